@@ -1,4 +1,4 @@
-"""`x.name`: what it is by the class of `x`, and what answers for it."""
+"""What `x.name` is, judged by the class of `x`, and what answers for it."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Kind(enum.Enum):
 
 
 def what_is(registry: Registry, x: Any, name: str) -> tuple[Kind, Any]:
-    """What `x.name` is, and what the class has under the name where that matters: of what a function gives,
-    that function and templates of what it is given, in which `x` is the first argument of a call.
+    """What `x.name` is, and what the class defines under that name where it matters. For `Kind.CALLED` that
+    is the function to call and templates of its arguments, with `x` as argument 0.
     """
     kind = type(x)
     if _is_plain_field(x, kind, name):
@@ -85,7 +85,7 @@ def what_is(registry: Registry, x: Any, name: str) -> tuple[Kind, Any]:
     if isinstance(x, types.FunctionType):
         return Kind.OF_FUNCTION, None
     if name == "__func__" and isinstance(x, types.MethodType):
-        behind_it = x.__func__  # that of the class holds what no derivative follows
+        behind_it = x.__func__  # the function in the class holds nothing that a derivative follows
         of_class = getattr(type(x.__self__), behind_it.__name__, None) is behind_it
         return (Kind.CONSTANT if of_class or isinstance(x.__self__, type) else Kind.FIELD), None
     if name in _CARRYING and carrier(x) is not x:
@@ -98,7 +98,7 @@ def what_is(registry: Registry, x: Any, name: str) -> tuple[Kind, Any]:
 
 
 def _is_plain_field(x: Any, kind: type, name: str) -> bool:
-    """Whether an attribute is certainly the object's own: by far the most are, and this is the quick way."""
+    """Whether an attribute is certainly the object's own: a fast path for by far the most common case."""
     return (
         kind.__getattribute__ is object.__getattribute__
         and not hasattr(kind, name)
@@ -111,7 +111,7 @@ def _is_plain_field(x: Any, kind: type, name: str) -> bool:
 
 
 def is_plain_field(args: tuple[Any, ...], dots: tuple[Any, ...], names: tuple[str, ...]) -> bool:
-    """Whether `getattr(x, name)` of what varies certainly reads a part of an object."""
+    """Whether `getattr(x, name)`, with `x` varying, certainly reads a part of an object."""
     if len(args) != 2 or names or type(args[1]) is not str or not varies(args[0], dots[0]):
         return False
     return _is_plain_field(args[0], type(args[0]), args[1]) and not isinstance(args[0], programs.WITH_PARTS)
@@ -121,9 +121,10 @@ _CARRYING = ("__self__", "__wrapped__")
 
 
 def _of_number(registry: Registry, x: Any, name: str) -> tuple[Kind, Any]:
+    """`what_is` for a number or an array."""
     found = getattr(type(x), name, None)
     entry = registry.entry(found) if isinstance(found, types.GetSetDescriptorType) else None
-    if entry is not None:  # shape and dtype of a number of NumPy's are the same whatever its value
+    if entry is not None:  # the shape and dtype of a NumPy scalar do not depend on its value
         stated = entry.built_in if isinstance(x, np.generic) else ()
         rules = [rule for rule in stated if isinstance(rule, Rule)]
         fixed = rules and not any(rule.differentiable for rule in rules)
@@ -138,6 +139,7 @@ def _of_number(registry: Registry, x: Any, name: str) -> tuple[Kind, Any]:
 
 
 def _of_object(x: Any, kind: type, name: str) -> tuple[Kind, Any]:
+    """`what_is` for an object of any other class."""
     found = in_class(kind, name)
     in_instance = name in getattr(x, "__dict__", ())
     if found is None:
@@ -162,7 +164,7 @@ def _of_object(x: Any, kind: type, name: str) -> tuple[Kind, Any]:
 
 
 def behind(x: Any, name: str) -> Any:
-    """What the classes behind a `super()` have under a name."""
+    """What the classes that a `super()` searches define under a name; None if nothing."""
     kinds = x.__self_class__.__mro__
     kinds = kinds[kinds.index(x.__thisclass__) + 1 :]
     return next((cls.__dict__[name] for cls in kinds if name in cls.__dict__), None)
@@ -176,7 +178,7 @@ def _is_method(found: Any) -> bool:
 
 
 def _refuse(what: Kind, x: Any, name: str, place: Place | None) -> None:
-    """NotDifferentiableError for an attribute that neither mode takes."""
+    """Raises NotDifferentiableError for an attribute that neither mode supports."""
     if what is Kind.UNKNOWN:
         raise _without_rule(x, name, place)
     if what is Kind.COMPUTED:
@@ -200,7 +202,7 @@ def _without_rule(x: Any, name: str, place: Place | None) -> NotDifferentiableEr
 
 
 def attribute_finder(pullbacks: Question, name: str, place: Place | None) -> Handler:
-    """What finds the handler of `x.name` for each `x`."""
+    """The function that finds the handler of `x.name` for each `x`."""
     registry, of_field = pullbacks.cache.registry, field(name)
 
     def find(x: Any) -> Handler:
@@ -229,7 +231,9 @@ def _part(pullbacks: Question, x: Any, name: str, found: Any, place: Place | Non
 
 
 def _dict(pullbacks: Question, x: Any, name: str, found: Any, place: Place | None) -> Handler:
-    """The dict of an object; of one of this sweep, whose attributes may be set meanwhile, it is refused."""
+    """The handler of `x.__dict__`; refused for an object made during this sweep, whose attributes may still
+    be set.
+    """
     if heap.is_own(x) or kind_of(x) != "object":
         raise NotDifferentiableError(
             f"The attributes of {an(type(x).__name__)} are not differentiated as a dict",
@@ -253,7 +257,7 @@ def of_namespace(pullbacks: Question, x: Any, name: str, found: Any, place: Plac
 
 
 def _of_function(pullbacks: Question, x: Any, name: str, found: Any, place: Place | None) -> Handler:
-    """The parts of a function are what it captures and its defaults."""
+    """The handler of an attribute of a function, whose parts are its captured variables and its defaults."""
     parts_in = _PARTS_OF_FUNCTIONS.get(name)
     if parts_in is None:
         if name in vars(x):
@@ -277,7 +281,9 @@ def _factory(pullbacks: Question, x: Any, name: str, found: Any, place: Place | 
 
 
 def _called(pullbacks: Question, x: Any, name: str, found: Any, place: Place | None) -> Handler:
-    """The cotangent of what a `super()` has is that of its object."""
+    """The handler of an attribute that a function computes; through a `super()`, the cotangent goes to the
+    object behind it.
+    """
     function, given = found
     if len(given) == 1 and not isinstance(x, super):
         return pullbacks.find(function, (x,), {}, (False, True), place)
@@ -297,9 +303,10 @@ def _partial_method(pullbacks: Question, x: Any, name: str, found: Any, place: P
 
 
 def _cached(pullbacks: Question, x: Any, name: str, found: Any, place: Place | None) -> Handler:
-    """The function is differentiated and its result not kept; one that was kept must be what it gives now.
+    """The handler of a cached property: its function is differentiated at each read, and a value that is
+    already cached must equal the result.
 
-    An object made in this sweep keeps it, as it keeps any attribute that is written.
+    An object made during this sweep caches the value, as it keeps any attribute that is set.
     """
     if heap.is_followed(x):
         if name in getattr(x, "__dict__", {}):
@@ -319,9 +326,10 @@ def _cached(pullbacks: Question, x: Any, name: str, found: Any, place: Place | N
 
 
 def _kept_from_now(pullbacks: Question, found: Any, name: str, place: Place | None, x: Any) -> Any:
-    """The first read of a cached property of an object of this sweep: work it out, write it, read it."""
+    """The first read of a cached property on an object made during this sweep: compute it, set it, read it.
+    """
     y, compute_back = pullbacks.find(found.func, (x,), {}, (False, True), place)(x)
-    _, write_back = containers.set_attribute(x, name, y)  # as Python does, past the class's own __setattr__
+    _, write_back = containers.set_attribute(x, name, y)  # like Python, bypasses the class's __setattr__
     _, read_back = containers.read_attribute(x, name)
 
     def back(y_bar: Any) -> Any:
@@ -351,8 +359,9 @@ def field(name: str) -> Handler:
 
 
 def _beside_positions(kind: type, name: str, y: Any, y_bar: Any) -> Any:
-    """The cotangent of a tuple or list, by one of its attributes: a whole number stands still (`tm_year` of
-    a date), and for others a tangent by position has no place.
+    """The cotangent of a tuple or list from that of one of its attributes: none if the attribute is constant
+    (such as `tm_year` of a date), else a NotImplementedTangent, since a tangent by position has no room for
+    it.
     """
     if not carries(y) or isinstance(y_bar, AbstractZero):
         return NO
@@ -360,7 +369,7 @@ def _beside_positions(kind: type, name: str, y: Any, y_bar: Any) -> Any:
     return NotImplementedTangent(f"by the attribute {name} of {whose}")
 
 
-# The cotangents of what a function holds, by name, from that of one of these attributes.
+# For each such attribute of a function: the cotangents of what the function holds, by name.
 _PARTS_OF_FUNCTIONS: dict[str, Callable[[types.FunctionType, Any], dict[str, Any]]] = {
     "__defaults__": lambda x, y_bar: {name: support.part(y_bar, k) for k, name in enumerate(defaults_of(x))},
     "__kwdefaults__": lambda x, y_bar: {name: support.part(y_bar, name) for name in keyword_defaults_of(x)},
@@ -388,7 +397,7 @@ _HANDLERS: dict[Kind, Callable[[Question, Any, str, Any, Place | None], Handler]
 
 
 def pushed_forward(push: Forward, call: Raw) -> Program:
-    """The program of `getattr(x, name)`, where `x` varies."""
+    """The program of `getattr(x, name)` when `x` varies."""
     x, name = call[ARGS]
     what, found = what_is(push.cache.registry, x, name)
     _refuse(what, x, name, None)

@@ -1,4 +1,4 @@
-"""Which parameter of a Python function each argument of a call went to."""
+"""Which parameter of a Python function each argument of a call is bound to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..memory.operands import carries
 
 
 def flags_by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> list[bool]:
-    """One flag for each of `count` parameters, from those of the arguments and the slots these went to."""
+    """One flag for each of `count` parameters, from the flags of the arguments and the slots they went to."""
     found = [False] * count
     for slot, on in zip(where, flags, strict=True):
         found[slot_number(slot)] |= on
@@ -24,8 +24,10 @@ def flags_by_slot(count: int, where: list[Slot], flags: tuple[bool, ...]) -> lis
 
 
 def before_rest(function: types.FunctionType, args: tuple[Any, ...], words: dict[str, Any]) -> int | None:
-    """How many arguments come before those of `*args`, where each may be a parameter of its own: where all
-    go by position, and nothing is left to a default. `**words` are empty then, and may only be handed on.
+    """How many arguments come before `*args`, if each argument can be a parameter of its own.
+
+    None unless all are given by position and no default is used; `**words`, then empty, may only be passed
+    on.
     """
     code = function.__code__
     if words or not code.co_flags & inspect.CO_VARARGS or code.co_kwonlyargcount:
@@ -38,8 +40,8 @@ def before_rest(function: types.FunctionType, args: tuple[Any, ...], words: dict
 
 
 def by_position(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments that go to positional parameters; `args` where the call itself is wrong, and will say so
-    in its own words.
+    """The arguments bound to positional parameters; `args` unchanged if they do not fit, since the call
+    itself will raise Python's own error.
     """
     try:
         return Binder.of(target).bind(args, kwargs)[0]
@@ -50,8 +52,8 @@ def by_position(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
 def bind(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], list[Slot]]:
-    """The value of every parameter in the code object's order, and where each argument went: to a
-    parameter of its own, or into `*args` or `**kwargs` under a key.
+    """The value of each parameter, in the order of the code object, and the slot of each argument: a
+    parameter of its own, or a key in `*args` or `**kwargs`.
     """
     __tracebackhide__ = True
     code = function.__code__
@@ -75,8 +77,8 @@ def bind(
 def in_order(
     function: types.FunctionType, args: tuple[Any, ...], words: dict[str, Any]
 ) -> tuple[Any, ...] | None:
-    """The values of all parameters of a function without `*args` and `**kwargs`; None where it takes more,
-    or where the call does not fit, which it says itself.
+    """The values of all parameters; None if the function has `*args` or `**kwargs`, or the arguments do not
+    fit, for which the call itself will raise.
     """
     code, count = function.__code__, len(args)
     positional = code.co_argcount
@@ -98,14 +100,14 @@ def in_order(
             values.append(by_name[name])
         else:
             return None
-    return None if left else tuple(values)  # else a word names no parameter, or one that has a value
+    return None if left else tuple(values)  # else a keyword fits no parameter that lacks a value
 
 
 def flags_in_order(
     function: types.FunctionType, count: int, words: Iterable[str], flags: tuple[Any, ...], other: Any = False
 ) -> tuple[Any, ...]:
-    """One flag for each of these parameters, from those of the first `count`, by position, and of `words`;
-    `other` for those that are left to their defaults.
+    """One flag for each parameter, from those of `count` arguments by position and of the keywords `words`;
+    `other` for parameters that are left to their defaults.
     """
     code, named = function.__code__, dict(zip(words, flags[count:], strict=True))
     names = code.co_varnames[count : code.co_argcount + code.co_kwonlyargcount]
@@ -117,12 +119,12 @@ Slot = int | tuple[int, Any]  # a parameter by number; with a key, an entry of `
 
 
 def slot_number(slot: Slot) -> int:
-    """Which parameter an argument went to, or into."""
+    """The number of the parameter that an argument is bound to, or goes into."""
     return slot if isinstance(slot, int) else slot[0]
 
 
 def bar_at(got: Any, slot: Slot) -> Any:
-    """The cotangent of an argument, from those of the parameters; None inside is no path."""
+    """The cotangent of an argument, from those of the parameters; a key that is absent has none."""
     if isinstance(slot, int):
         return got[1 + slot]
     bar = support.value(got[1 + slot[0]])
@@ -134,8 +136,8 @@ def bar_at(got: Any, slot: Slot) -> Any:
 def active_defaults(
     function: types.FunctionType, values: tuple[Any, ...], where: list[Slot]
 ) -> dict[int, str]:
-    """The parameters that a nested function fills in with values it was made with, which may be active:
-    slot to name.
+    """The parameters of a nested function, by slot, whose defaults were values from its definition that may
+    be active.
     """
     if not function.__code__.co_flags & inspect.CO_NESTED:
         return {}

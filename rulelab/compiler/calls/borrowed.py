@@ -1,8 +1,8 @@
-"""Arrays that a pass did not make are borrowed: code that is not followed may refill them after a pullback
+"""Arrays that a pass did not make are borrowed: code that is not followed may overwrite them after a pullback
 has kept them.
 
-Where such code is about to run, a sweep that keeps references is given up before anything has happened, and
-begun again as one that keeps copies of the constants it needs (docs/design/borrowed.md).
+When such code is about to run, a sweep that keeps references is abandoned before anything has happened and
+restarted as one that keeps copies of the constants it needs (docs/design/borrowed.md).
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _MET = [0]  # how often such code was about to run in sweeps that keep copies
 
 
 def needs_copies(what: str, place: Place | None) -> MutationError:
-    """What is raised where code that is not followed is about to run in a sweep that keeps references to
-    arrays which it may refill.
+    """The error to raise when code that is not followed is about to run in a sweep that keeps references to
+    arrays which that code may overwrite.
 
-    Whoever began the sweep begins it again with copies. It comes before that code runs; so if nothing else
-    has happened, nothing happens twice.
+    The caller that started the sweep restarts it with copies. The error precedes that code, so if nothing
+    else has happened yet, nothing happens twice.
     """
     error = MutationError(
         f"{what} is not followed, and may change arrays that the derivative has kept",
@@ -69,14 +69,14 @@ def needs_copies(what: str, place: Place | None) -> MutationError:
 
 
 def asks_for_copies(error: BaseException) -> bool:
-    """Whether an error says that a sweep has to keep copies."""
+    """Whether an error says that the sweep must be restarted with copies."""
     return getattr(error, "needs_copies", False)
 
 
 # --- noticing -----------------------------------------------------------------------------------------------
 
-# By attribute (None for operators), with classes by identity, so that none is kept alive: the fields that the
-# code of a class reads, none where it is harmless whatever its objects hold.
+# By attribute (None for operators), then by the id of the class, so that no class is kept alive: the fields
+# that the code of the class reads; empty if it is harmless whatever its objects hold.
 _FIELDS: dict[str | None, dict[int, tuple[str, ...]]] = {}
 _LEAVING: dict[tuple[str | None, int], weakref.ref[type]] = {}
 _SAFE = frozenset({float, int, bool, str, type(None), complex, np.ndarray, np.float64, list, tuple, dict})
@@ -86,8 +86,8 @@ PLAIN = _SAFE - {list, tuple}
 
 
 def lookout(pullbacks: Question, attribute: str | None, place: Place | None) -> Callable[[Any], Any]:
-    """What a constant goes through before its attribute is read, or (None) an operator or a loop is run on
-    it: the value itself, after a look at whose code that runs.
+    """A function that a constant is passed through before its attribute is read or, with None, before an
+    operator or a loop runs on it: it returns the value, after checking whose code will run.
     """
     known, data = _FIELDS.setdefault(attribute, {}), _FIELDS.setdefault(None, {})
 
@@ -104,7 +104,8 @@ def lookout(pullbacks: Question, attribute: str | None, place: Place | None) -> 
 
 
 def _holds_data(x: Any, names: tuple[str, ...], known: dict[int, tuple[str, ...]]) -> bool:
-    """Whether the fields that the code of a class reads hold, at a glance, nothing that runs code."""
+    """Whether the fields that the code of a class reads certainly hold nothing that runs code; a quick test.
+    """
     fields = getattr(x, "__dict__", None)
     if type(fields) is not dict:
         return False
@@ -116,8 +117,8 @@ def _holds_data(x: Any, names: tuple[str, ...], known: dict[int, tuple[str, ...]
 
 
 def look_at(pullbacks: Question, values: Iterable[Any], place: Place | None) -> None:
-    """The same of values that a function of a library is given, which may run their operators, and those of
-    the items of lists.
+    """Check the arguments of a library function, which may run their operators and those of the items of
+    lists.
     """
     look = handed(pullbacks, place)
     for x in values:
@@ -125,8 +126,8 @@ def look_at(pullbacks: Question, values: Iterable[Any], place: Place | None) -> 
 
 
 def handed(pullbacks: Question, place: Place | None) -> Callable[[Any], Any]:
-    """The `lookout` for one such value. Of a list the first and the last item are looked at: they are of one
-    kind, as a rule.
+    """The `lookout` for an argument of a library function. Only the first and last items of a list are
+    checked, since its items are usually of one type.
     """
     known = _FIELDS.setdefault(None, {})
 
@@ -144,6 +145,7 @@ def handed(pullbacks: Question, place: Place | None) -> Callable[[Any], Any]:
 
 
 def _meet(pullbacks: Question, x: Any, attribute: str | None, place: Place | None) -> None:
+    """Check whose code a value of a class not seen before runs, and remember the class if it is harmless."""
     kind = type(x)
     if of_class(kind, attribute):
         _note(kind, attribute, ())
@@ -169,7 +171,7 @@ def _note(kind: type, attribute: str | None, names: tuple[str, ...]) -> None:
 
 
 def about_to_run(pullbacks: Question, what: str, place: Place | None) -> None:
-    """Code that is not followed comes next: an effect, and an error unless the sweep keeps copies."""
+    """Code that is not followed runs next: record an effect, or raise unless the sweep keeps copies."""
     if not pullbacks.keeps:
         raise needs_copies(what, place)
     _MET[0] += 1
@@ -179,8 +181,10 @@ def about_to_run(pullbacks: Question, what: str, place: Place | None) -> None:
 def look_at_call(
     pullbacks: Question, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], place: Place | None
 ) -> Noted | None:
-    """A look at a function that neither a rule nor a pass answers, and at what it is given; what it may do
-    that must not be done twice, None where that depends on more than who is called with what kinds of values.
+    """Check a function that neither a rule nor a pass answers, and its arguments.
+
+    Returns which of its effects must not be repeated; None if that depends on more than the function and the
+    types of its arguments.
     """
     if target is getattr and len(args) > 1 and isinstance(args[1], str):
         lookout(pullbacks, args[1], place)(args[0])
@@ -196,7 +200,9 @@ def look_at_call(
 
 
 def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call of such a function may change an array, as far as can be told before it runs."""
+    """Whether a call of a function without a rule or pass may change an array, as far as is known before it
+    runs.
+    """
     if type(target).__module__.partition(".")[0] in _BY_ADDRESS:
         return True
     if type(target) in (operator.attrgetter, operator.methodcaller):
@@ -212,7 +218,7 @@ def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
     given = (*args, *kwargs.values())
     module = str(getattr(target, "__module__", None) or getattr(_owner(target), "__module__", None) or "")
     if module.startswith("rulelab."):
-        return False  # which watches what it runs
+        return False  # our own code watches what it runs
     if any(map(_runs_open, (target, *given))):
         return True
     if module.startswith(("numpy", "scipy")) and not module.startswith("numpy.random"):
@@ -225,8 +231,9 @@ def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
 
 
 def _may_change_state(target: Any, given: tuple[Any, ...]) -> bool:
-    """Whether a call of a library may leave what it is handed in another state, so that it must not run
-    twice. Methods of containers that only read are known by name; what is hashed by its value stays as it is.
+    """Whether a library call may change the state of its arguments, so that it must not run twice.
+
+    Container methods that only read are known by name; an argument that is hashed by value does not change.
     """
     module = str(getattr(target, "__module__", None) or "").partition(".")[0]
     if module in _READING or module in ("numpy", "scipy", "rulelab") or is_side_effect_free(target):
@@ -240,8 +247,8 @@ _UNCHANGING = (type, types.ModuleType, types.FunctionType, types.BuiltinFunction
 
 
 def _runs_open(x: Any) -> bool:
-    """Whether a value is a function of the author's, or holds one, whose text does not show that it only
-    gives a value.
+    """Whether a value is or holds a function of the author's whose source does not show that it only computes
+    a value.
     """
     if isinstance(x, functools.partial):
         return _runs_open(x.func) or any(map(_runs_open, x.args))
@@ -256,9 +263,7 @@ def _runs_open(x: Any) -> bool:
 
 
 def draws_into(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call draws random numbers into an array that it is given: `rng.random(out=y)`, and by
-    position.
-    """
+    """Whether a call draws random numbers into an array among its arguments, as `rng.random(out=y)` does."""
     draws = any(target is known for known in _FILLING_DRAWS)
     return draws and any(isinstance(x, np.ndarray) for x in (*args, kwargs.get("out")))
 
@@ -267,7 +272,7 @@ _FILLING_DRAWS = tuple(
     getattr(np.random.Generator, name) for name in ("random", "standard_normal", "standard_exponential")
 )
 _BY_ADDRESS = ("ctypes", "_ctypes", "_cffi_backend")  # they write wherever an address leads
-_WRITTEN = ("out", "overwrite")  # keywords by which NumPy and SciPy are told to write to an argument
+_WRITTEN = ("out", "overwrite")  # keywords that tell NumPy and SciPy to write to an argument
 _READING = (
     "copy", "math", "cmath", "operator", "_operator", "functools", "itertools", "json", "pickle", "inspect",
 )  # fmt: skip
@@ -294,7 +299,7 @@ _BYTES = (np.ndarray, memoryview, bytearray, array.array)
 
 
 def holds_arrays(x: Any, depth: int = 4) -> bool:
-    """Whether a value is, or holds, memory that can be written to."""
+    """Whether a value is, or contains, memory that can be written to."""
     if isinstance(x, _BYTES):
         return not isinstance(x, np.ndarray) or x.flags.writeable or x.base is not None
     if isinstance(x, heap.LEAVES) or not depth:
@@ -307,8 +312,8 @@ def holds_arrays(x: Any, depth: int = 4) -> bool:
 
 
 def may_meet(roots: tuple[Any, ...]) -> bool:
-    """Whether the code of these functions seems to reach code that is not followed; a guess, made before
-    something happens that must not happen twice.
+    """Whether these functions seem to reach code that is not followed: a guess, made before anything happens
+    that must not happen twice.
     """
     held, names = walked(roots)
     if not names.isdisjoint(_FILLING) or (names & _DRAWING and names & _EMPTY):
@@ -335,7 +340,7 @@ def _is_open(x: Any) -> bool:
 
 
 def function_behind(f: Any) -> types.FunctionType | None:
-    """The function that a call of `f` runs, if it is one of Python's."""
+    """The Python function that a call of `f` runs, or None if it runs none."""
     while isinstance(f, functools.partial):
         f = f.func
     found = resolve(f)[0]
@@ -343,7 +348,7 @@ def function_behind(f: Any) -> types.FunctionType | None:
 
 
 def needs_to_copy(pullbacks: Question, f: Any) -> bool:
-    """Whether sweeps of a function are known to need copies; in debug mode all keep some, to compare with."""
+    """Whether sweeps of a function are known to need copies; in debug mode all keep some, for comparison."""
     known = pullbacks.cache.copying
     if DEBUGGING.rules:
         return True
@@ -355,9 +360,10 @@ def needs_to_copy(pullbacks: Question, f: Any) -> bool:
 
 
 def remember(pullbacks: Question, f: Any) -> None:
-    """From now on the sweeps of a function keep copies; the quick way to others is closed.
+    """From now on, sweeps of this function keep copies, and its fast path without them is removed.
 
-    A function of ours runs for many of the author's, and most of them need no copies: it is not remembered.
+    A function of rulelab's own is not remembered: it runs for many of the author's, most of which need no
+    copies.
     """
     function = function_behind(f)
     if function is not None and not is_of_rulelab(function.__code__.co_filename):
@@ -369,11 +375,12 @@ def remember(pullbacks: Question, f: Any) -> None:
 
 
 def begin_again(pullbacks: Question, f: Any) -> None:
-    """The sweep of a function is given up for one that keeps copies; what it made is nobody's."""
+    """Abandon the sweep of a function, with everything it recorded, so that one with copies can replace it.
+    """
     remember(pullbacks, f)
     probes = pullbacks.cache.probes
     if probes is not None and not heap.is_nested():
-        probes.leave(0)  # all that it had entered
+        probes.leave(0)  # everything it entered
     heap.begin_again()
 
 
@@ -381,19 +388,21 @@ _SWEEPING = Codes()
 
 
 def sweeping(function: Any) -> Any:
-    """Decorator of a function that runs a sweep which keeps what it needs for a reverse one, or that one."""
+    """Decorator of a function that runs a forward sweep which keeps values for a reverse one, or the reverse
+    sweep.
+    """
     _SWEEPING.add(function.__code__)
     return function
 
 
 def sweep_around() -> bool:
-    """Whether such a sweep goes on around this call, told by the frames of the running thread."""
+    """Whether such a sweep is running around this call, judged by the frames of the current thread."""
     return is_running(_SWEEPING)
 
 
 def refuse_asked_often(target: Any, args: Iterable[Any], words: Iterable[Any], place: Place | None) -> None:
-    """NotDifferentiableError for an object that a function of NumPy's or of C asks for its numbers more than
-    once, or that its rule would ask again, where the answer may be another one each time.
+    """NotDifferentiableError for an object whose numbers a NumPy or C function, or its rule, would ask for
+    more than once, if the answer may differ each time.
     """
     args, words = tuple(args), tuple(words)
     asked = any(type(x) in (list, tuple) or is_author_class(type(x)) for x in (*args, *words))
@@ -427,7 +436,8 @@ def _is_converting(target: Any) -> bool:
 
 
 def _answering_anew(x: Any, depth: int = 2) -> Any:
-    """What a value is, or holds, that stands for numbers and may give others each time; or None."""
+    """What `x` is or contains that converts to numbers and may answer differently each time; None if nothing.
+    """
     kind = type(x)
     if kind in (list, tuple):
         parts = () if depth == 0 or PLAIN.issuperset(map(type, x)) else x
@@ -446,8 +456,8 @@ _NUMBERS_AND_TEXTS = (int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
 def _times_asked(target: Any, args: tuple[Any, ...], number: int) -> int:
-    """How often the function asks the argument at `number`: one that only counts is put in its place. What
-    the function makes of that answer does not matter, and it may be an error.
+    """How often the function asks the argument at `number` for its value, found by calling it with an object
+    that counts; the result of that call, even an error, is ignored.
     """
     kind, asked = type(args[number]), [0]
     shape = next((x.shape for x in args if isinstance(x, np.ndarray)), ())
@@ -473,13 +483,13 @@ def _times_asked(target: Any, args: tuple[Any, ...], number: int) -> int:
 
 
 def keeping(handler: Handler, whole: bool, built_in: bool, place: Place | None, items: bool) -> Handler:
-    """A handler by rule that is given copies of the arrays among its arguments, for what it keeps; also of
-    those that vary, for what a function captures counts as that.
+    """A handler by rule that gets copies of the arrays among its arguments, varying ones included (captured
+    values count as varying), so that what it keeps cannot change.
 
-    `whole` says that also the arrays inside of containers are copied, where the result does not hold these
-    very parts. A result that is a view of a copy has to be one of the array itself, which may be refilled:
-    then a rule `built_in` is asked again, with the arrays themselves, of which it keeps no more than shapes.
-    `items` says that it is the rule of `x[i]`.
+    With `whole`, arrays inside containers are copied too, if the result does not hold those very objects. A
+    result that views a copy must be a view of the array itself, which may be overwritten: a `built_in` rule,
+    which keeps only shapes in that case, is then called again with the arrays themselves. `items` marks the
+    rule of `x[i]`.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -506,7 +516,7 @@ def keeping(handler: Handler, whole: bool, built_in: bool, place: Place | None, 
 
 def _copied(x: Any, whole: bool) -> Any:
     if isinstance(x, np.ndarray):
-        # NumPy warns of a broadcast array that is asked whether it is writeable.
+        # NumPy warns when a broadcast array is asked whether it is writeable.
         return _copied_as_laid_out(x) if x.base is not None or x.flags.writeable else x
     if isinstance(x, (memoryview, bytearray, array.array)):
         return np.array(x)
@@ -521,11 +531,12 @@ def _copied(x: Any, whole: bool) -> Any:
     return x
 
 
-_MOST_SPREAD = 16  # times the bytes of an array: one that is spread further is copied without its gaps
+_MOST_SPREAD = 16  # times the bytes of an array: if it is spread further, the copy has no gaps
 
 
 def _copied_as_laid_out(x: np.ndarray) -> np.ndarray:
-    """A copy with the same strides: what BLAS adds up in another order has another last digit."""
+    """A copy with the same strides: BLAS sums in another order, and rounds differently, for another layout.
+    """
     low, high = byte_bounds(x)
     if x.flags.forc or type(x) is not np.ndarray or x.dtype.hasobject or high - low > _MOST_SPREAD * x.nbytes:
         return np.array(x, copy=True, subok=True)
@@ -536,8 +547,8 @@ def _copied_as_laid_out(x: np.ndarray) -> np.ndarray:
 
 
 def _asked(given: tuple[Any, ...], whole: bool, items: bool) -> tuple[Any, ...]:
-    """The arguments of a built-in rule, which may ask an object again in the reverse sweep, with what
-    such objects stand for; `whole` and `items` as `keeping` takes them.
+    """The arguments of a built-in rule, with objects that it might ask again in the reverse sweep replaced by
+    the numbers they convert to; `whole` and `items` are as in `keeping`.
     """
     if items:
         owner, *keys = given
@@ -546,7 +557,7 @@ def _asked(given: tuple[Any, ...], whole: bool, items: bool) -> tuple[Any, ...]:
 
 
 def _shows(y: Any, copies: list[Any]) -> bool:
-    """Whether a result looks into one of these copies."""
+    """Whether a result is, or may share memory with, one of these copies."""
     if isinstance(y, (tuple, list)):
         return any(_shows(part, copies) for part in y)
     if not isinstance(y, np.ndarray):
@@ -555,7 +566,7 @@ def _shows(y: Any, copies: list[Any]) -> bool:
 
 
 def _is_object(x: Any) -> bool:
-    """Whether a constant may hold arrays that cannot be copied without making another object of it."""
+    """Whether a constant may hold arrays that cannot be copied without making a different object."""
     if isinstance(x, (*heap.LEAVES, list, tuple, dict, set, frozenset, slice, range, np.ufunc, np.dtype)):
         return False
     return not callable(x) and bool(fields_of(x))
@@ -566,8 +577,8 @@ def _arrays_in(values: Iterable[Any]) -> Iterator[np.ndarray]:
 
 
 def _watched(back: Any, arrays: Iterable[np.ndarray], place: Place | None) -> Callable[[Any], Any]:
-    """The pullback, which refuses in debug mode where an array has changed behind everybody's back: a sweep
-    without copies would have given a wrong number.
+    """The pullback, made to raise in debug mode if an array has changed unnoticed: a sweep without copies
+    would have given a wrong number.
     """
     met = _MET[0]
 
@@ -585,7 +596,7 @@ def _watched(back: Any, arrays: Iterable[np.ndarray], place: Place | None) -> Ca
 
 
 def _checked(back: Any, arrays: Iterable[np.ndarray]) -> Callable[[Any], Any]:
-    """The pullback, which refuses where one of these arrays has changed since."""
+    """The pullback, made to raise if one of these arrays has changed since."""
 
     def refuse(x: np.ndarray) -> None:
         raise MutationError(

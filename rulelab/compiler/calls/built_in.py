@@ -1,4 +1,4 @@
-"""Calls by a rule that comes with the package: its rrule and its frule answer for the same arguments."""
+"""Calls by a built-in rule: its rrule and its frule answer for the same arguments."""
 
 from __future__ import annotations
 
@@ -26,20 +26,23 @@ from .templates import ARGS, DOTS, G_DOT, Asked, Forward, Program, Pushed, Ref, 
 
 
 def covered(rule: Rule) -> tuple[str, ...] | None:
-    """The names of the parameters of a rule; None if it takes any keyword. One by partials takes none."""
+    """The parameter names of a rule; None if it takes any keyword. A rule by partials takes no keywords."""
     return () if rule.partials is not None else parameter_names(rule.function)
 
 
 def moved_keywords(
     parameters: tuple[str, ...], defaults: dict[str, Any], call: Call, leading: int
 ) -> dict[str, Any]:
-    """The parameters of a rule, with their defaults, that are given by position because one of them was given
-    by name: those up to the last of the `leading` ones, which the rule has derivatives for.
+    """The parameters, with their defaults, that must be passed by position because one of them was given by
+    name.
+
+    These are the ones after the positional arguments, up to the last of the `leading` ones given by name;
+    `leading` counts the parameters that the rule has derivatives for. Empty if the call lacks an argument.
     """
     named = [parameters.index(name) for name in call.kwargs if name in parameters]
     last = 1 + max((k for k in named if k < leading), default=-1)
     moved = {name: defaults.get(name) for name in parameters[len(call.args) : last]}
-    # Else the call lacks an argument, and will say so in its own words.
+    # otherwise the call lacks an argument, and will raise Python's own error
     return moved if all(name in call.kwargs or name in defaults for name in moved) else {}
 
 
@@ -49,7 +52,7 @@ def moved_keywords(
 def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
     """The handler of a call by an rrule."""
     if rule.requires:
-        return functools.partial(rule.function, config)  # a part of stand-ins, which give all by position
+        return functools.partial(rule.function, config)  # part of a stand-in, which gives all by position
     names = parameter_names(rule.function)
     refuse_uncovered(call, covered(rule))
     count = len(call.args)
@@ -68,7 +71,9 @@ def _name_at(names: tuple[str, ...] | None, number: int) -> str:
 
 
 def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
-    """The rule answers for its first arguments; keywords that name these go by position."""
+    """The handler of a rule that answers for its first arguments only: keywords that name these go by
+    position.
+    """
     names, defaults = positional_parameters(rule.function)
     count = len(call.args)
     where = []
@@ -99,13 +104,13 @@ def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
     """The program of a call by an frule."""
     g, args, dots, names, count = call.target, call.raw[ARGS], call.raw[DOTS], call.names, len(call.args)
     leading = (push.config,) if rule.requires else ()
-    # One with `keyword_tangents` answers for all that it is given.
+    # A rule with `keyword_tangents` answers for all of its arguments.
     counted = len(args) if rule.keyword_tangents else count
     moved = {} if rule.keyword_tangents else _moved_in_forward(push, rule, call)
     refuse_uncovered(call, covered(rule))
     by_keyword = [(k, names[k - count]) for k in range(counted, len(args)) if names[k - count] not in moved]
     still = [(name, dot(k)) for k, name in by_keyword if _might_be_written(call, k, name)]
-    # Of what does not vary the partial need not exist.
+    # The partial with respect to an argument that does not vary need not exist.
     constant = [rule.partials is not None and not varies(x, x_dot) for x, x_dot in zip(args, dots)]
     tangents: list[Any] = [NO if constant[k] else dot(k) for k in range(counted)]
     for number, name in _unanswered(push, rule, call):
@@ -128,7 +133,7 @@ def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
 
 
 def _reverse_rule(push: Forward, call: Call) -> Rule | None:
-    """The rrule of the same call, which says what has a derivative."""
+    """The rrule for the same call, which says which arguments have a derivative."""
     answer = push.cache.ask(call.target, types_of(call.args), push.config)
     return answer.rule if isinstance(answer, Found) and answer.rule.built_in else None
 
@@ -143,15 +148,17 @@ def _moved_in_forward(push: Forward, rule: Rule, call: Pushed) -> dict[str, Any]
 
 
 def _unanswered(push: Forward, rule: Rule, call: Pushed) -> Iterator[tuple[int, str]]:
-    """The arguments for which the rrule has no cotangent: the frule has no use for their tangents either, and
-    would lose them silently. Numbers and names of arrays that stand still, though they might be written
-    to; NotDifferentiableError where one varies.
+    """The arguments, as number and name, for which the rrule has no cotangent: the frule would silently lose
+    their tangents.
+
+    Yields arrays that are constant but have a tangent, since they might be written to; raises
+    NotDifferentiableError if one varies.
     """
     reverse = None if rule.partials is not None else _reverse_rule(push, call)
     if reverse is None or reverse.leading is None or not reverse.differentiable or reverse.requires:
         return
     if call.args and isinstance(call.args[0], str):
-        return  # formatting a text is followed by what reads it (`spelling`)
+        return  # a formatted text is followed to what reads it (`spelling`)
     names = parameter_names(reverse.function)
     for number in range(reverse.leading, len(call.args)):
         if _might_be_written(call, number, _name_at(names, number)):
@@ -159,8 +166,8 @@ def _unanswered(push: Forward, rule: Rule, call: Pushed) -> Iterator[tuple[int, 
 
 
 def _might_be_written(call: Pushed, number: int, name: str) -> bool:
-    """Whether an argument without a derivative is an array that stands still, with a tangent since it might
-    be written to; NotDifferentiableError where it varies.
+    """Whether an argument without a derivative is an array that is constant but has a tangent, since it might
+    be written to; NotDifferentiableError if it varies.
     """
     x, x_dot = call.raw[ARGS][number], call.raw[DOTS][number]
     if not varies(x, x_dot) or not is_inexact(x):
@@ -171,7 +178,7 @@ def _might_be_written(call: Pushed, number: int, name: str) -> bool:
 
 
 def _asked(call: Pushed, number: int) -> Ref:
-    """The template of an argument that does not vary: an object that stands for a number is asked once."""
+    """The template of a constant argument; an object that converts to a number is asked for it once."""
     g, args = call.target, call.args
     if g is operator.getitem:
         by_position = number == 1 and programs.takes_positions(args[0])

@@ -1,4 +1,4 @@
-"""Calls by a rule of the author's: arguments are bound to the signature of the function that it is for."""
+"""Calls by an author's rule, with arguments bound to the signature of the function that the rule is for."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
 
 
 def _refuse_keywords_that_vary(rule: Rule, call: Call) -> None:
-    """KeywordError for a keyword that varies and that is no positional parameter: a rule has no cotangent for
-    one of these, nor for what goes into `**kwargs`.
+    """KeywordError for a varying keyword that is not a positional parameter: a rule has no cotangent for a
+    keyword-only parameter, nor for an entry of `**kwargs`.
     """
     if not call.kwargs:
         return
@@ -61,7 +61,7 @@ def _refuse_keywords_that_vary(rule: Rule, call: Call) -> None:
         return
     try:
         words = Binder.of(call.target).bind(call.args, call.kwargs)[1]
-    except TypeError:  # the call itself is wrong, and will say so in its own words
+    except TypeError:  # the call itself is wrong, and will raise Python's own error
         return
     for name in varying:
         if name in words:
@@ -74,7 +74,7 @@ def _refuse_keywords_that_vary(rule: Rule, call: Call) -> None:
 def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
     """The program of a call by an frule."""
     positional, given, words = _bound(rule, call)
-    if rule.partials is not None:  # of one that does not vary the partial need not exist
+    if rule.partials is not None:  # the partial for a constant argument need not exist
         pairs = zip(positional, given, strict=True)
         given = tuple([d if varies(build(x, call.raw), build(d, call.raw)) else NO for x, d in pairs])
     leading = (push.config,) if rule.requires else ()
@@ -83,10 +83,10 @@ def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
 
 
 def turned(push: Forward, rule: Rule, call: Pushed) -> Program:
-    """The pushforward of a rule that has only a pullback: the transpose of that."""
+    """The pushforward of a rule that has only a pullback: the transpose of that pullback."""
     positional, given_dots, words = _bound(rule, call)
     leading = (push.config,) if rule.requires else ()
-    if DEBUGGING.rules:  # what is turned is a program, which nobody can watch while it runs
+    if DEBUGGING.rules:  # a transposed rule runs inside a program, where its answers cannot be watched
         given, named = build(positional, call.raw), build(words, call.raw)
         y, pullback = apply_rrule(rule, call.target, given, named, push.config)
         pullback(cotangent_from(y, leaves_of(y)))
@@ -95,8 +95,8 @@ def turned(push: Forward, rule: Rule, call: Pushed) -> Program:
 
 
 def _bound(rule: Rule, call: Pushed) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:
-    """Templates of what a rule is called with: each positional parameter, also one by default or by name, the
-    tangent of each, and the keyword-only ones that it takes; KeywordError where one of these varies.
+    """Templates for calling a rule: each positional parameter (also if defaulted or given by name), the
+    tangent of each, and the keyword-only parameters that it takes. KeywordError if one of the latter varies.
     """
     names, count, binder = call.names, len(call.args), Binder.of(call.target)
 

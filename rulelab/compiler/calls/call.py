@@ -11,11 +11,11 @@ from ..base.places import calls_leading_here
 
 @dataclass(slots=True, eq=False)
 class Call:
-    """The call `target(*args, **kwargs)`, once `target` is what rules sit on: the object of a method is its
-    first argument.
+    """The call `target(*args, **kwargs)` of a target that rules are registered for: the object of a method
+    call is its first argument.
 
-    `active` tells of the target, each argument and each keyword whether it varies and its derivative is
-    wanted. `place` is the author's line, as far as it is known beforehand; see `here`.
+    `active` says whether the target, each argument and each keyword varies and its derivative is wanted.
+    `place` is the author's line if it is known before the call runs; see `here`.
     """
 
     target: Any
@@ -24,25 +24,25 @@ class Call:
     active: tuple[bool, ...]
     place: Place | None
 
-    in_forward = False  # whether its tangent is asked for, not its pullback
+    in_forward = False  # whether the tangent is asked for, rather than the pullback
 
     def values(self) -> tuple[Any, ...]:
-        """All that is passed, by position and by name."""
+        """All arguments, by position and by keyword."""
         return (*self.args, *self.kwargs.values()) if self.kwargs else self.args
 
     def constants(self) -> list[Any]:
-        """What is passed and does not vary."""
+        """The arguments that do not vary."""
         return [x for x, on in zip(self.values(), self.active[1:]) if not on]
 
     def varying(self) -> list[Any]:
-        """What is passed and varies."""
+        """The arguments that vary."""
         return [x for x, on in zip(self.values(), self.active[1:]) if on]
 
 
 def here(place: Place | None) -> tuple[Place | None, tuple[Place, ...]]:
-    """The author's line of a call, `place` if it is known, and the lines that led there, outermost first.
+    """The author's line of a call, `place` if that is known, and the lines that led there, outermost first.
 
-    Forward mode does not tell beforehand: there it is the line that the innermost pass is at.
+    In forward mode the line is not known before the call runs: it is the current line of the innermost pass.
     """
     calls = calls_leading_here()
     if place is None and calls:

@@ -1,7 +1,8 @@
 """What a pass depends on in the variables that a function captures, and which of these are constants.
 
-A captured function of the author's is known by its text and by the kinds of what that reads, in turn: then
-the text may stand in the pass in place of a call, and what it reads is read from the function at each call.
+A captured function of the author's is identified by its source and by the kinds of the values which that
+reads, recursively: its body may then be inlined in the pass, and the values are read from the function at
+each call.
 """
 
 from __future__ import annotations
@@ -26,16 +27,17 @@ from ..memory.operands import carries
 from .cache import Cache
 
 Guard = Callable[[dict[str, Any]], bool]
-_DEEPEST = 4  # functions within functions that are known by their texts
+_DEEPEST = 4  # depth of functions captured by functions that are identified by source
 _MOST = 32  # values that these hold, in all
-_WRITTEN = range(-8, 9)  # whole numbers that are written into a pass as defaults: axes, orders, counts
+_WRITTEN = range(-8, 9)  # integers that are written into a pass as defaults: axes, orders, counts
 _OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def signature_of_captured(function: FunctionType, value: Any) -> Any:
-    """What a pass depends on in the value of a captured variable: its signature, or the object itself where
-    the pass may take that for granted, as it may of a global variable: a module, a function of NumPy. What
-    stands in for many functions has one pass for all: whether they vary is told as it runs.
+    """What a pass depends on in the value of a captured variable: its signature, or the object itself if a
+    pass may treat it as fixed, as it may for a global variable (a module, a NumPy function).
+
+    A stand-in shares one pass among many functions: whether they vary is decided as it runs.
     """
     found = signature_of(value)
     if found is float or type(found) is tuple or is_stand_in(function.__code__.co_filename):
@@ -45,8 +47,10 @@ def signature_of_captured(function: FunctionType, value: Any) -> Any:
 
 
 def own_signature(function: FunctionType, cell: CellType) -> Any:
-    """The same of any cell of a function: one that is assigned later, or rebound meanwhile, is read at each
-    use ("cell"), and one may hold the function itself ("own").
+    """The signature of a captured variable, for any cell of a function.
+
+    "cell" for one that is unbound so far or made during this sweep, which is read at each use; "own" for one
+    that holds the function itself.
     """
     content = contents(cell)
     if content is UNBOUND or is_own(cell):
@@ -66,9 +70,10 @@ def may_carry(free: tuple[Any, ...], cells: tuple[CellType, ...]) -> bool:
 
 
 def with_texts(cache: Cache, function: FunctionType, free: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The signatures of what a function captures with the texts of functions; for a pass that gives no
-    cotangent, and no tangent, of what is captured. In manual mode none is told by its text, since the rules
-    of what is called are those of the first call then.
+    """The signatures of captured variables, with functions identified by source, for a pass without
+    cotangents or tangents for them.
+
+    In manual mode no function is, since there the rules in force are those of the first call.
     """
     return told_by_texts(cache, function, free)[0] if cache.mode == "auto" else free
 
@@ -76,8 +81,9 @@ def with_texts(cache: Cache, function: FunctionType, free: tuple[Any, ...]) -> t
 def told_by_texts(
     cache: Cache, function: FunctionType, free: tuple[Any, ...]
 ) -> tuple[tuple[Any, ...], list[FunctionType]]:
-    """The same in any mode, and the functions that are told by their texts: in manual mode also those that
-    have a rule, for a pass that was made before they had.
+    """The signatures with functions identified by source, in any mode, and the list of these functions.
+
+    In manual mode the list includes functions that have a rule, for a pass that is older than the rule.
     """
     if FunctionType not in free or not _has_texts(function):
         return free, []
@@ -94,7 +100,9 @@ def told_by_texts(
 
 
 def _has_texts(function: FunctionType) -> bool:
-    """Whether the functions that one captures are told by their texts: not where tangents come for them."""
+    """Whether captured functions may be identified by source: not if cotangents or tangents are wanted for
+    them.
+    """
     derived = derived_of(function.__code__)
     while derived is not None:
         if derived.captured:
@@ -104,7 +112,7 @@ def _has_texts(function: FunctionType) -> bool:
 
 
 class _Telling:
-    """Tells what a function captures by texts."""
+    """Builds the signatures of captured functions that are identified by source."""
 
     def __init__(self, cache: Cache, function: FunctionType) -> None:
         self.cache = cache
@@ -112,11 +120,11 @@ class _Telling:
         self.told: list[FunctionType] = []
         self.function = function
         self.names = function.__globals__
-        self.around: list[Any] = []  # functions whose parts are being told
+        self.around: list[Any] = []  # functions whose parts are being described
         self.left = _MOST
 
     def text(self, value: FunctionType) -> Text | None:
-        """The signature of a function whose text counts for it; None of any other."""
+        """The signature of a function that its source identifies; None for any other."""
         code, cells = value.__code__, value.__closure__ or ()
         defaults, words = value.__defaults__ or (), value.__kwdefaults__ or {}
         self.left -= 1 + len(cells) + len(defaults) + len(words)
@@ -154,7 +162,7 @@ class _Telling:
         return self.text(value) or found
 
     def _default(self, value: Any) -> Any:
-        """The same of a default, which is often a choice that the text makes: None, True, an axis."""
+        """The signature of a default, which often selects a branch in the source: None, True, an axis."""
         kind = type(value)
         if value is None or kind is bool or (kind is int and value in _WRITTEN):
             return Literal(kind, value)
@@ -165,8 +173,10 @@ class _Telling:
 
 
 def constants_captured(cache: Cache, function: FunctionType) -> tuple[Any, ...] | None:
-    """The signatures of what a function captures, if that is numbers, arrays, texts, objects that never
-    change, the class that `super()` reads, and functions that capture no more; None where it is more.
+    """The signatures of captured variables, if all are constants; None otherwise.
+
+    Constants are numbers, arrays, texts, objects that never change, the class that `super()` reads, and
+    functions that capture nothing else.
     """
     cells = function.__closure__
     if not cells:
@@ -194,13 +204,15 @@ def _is_settled(part: Any) -> bool:
     if type(part) is Text:
         return all(map(_is_settled, part.parts()))
     if type(part) is tuple:
-        return part[0] is not tuple  # but an array
+        return part[0] is not tuple  # an array
     return type(part) in (Known, Literal) or varies_by_type(part) is not None
 
 
 def with_captured(cache: Cache, function: FunctionType, guard: Guard | None) -> Guard | None:
-    """The guard of a pass that also takes for granted what the function captures; `guard` where it captures
-    nothing. It counts for as long as nobody gives or takes a rule.
+    """The guard of a pass that also relies on what the function captures; `guard` itself if it captures
+    nothing.
+
+    It holds only as long as no rule is added or removed.
     """
     cells = function.__closure__
     if not cells:
@@ -219,7 +231,8 @@ def with_captured(cache: Cache, function: FunctionType, guard: Guard | None) -> 
         return guard is None or guard(namespace)
 
     def told_alike() -> bool:
-        """Whether there is another function now with the same text, and nothing else is another."""
+        """Whether captured functions were replaced by others with the same source, and all else is as before.
+        """
         function = held()
         if function is None:
             return False
@@ -229,8 +242,8 @@ def with_captured(cache: Cache, function: FunctionType, guard: Guard | None) -> 
 
 
 def _same_values(parts: tuple[Any, ...], values: Sequence[Any]) -> Callable[[Sequence[CellType]], bool]:
-    """A quick test whether cells hold what has these signatures, and of functions that are known by their
-    texts the same as now.
+    """A quick test that cells hold values with these signatures; a function identified by source must be the
+    same object as now.
     """
     exact = [(n, part.value) for n, part in enumerate(parts) if type(part) is Known]
     alike = [(n, part) for n, part in enumerate(parts) if type(part) not in (Known, Text)]
@@ -252,7 +265,9 @@ def _same_values(parts: tuple[Any, ...], values: Sequence[Any]) -> Callable[[Seq
 
 
 def _same_function(text: Text, value: FunctionType) -> Callable[[Any], bool]:
-    """The test of one function: rules for it and its namespace are those of the same object."""
+    """A test that a value is the same function object with the same code, captured values and defaults, for
+    which the same rules and globals apply.
+    """
     held, captured = weakref.ref(value), list(map(contents, value.__closure__ or ()))
     hold_the_same = _same_values(text.captured, captured)
     code, defaults = text.code, bool(text.defaults or text.words)
@@ -260,7 +275,7 @@ def _same_function(text: Text, value: FunctionType) -> Callable[[Any], bool]:
     def is_the_same(now: FunctionType | None) -> bool:
         if now is None or now is not held() or now.__code__ is not code() or has_marks(now):
             return False
-        if defaults and not _same_defaults(text, now):  # what is given anyway needs none
+        if defaults and not _same_defaults(text, now):  # arguments that are always given need none
             return False
         return hold_the_same(now.__closure__ or ())
 
@@ -281,4 +296,4 @@ def _is_alike(part: Any, value: Any) -> bool:
         return type(value) is part.cls and value == part.value
     if type(part) is Known:
         return value is part.value
-    return signature_of(value) == part  # of a function, which is told by its text, never: it is told anew
+    return signature_of(value) == part  # never true for functions known by source
