@@ -1,4 +1,4 @@
-"""Compiled passes by code and signature, what they rely on, and which of them became stale."""
+"""Compiled passes by code and signature, what they rely on, and which have become stale."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..front.readers import Inlined, Reader, Restated
 from ..transform.probes import Probes
 from .guards import WORTH_IT, never, quick_test
 
-_MOST_SIGNATURES = 256  # passes kept for one function; the oldest goes first
+_MOST_SIGNATURES = 256  # passes kept for one function; the oldest is dropped first
 MODES = ("auto", "manual")
 
 
 class StaleRuleWarning(UserWarning):
-    """A derivative was taken with an old answer of the registry, because the refresh mode is manual.
+    """A derivative was taken with an outdated answer of the registry, because the refresh mode is manual.
 
     A warning, not an error: this is what that mode is for. `refresh()` takes the new answer.
     """
@@ -38,14 +38,15 @@ class StaleRuleWarning(UserWarning):
 
 @dataclass(eq=False)
 class Pass:
-    """One compiled pass: `forward(*arguments)` gives `(y, back)`, or `y` alone if nothing is differentiated.
+    """One compiled pass: `forward(*arguments)` returns `(y, back)`, or `y` alone if nothing is
+    differentiated.
 
-    It holds no reference to the function it was made from nor to its globals, so that both can go.
+    It holds no reference to the function it was made from or to its globals, so that both can be freed.
     """
 
     name: str
     forward: types.FunctionType  # without globals
-    closure: str | None  # the variable that has the cells of what the function captures, if it does
+    closure: str | None  # the variable for the cells that the function captures, if any
     guard: Callable[[dict[str, Any]], bool]
     trail: tuple[tuple[Any, Any], ...]  # (target, what the registry had for it)
     epoch: int
@@ -53,16 +54,16 @@ class Pass:
     origins: tuple[int | None, ...]  # for each line of the text, the author's line it came from
     signature: tuple[Any, ...]
     noted: Noted  # what its own statements do besides computing
-    inlined: tuple[weakref.ref[types.FunctionType], ...] = ()  # functions whose bodies stand in it: no rules
-    computes: bool = False  # whether it certainly does nothing but compute, on numbers, arrays and tuples
-    # How many arguments come before those of `*args`, if it takes these one by one and not as a tuple.
+    inlined: tuple[weakref.ref[types.FunctionType], ...] = ()  # functions inlined in it, which had no rules
+    computes: bool = False  # whether it certainly only computes, on numbers, arrays and tuples
+    # The number of arguments before `*args`, if the pass takes those one by one rather than as a tuple.
     before: int | None = None
     takes_numbers: bool = False  # whether the cotangent of a result that is a tuple may be a tuple of floats
-    result: Any = None  # the kind of the value
-    keeps_numbers: bool = False  # whether all that its pullback keeps is numbers
-    exact: bool = False  # of a fused pass, whether its cotangents are the entries of the gradient as they are
-    entries: Any = None  # and then the same pass without the value, a function
-    # Of one for parts of containers, which of these the function reads, and which have a cotangent always.
+    result: Any = None  # the type of the value
+    keeps_numbers: bool = False  # whether its pullback keeps only numbers
+    exact: bool = False  # of a fused pass: whether its cotangents are the gradient's entries as they are
+    entries: Any = None  # if so, a function that gives only these, without the value
+    # Of a pass for parts of containers: which parts the function reads, and which always have a cotangent.
     parts_read: tuple[bool, ...] = ()
     parts_reached: tuple[bool, ...] = ()
 
@@ -74,7 +75,9 @@ class Pass:
         return self._bound(self.forward, function)
 
     def entries_bound_to(self, function: types.FunctionType) -> types.FunctionType | None:
-        """The same of a fused pass that gives the entries of the gradient alone; None if there is none."""
+        """The sweep of a fused pass that gives only the entries of the gradient, bound likewise; None if
+        there is none.
+        """
         return None if self.entries is None else self._bound(self.entries, function)
 
     def _bound(self, forward: types.FunctionType, function: types.FunctionType) -> types.FunctionType:
@@ -87,7 +90,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Stale:
-    """Something that a refresh makes new: the function, its signature and the reason."""
+    """Something that a refresh renews: the function, its signature and the reason."""
 
     function: str
     signature: str
@@ -113,14 +116,14 @@ class Refreshed:
 
 @dataclass(eq=False)
 class OfCode:
-    """What is remembered of the functions of one text, as long as that lives."""
+    """What is remembered for the functions that share one code object, as long as that lives."""
 
     code: weakref.ref[types.CodeType]
     by_key: dict[Any, Any] = field(default_factory=dict)
 
 
 def of_code(table: dict[int, OfCode], code: types.CodeType) -> OfCode:
-    """What a table has for a text, by the id of its code; something new and empty where it has nothing."""
+    """The record that a table has for a code object, by its id; a new, empty one if there is none."""
     number = id(code)
     held = table.get(number)
     if held is None or held.code() is not code:
@@ -130,18 +133,18 @@ def of_code(table: dict[int, OfCode], code: types.CodeType) -> OfCode:
 
 @dataclass(eq=False)
 class _Answer:
-    """What the registry once answered; in automatic mode it keeps no rule alive."""
+    """An earlier answer of the registry; in automatic mode it keeps no rule alive."""
 
     target: Callable[[], Any]
     kind: type
     rule: Callable[[], Any]
-    said: Callable[[], Any]  # the answer itself, as long as the registry keeps it: quickly compared
+    said: Callable[[], Any]  # the answer itself, while the registry keeps it: quick to compare
 
     def strengthened(self) -> _Answer:
         return _Answer(self.target, self.kind, _held(self.rule(), True), self.said)
 
     def value(self) -> Any:
-        """The answer, or None if its rule has gone."""
+        """The answer, or None if its rule is gone."""
         if self.kind is type(NO_RULE):
             return NO_RULE
         said = self.rule()
@@ -149,7 +152,9 @@ class _Answer:
 
 
 def _held(value: Any, keep: bool, forget: Callable[[Any], None] | None = None) -> Callable[[], Any]:
-    """What gives a value; one that it does not `keep` may go, unless it is one that never goes: a ufunc."""
+    """A function that returns a value, which is held weakly unless `keep` is set; a value without weak
+    references, such as a ufunc, stays.
+    """
     try:
         return (lambda: value) if keep else weakref.ref(value, forget)
     except TypeError:
@@ -164,18 +169,18 @@ class _Memory:
     passes: dict[int, OfCode] = field(default_factory=dict)  # each with passes by key
     answers: dict[Any, _Answer] = field(default_factory=dict)
     ways: dict[int, OfCode] = field(default_factory=dict)  # those of `opened`
-    texts: dict[int, OfCode] = field(default_factory=dict)  # those that a call of a function came down to
-    era: object = field(default_factory=object)  # what is remembered elsewhere counts for one era
+    texts: dict[int, OfCode] = field(default_factory=dict)  # code that alone answered a call
+    era: object = field(default_factory=object)  # what is remembered elsewhere is valid for one era
 
 
 class Cache:
     """The compiled passes over one registry, and the refresh mode.
 
-    In mode "auto" an answer of the registry counts until it changes. In mode "manual" the first answer for a
-    function and signature counts until `refresh`, and each use of an outdated one is noticed aloud.
+    In mode "auto" an answer of the registry is valid until it changes. In mode "manual" the first answer for
+    a function and signature is used until `refresh`, and each use of an outdated one is reported.
 
-    `compare` tells when values are compared with those of the plain function: True at every call, "first"
-    when a pass is new, False never.
+    `compare` says when values are compared with those of the plain function: True at every call, "first" when
+    a pass is new, False never.
     """
 
     compare: bool | str = "first"
@@ -188,8 +193,8 @@ class Cache:
         self.watches = Watches()
         self.looked_at: dict[Any, Any] = {}  # calls of C code that run as they are (`plain`)
         # The code of functions whose sweeps have to keep copies (`borrowed`).
-        self.copying: weakref.WeakSet[types.CodeType] | None = None  # none so far, which is quick to see
-        self.examined: dict[int, weakref.ref[types.CodeType]] = {}  # and, by id, of those that seem not to
+        self.copying: weakref.WeakSet[types.CodeType] | None = None  # None so far, which is quick to test
+        self.examined: dict[int, weakref.ref[types.CodeType]] = {}  # by id: seem to need none
 
     @property
     def mode(self) -> str:
@@ -201,8 +206,10 @@ class Cache:
     def find(
         self, function: types.FunctionType, key: Any, told: Sequence[types.FunctionType] = ()
     ) -> Pass | None:
-        """The pass for this function and key, if all it took for granted still holds; in manual mode, which
-        keeps to old rules, only if those were the rules of the very functions that the key has `told`.
+        """The pass for this function and key, if all that it relies on still holds; otherwise None.
+
+        In manual mode, which keeps old rules, a pass counts only if it inlined each function in `told`, the
+        functions that the key identifies by source.
         """
         held = self.memory.passes.get(id(function.__code__))
         if held is None or held.code() is not function.__code__:
@@ -229,7 +236,7 @@ class Cache:
         return self.mode == "manual"
 
     def _changed(self, found: Pass) -> list[Any]:
-        """The targets whose rules are not those that a pass was made with."""
+        """The targets whose rules differ from those that a pass was made with."""
         changed = [target for target, known in found.trail if self.state_of(target) != known]
         for held in found.inlined:
             function = held()
@@ -238,7 +245,7 @@ class Cache:
         return changed
 
     def has_rule(self, function: types.FunctionType) -> bool:
-        """Whether calls of a function are not, or not always, calls of its text."""
+        """Whether a call of a function may do something else than run its code."""
         registry = self.registry
         if registry.mutator(function) is not None or registry.stand_in(function) is not None:
             return True
@@ -246,12 +253,12 @@ class Cache:
         return entry is not None and bool(entry.user or entry.built_in) and not registry.is_hidden(function)
 
     def note_text(self, function: types.FunctionType) -> None:
-        """Remember of the text of a function that nothing but it answered a call."""
+        """Record that only the function's own code answered a call of it."""
         of_code(self.memory.texts, function.__code__)
 
     def is_text_alone(self, function: types.FunctionType) -> bool:
-        """Whether calls of a function certainly are those of its text, as one of another function of this
-        text was: a closure, or what a loop makes, is a new function at each call.
+        """Whether a call of a function certainly runs its own code, as a call of another function with this
+        code did: a closure, or a function defined in a loop, is a new object each time.
         """
         held = self.memory.texts.get(id(function.__code__))
         if held is None or held.code() is not function.__code__ or self.mode != "auto":
@@ -259,12 +266,12 @@ class Cache:
         return self.registry.has_nothing_for(function)
 
     def state_of(self, target: Any) -> Any:
-        """All that the registry has for a target, for telling whether it changed."""
+        """Everything that the registry has for a target, to tell later whether it has changed."""
         entry = self.registry.entry(target)
         return None if entry is None or self.registry.is_hidden(target) else (entry.user, entry.built_in)
 
     def store(self, function: types.FunctionType, key: Any, made: Pass) -> None:
-        """Keep a pass as long as its function's code lives; not one that is old already."""
+        """Keep a pass for as long as the function's code lives, unless it is out of date already."""
         if made.epoch != self.registry.epoch and self._changed(made):
             return
         held = of_code(self.memory.passes, function.__code__)
@@ -274,18 +281,18 @@ class Cache:
         self.watches.note_compiled(target for target, _ in made.trail)
 
     def probed(self, probes: Probes) -> Cache:
-        """A cache that answers as this one does and has passes of its own, which tell the probes where they
-        are.
+        """A cache that gives the same answers but compiles its own passes, which report to the probes where
+        they are.
         """
         other = Cache(self.registry)
         other.probes = probes
-        other.on_notice.append(_unheard)  # this one has told them already
+        other.on_notice.append(_unheard)  # this cache has reported them already
         other.memory = _Memory(self.memory.mode, answers=dict(self.memory.answers))
         return other
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Without the notices of the manual mode: for questions that are not the author's own."""
+        """Suppresses the notices of manual mode, for questions that the author did not ask."""
         told, self.on_notice = self.on_notice, [_unheard]
         try:
             yield
@@ -293,7 +300,7 @@ class Cache:
             self.on_notice = told
 
     def drop_passes(self) -> None:
-        """Forget every pass and every quick way to one."""
+        """Forget every pass and every fast path to one."""
         self.memory = _Memory(self.memory.mode, answers=self.memory.answers)
 
     def __len__(self) -> int:
@@ -304,7 +311,7 @@ class Cache:
     def ask(
         self, target: Any, types_of_arguments: tuple[Any, ...], config: Any = None, mode: str = "rrule"
     ) -> Any:
-        """Found, NoRule or OptedOut, as the refresh mode wants it; `mode` is that of the rule."""
+        """Found, NoRule or OptedOut, as the refresh mode requires; `mode` is that of the rule."""
         memory = self.memory
         current = self.registry.ask(target, types_of_arguments, mode, config)
         traits = None if config is None else config.traits
@@ -352,7 +359,7 @@ class Cache:
     # -- refresh ---------------------------------------------------------------------------------------------
 
     def refresh(self, mode: str | None = None) -> Refreshed:
-        """Make new what is stale; or switch the mode, which refreshes too when it becomes "auto"."""
+        """Renew what is stale, or switch the mode; switching to "auto" refreshes too."""
         if mode not in (None, *MODES):
             raise RuleLabError(
                 f"There is no refresh mode {mode!r}",
@@ -360,7 +367,7 @@ class Cache:
             )
         memory = self.memory
         if mode == "manual":
-            if memory.mode == "auto":  # none of these may come to count again
+            if memory.mode == "auto":  # a stale pass must not become valid again
                 self._drop_stale(memory)
             answers = {key: answer.strengthened() for key, answer in memory.answers.copy().items()}
             self.memory = _Memory(mode, memory.passes, answers)
@@ -382,7 +389,7 @@ class Cache:
             if target is None:
                 continue
             kinds = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
-            if None in kinds:  # a class that went
+            if None in kinds:  # a class that is gone
                 continue
             config = None if traits is None else RuleConfig(*traits)
             current = self.registry.ask(target, kinds, mode, config)
@@ -397,7 +404,7 @@ class Cache:
 
 
 def _callers_level() -> int:
-    """How many frames up the first one outside of this package is."""
+    """The stack level of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(FOLDER):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
@@ -435,11 +442,11 @@ def guard_of(
     relied: Sequence[Named] = (),
     inlined: Sequence[Inlined | Reader | Restated] = (),
 ) -> Callable[[dict[str, Any]], bool]:
-    """A quick test that globals are what a pass took them for.
+    """The guard of a pass: a quick test that everything it relies on is as it was.
 
-    Of globals and builtins `exact` has the very objects and `like` signatures; `attributes` are (module or
-    class, attribute, object); `relied` are functions whose text was looked at, `inlined` those whose bodies
-    stand in the pass, or that it takes for ones that read an argument at once.
+    `exact` maps globals and builtins to the objects they must be, `like` to the signatures of their values;
+    `attributes` are (module or class, attribute, object); `relied` are functions whose source was consulted,
+    `inlined` those whose bodies the pass contains, or that it assumes read an argument at once.
     """
     from ...rules.kinds import signature_of
 
@@ -458,7 +465,8 @@ def guard_of(
                 return False
         for owner, name, value in attributes:
             found = getattr(owner, name, guard)
-            # Bound methods of C code are new at each access, such as those of the generator in np.random.
+            # A bound method of a C object, such as those of the generator in np.random, is new at each
+            # access.
             bound = type(found) is type(value) is types.BuiltinFunctionType
             if found is not value and not (bound and found == value):
                 return False
@@ -485,8 +493,8 @@ def guard_of(
 
 
 def at_a_glance(guard: Callable[[dict[str, Any]], bool], namespace: dict[str, Any]) -> Callable[..., bool]:
-    """What says yes only if a guard does, in one call less where the guard asks for no more than which
-    objects there are: as a rule the quick test of these, else the guard.
+    """A test that passes only if the guard does: its quick test, which saves a call, if the guard only
+    compares objects by identity and passes now; else the guard itself.
     """
     asked: tuple[dict[str, Any], Any] | None = getattr(guard, "asked", None)
     if asked is None:
@@ -497,7 +505,7 @@ def at_a_glance(guard: Callable[[dict[str, Any]], bool], namespace: dict[str, An
 
 
 def holds(namespace: dict[str, Any]) -> bool:
-    """The guard of a pass that takes nothing for granted."""
+    """The guard of a pass that relies on nothing."""
     return True
 
 
@@ -519,4 +527,4 @@ def refresh(mode: str | None = None, *, cache: Cache = DEFAULT) -> Refreshed:
 
 
 def _unheard(notice: str) -> None:
-    """In place of whoever hears notices; with nobody there they would be warnings."""
+    """Takes the place of the listeners for notices; without any listener, a notice would be a warning."""

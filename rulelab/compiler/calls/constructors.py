@@ -1,8 +1,8 @@
-"""Making objects of the author's classes: plain ones by their `__init__`, dataclasses and NamedTuples by
-their fields.
+"""Construction of objects of the author's classes: plain ones by their `__init__`, dataclasses and
+NamedTuples by their fields.
 
-What a class generates for itself has no source, so its meaning is written out here; code of the author's in
-it (`__init__`, `__post_init__`) goes through the same question as every call.
+Generated methods have no source, so their meaning is written out here; the author's own code in a class
+(`__init__`, `__post_init__`) is answered like any other call.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Making(enum.Enum):
 
 
 def how_made(registry: Registry, cls: type) -> Making | None:
-    """How an object of the class is made; None where that is left to C code or to a method that is not
-    followed: the call of a metaclass, a `__new__`, an `__init__` of a library's.
+    """How an object of the class is made; None if that is left to C code or to a method that is not followed:
+    the `__call__` of a metaclass, a `__new__`, a library's `__init__`.
     """
     if type(cls).__call__ is not type.__call__:
         return None
@@ -69,7 +69,7 @@ def how_made(registry: Registry, cls: type) -> Making | None:
 def constructor(
     pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None
 ) -> Handler | None:
-    """What makes an object of the class and gives its pullback; None for a class that C code makes."""
+    """The handler that makes an object of the class and its pullback; None for a class that C code makes."""
     if cls in heap.KINDS:
         return heap.KINDS[cls].make
     make = _MAKERS.get(cls) or _MAKERS.get(how_made(pullbacks.cache.registry, cls))
@@ -77,9 +77,9 @@ def constructor(
 
 
 class Maker:
-    """What makes the objects of a class, as long as the class says of that what it said.
+    """Makes the objects of a class, for as long as the class defines their construction as it did.
 
-    It holds neither the class nor a function of it, for a cell may be run again.
+    It keeps neither the class nor its functions alive, since a notebook cell may redefine them.
     """
 
     __slots__ = ("_code", "_make", "_new", "_of")
@@ -91,8 +91,8 @@ class Maker:
 
     @classmethod
     def behind(cls, handler: Handler) -> Maker | None:
-        """That of a handler which `constructor` gave; None of any other, and of a class of lists, dicts,
-        deques or sets, of which more had to be asked.
+        """The maker behind a handler from `constructor`; None for any other handler, and for a class of
+        containers (other than Counter), whose construction depends on more.
         """
         if type(handler) is not functools.partial or handler.func not in _BY_PYTHON:
             return None
@@ -103,14 +103,16 @@ class Maker:
     def handler(
         self, pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None
     ) -> Handler | None:
-        """The handler of a call of the class; None if it is another class, or has been changed since."""
+        """The handler of a call of the class; None if it is a different class, or has been changed since."""
         if self._of() is not cls or _says(cls) != (self._code, self._new):
             return None
         return functools.partial(self._make, pullbacks, cls, active, place)
 
 
 def _says(cls: type) -> tuple[Any, Any]:
-    """What a class says of how its objects are made, as far as a function in Python says it, by its code."""
+    """How a class defines the construction of its objects: `__init__` and `__new__`, as code if they are in
+    Python.
+    """
     init, new = cls.__init__, cls.__new__  # type: ignore[misc]
     return getattr(init, "__code__", init), getattr(new, "__code__", new)
 
@@ -118,7 +120,8 @@ def _says(cls: type) -> tuple[Any, Any]:
 def make_plain(
     pullbacks: Question, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], place: Any
 ) -> Any:
-    """An object of the class where no cotangent is wanted; its attributes may be written from then on."""
+    """An object of the class, made where no cotangent is wanted; its attributes may be written from then on.
+    """
     init = cls.__init__  # type: ignore[misc]
     followed = cls.__new__ in PLAIN_NEW and isinstance(init, types.FunctionType) and not is_generated(init)
     if container_base(cls) is None and not followed:
@@ -132,7 +135,9 @@ def make_plain(
 
 
 def _own_defaults(cls: type, x: Any, count: int, kwargs: dict[str, Any]) -> None:
-    """Note the containers that the factories of a dataclass have made for a new object."""
+    """Record the containers that the default factories of a dataclass have made for a new object as made
+    here.
+    """
     for number, field in enumerate(f for f in dataclasses.fields(cls) if f.init):
         if field.default_factory is not dataclasses.MISSING and number >= count and field.name not in kwargs:
             made = getattr(x, field.name)
@@ -141,18 +146,18 @@ def _own_defaults(cls: type, x: Any, count: int, kwargs: dict[str, Any]) -> None
 
 
 def keeps_in_sight(cls: Any) -> bool:
-    """Whether the objects of a class hold what they are given where it can be followed."""
+    """Whether the objects of a class hold their arguments where they can be followed."""
     return is_authors(cls) or (isinstance(cls, type) and container_base(cls) is not None)
 
 
 def is_opaque(cls: type) -> bool:
-    """Whether the objects of a library's class keep what they hold to themselves."""
+    """Whether the objects of a library's class hide what they hold."""
     if cls in CONTAINERS or cls in heap.KINDS or cls.__module__.lstrip("_") in _HANDING_OUT:
         return False
     return is_of_library(cls)
 
 
-# Modules with classes whose objects hand out the very things they were given.
+# Modules with classes whose objects return the very objects they were given.
 _HANDING_OUT = frozenset(
     {"builtins", "collections", "contextlib", "functools", "itertools", "operator", "queue", "types"}
     | {"weakref"}
@@ -171,7 +176,9 @@ def _make_object(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """An object that is made empty, then by its `__init__`; also an author's list, dict, deque or set."""
+    """An object that is created empty, then filled by its `__init__`; also for an author's list, dict, deque
+    or set.
+    """
     init, is_set = cls.__init__, issubclass(cls, set)  # type: ignore[misc]
     x = heap.own(cls.__new__(cls, *(() if init is not object.__init__ else args)), not is_set)
     if init is set.__init__:
@@ -195,13 +202,17 @@ def _make_object(
 
 
 def _through_init(x: Any, x_bar: Any, pullback: Any) -> Any:
-    """What is said of an object as a whole goes to its attributes, and from there to what made them."""
+    """Pass the cotangent of a whole object to its attributes, and theirs on through the pullback of
+    `__init__`.
+    """
     outlines.hand_in((x, {}), x_bar)
     return ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
 
 
 def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> None:
-    """An attribute that nobody seems to have written and that is not the class's has lost its cotangent."""
+    """Raises NotDifferentiableError for a cotangent left at an attribute that no followed code set and that
+    the class does not define.
+    """
     for name in left:
         if not hasattr(cls, str(name)):
             raise NotDifferentiableError(
@@ -224,11 +235,12 @@ def _make_dataclass(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
+    """A dataclass object, made field by field, then by its `__post_init__`."""
     binder = Binder.of(cls)
-    binder.bind(args, kwargs)  # which says of wrong arguments what Python says
+    binder.bind(args, kwargs)  # raises Python's own error for wrong arguments
     given = dict(zip(binder.names(len(args)), args, strict=True)) | kwargs
     x = heap.own(object.__new__(cls), True)
-    only = []  # those of the pseudo-fields that only `__post_init__` gets
+    only = []  # the pseudo-fields, which only `__post_init__` gets
     for name, field in cls.__dataclass_fields__.items():  # type: ignore[attr-defined]
         if field._field_type is not dataclasses._FIELD:  # type: ignore[attr-defined]
             if field._field_type is dataclasses._FIELD_INITVAR:  # type: ignore[attr-defined]
@@ -272,6 +284,7 @@ def _make_namedtuple(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
+    """A NamedTuple, whose fields are the arguments."""
     y = cls(*args, **kwargs)
     fields = cls._fields  # type: ignore[attr-defined]
 
@@ -290,7 +303,9 @@ def makes_from_items(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 def copier(pullbacks: Question, target: Any, args: tuple[Any, ...], place: Place | None) -> Handler | None:
-    """What answers for `dataclasses.replace(x, name=value)`, `x._replace(name=value)`, `Kind._make(xs)`."""
+    """The handler of `dataclasses.replace(x, name=value)`, `x._replace(name=value)` or `Kind._make(xs)`, else
+    None.
+    """
     if makes_from_items(target, args):
         return _make_from_items
     if len(args) != 1:
@@ -382,7 +397,7 @@ def _make_dict(
 def _made_entry(
     pullbacks: Question, y: collections.defaultdict[Any, Any], factory: Any, place: Place | None
 ) -> Any:
-    """The entry of a defaultdict and its pullback, which ends in the factory that the dict was made with."""
+    """A new entry of a defaultdict and its pullback, to the factory that the dict was made with."""
     if y.default_factory is not factory:
         refuse_attribute("default_factory", y.default_factory, place)
     factory = y.default_factory
@@ -427,8 +442,10 @@ def _make_counter(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """A Counter of a dict, of keywords or of a constant text: an empty one that is filled as a dict is, as
-    its own `update` does it, unless somebody has given that another meaning.
+    """A Counter of a dict, of keywords or of a constant text, made empty and filled as a dict is.
+
+    This is what its own `update` does; if that is redefined, or for other arguments, it is made like any
+    object.
     """
     of_dict = len(args) <= 1 and all(type(x) in _DICTS for x in args) and not (args and kwargs)
     of_text = len(args) == 1 and not kwargs and type(args[0]) is str and not active[1]
@@ -447,7 +464,7 @@ def _make_counter(
 
 
 def _counts_as_python_does(pullbacks: Question, cls: Any) -> bool:
-    """Whether the methods that fill a Counter are Python's own, and no rule answers for them."""
+    """Whether the methods that fill a Counter are Python's own and have no user rule."""
     cache = pullbacks.cache
     if cache.mode != "auto" or cls.__init__ is not _FILLING[0] or cls.update is not _FILLING[1]:
         return False
@@ -468,7 +485,7 @@ _DICTS = frozenset({dict, collections.Counter, collections.OrderedDict, collecti
 def _make_set(
     pullbacks: Question, cls: type, active: tuple[bool, ...], place: Place | None, /, *args: Any
 ) -> Any:
-    """A set, of what loses no cotangent in it."""
+    """A set; NotDifferentiableError for a varying argument that would lose its cotangent in it."""
     refuse_in_set([x for x, on in zip(args, active[1:]) if on], place)
     return heap.own(set(*args), False), no_cotangents
 
@@ -480,7 +497,9 @@ def refuse_in_set(items: list[Any], place: Place | None) -> None:
 
 
 def set_finder(active: tuple[bool, ...], place: Place) -> Handler:
-    """What makes a set display: of what does not vary."""
+    """The function that finds the handler of a set display; varying items that would lose their cotangents
+    are refused.
+    """
 
     def make(*items: Any) -> Any:
         refuse_in_set([x for x, on in zip(items, active) if on], place)
@@ -535,7 +554,7 @@ def pushed_forward(push: Forward, call: Pushed) -> Program | None:
     if issubclass(cls, BaseException):
         if not any(map(carries_and_varies, call.raw[ARGS], call.raw[DOTS])):
             return constant_program(call.raw)
-        # Who catches it may not take numbers from it, either (`check_caught`).
+        # The code that catches it must not take numbers from it either (`check_caught`).
         return Program(programs.made_exception, (cls, refs[:count], words), trusted=True)
     making = how_made(push.cache.registry, cls)
     if making is None:
@@ -549,7 +568,7 @@ def pushed_forward(push: Forward, call: Pushed) -> Program | None:
         given = (push, cls, base, refs, dot_refs, names)
         return None if base is set else Program(programs.made_items, given, trusted=True)
     if making is Making.FIELDS:
-        code = cls.__init__.__code__  # without those by keyword alone, and with what only __post_init__ gets
+        code = cls.__init__.__code__  # without keyword-only fields, but with InitVars
         fields = dict(zip(code.co_varnames[1 : code.co_argcount], dot_refs[:count])) | word_dots
         made = programs.made_fields if not hasattr(cls, "__post_init__") else programs.made_with_post_init
         return Program(made, (push, cls, refs[:count], words, fields), trusted=True)

@@ -30,48 +30,47 @@ from .captured import constants_captured, with_captured
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
-KEPT = "__rulelab_entries__"  # where a function keeps its entries: they reach its globals, so no cache may
+KEPT = "__rulelab_entries__"  # a function holds its own entries: they reach its globals, so no cache may
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 _FEW = 64  # signatures remembered for one function
 
 
 @dataclass(eq=False)
 class Entry:
-    """What a call with one signature runs, as long as the registry is at `epoch` and the guard holds."""
+    """What runs for calls with one signature, as long as the registry is at `epoch` and the guard holds."""
 
     epoch: int
     forward: Callable[..., Any]
     guard: Callable[[dict[str, Any]], bool] | None
     projected: bool  # whether every array that the pullback gives has the shape and dtype of its argument
     structured: bool  # whether an argument may be, or hold, a container
-    made: CodeType | None  # that of the pass; None of a rule
-    rule: Callable[[], Rule | None] | None = None  # which may go
-    at_once: Callable[..., Any] | None = None  # the way of `gradient` by this entry, once it has one
-    computes: bool = False  # whether the pass does nothing but compute (`Pass.computes`)
-    whole: Any = None  # the forward sweep of a pass that does nothing besides
-    count: int | None = None  # how many arguments of it come before the tuple of `*args`, if it takes that
-    one_by_one: bool = False  # whether it takes what the function has in `*args` one by one
-    takes_numbers: bool = False  # as of the pass
+    made: CodeType | None  # the code of the pass; None for a rule
+    rule: Callable[[], Rule | None] | None = None  # held weakly
+    at_once: Callable[..., Any] | None = None  # fast path of `gradient` by this entry, once it has one
+    computes: bool = False  # whether the pass only computes (`Pass.computes`)
+    whole: Any = None  # the forward sweep of a pass without effects
+    count: int | None = None  # how many arguments come before the tuple of `*args`, if the pass takes that
+    one_by_one: bool = False  # whether it takes the items of `*args` one by one
+    takes_numbers: bool = False  # as in `Pass`
     keeps_numbers: bool = False
-    # By the code of its pullbacks, what takes their variables from a closure.
+    # By the code of its pullbacks: a function that takes their variables from a closure.
     kept: dict[CodeType, Callable[[Any], Any]] = field(default_factory=dict)
-    on_floats: Callable[[], Any] | None = None  # what gives the sweeps on floats (`OnFloats`), or None
-    fuse: Callable[[bool], Any] | None = None  # what makes the fused pass (`Fused`), as long as nobody has
-    fused: Any = None  # the fused pass, once it was made
+    on_floats: Callable[[], Any] | None = None  # gives the sweeps on floats (`OnFloats`), or None
+    fuse: Callable[[bool], Any] | None = None  # makes the fused pass (`Fused`); None once it has been tried
+    fused: Any = None  # the fused pass, once it has been made
 
 
 def not_at_once(*_: Any) -> None:
-    """In place of the way of `gradient` where there is none."""
+    """Placeholder for a fast path of `gradient` or `pullback` that does not exist."""
 
 
 class Known:
-    """The entries of one function. Its copies and pickles start without, and so does a wrapper, to which
-    functools.wraps gives the very same object.
+    """The entries of one function. Copies and pickles of it are empty, and a wrapper to which functools.wraps
+    has given this very object makes its own.
     """
 
-    # The last ones are the ways of `gradient` and `pullback` for the kinds of arguments that it was asked for
-    # last; each asks itself whether it still counts. That `of_chosen` arguments is for one `argnums`, and for
-    # so many arguments.
+    # The last five are the fast paths of `gradient` and `pullback` for the types of arguments last used; each
+    # checks whether it is still valid. `of_chosen` is for one `argnums` and one number of arguments.
     __slots__ = (
         *("code", "entries", "era", "function"),
         *("of_chosen", "of_more", "of_numbers", "of_one", "of_two"),
@@ -101,7 +100,9 @@ NOTHING_KNOWN = Known()
 
 
 class Entries:
-    """The entries over one cache. Holds no function and no rule alive. `find` is the slow way."""
+    """The entries over one cache; it keeps no function and no rule alive. Its argument `find` is the slow
+    path.
+    """
 
     def __init__(self, cache: Cache, find: Callable[..., Callable[..., Any]]) -> None:
         self.cache = cache
@@ -113,9 +114,9 @@ class Entries:
     def find(
         self, function: Any, args: tuple[Any, ...], flags: tuple[Any, ...] | None = None
     ) -> Entry | None:
-        """The entry of this call, or None if only the slow way can tell.
+        """The entry of this call, or None if the slow path has to answer.
 
-        `flags` tell for which arguments a cotangent is wanted; None means all that can have one.
+        `flags` says for which arguments a cotangent is wanted; None means all that can have one.
         """
         if type(function) is not FunctionType:
             return None
@@ -128,7 +129,7 @@ class Entries:
         ):
             return None
         key: tuple[Any, ...]
-        if len(args) == 1:  # most often, and quicker than a list
+        if len(args) == 1:  # the most common case, quicker than with a list
             x = args[0]
             key = (flags, (x.dtype, x.ndim) if type(x) is ndarray else type(x))
         else:
@@ -145,8 +146,8 @@ class Entries:
     def find_bound(
         self, function: FunctionType, values: tuple[Any, ...], count: int, flags: tuple[Any, ...]
     ) -> Entry | None:
-        """The entry of a call that gives its first `count` parameters by position and the others by keyword,
-        or leaves them to their defaults: values and flags are those of all.
+        """The entry of a call that gives its first `count` parameters by position and the others by keyword
+        or default; `values` and `flags` cover all parameters.
         """
         return self.find(function, values, _bound_flags(count, flags))
 
@@ -159,8 +160,8 @@ class Entries:
         on_floats: Callable[..., Any] | None = None,
         fuse: Callable[..., Any] | None = None,
     ) -> None:
-        """Remember a pass of a function that captures nothing but constants, called with its parameters in
-        order, but for last ones that have defaults, and what `*args` takes.
+        """Remember a pass of a function that captures only constants, for calls that give the parameters in
+        order, perhaps without the last ones that have defaults, and any `*args`.
         """
         if not self._may_be_opened(function):
             return
@@ -193,7 +194,7 @@ class Entries:
         made: Pass,
         fuse: Callable[..., Any] | None = None,
     ) -> None:
-        """The same of a call for `find_bound`."""
+        """Remember a pass for the calls that `find_bound` looks up."""
         if not self._may_be_opened(function):
             return
         known = self.find_bound(function, values, count, flags)
@@ -209,7 +210,7 @@ class Entries:
     def add_worded(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
     ) -> None:
-        """Remember a pass of a function with `**words`, called without any: the pass takes a dict for them,
+        """Remember a pass of a function with `**words` for calls without any: the pass takes a dict for them,
         which is new at each call and may be filled there.
         """
         defaults = function.__defaults__ or ()
@@ -226,9 +227,10 @@ class Entries:
     def find_whole(
         self, function: FunctionType, values: tuple[Any, ...], way: str, flags: tuple[bool, ...]
     ) -> Entry | None:
-        """The entry of a call of which nothing flows back: in a "plain" way no derivative is taken, and
-        `flags` tell of the function and of all parameters whether they vary; of a "pushed" one they tell that
-        of the parameters, and the tangents of those follow the values.
+        """The entry of a call without a reverse sweep.
+
+        In a "plain" `way` no derivative is taken, and `flags` says whether the function and each parameter
+        vary; in a "pushed" one it covers the parameters only, and the tangents of those that vary follow the values.
         """
         return self.find(function, values, (way, *flags))
 
@@ -242,9 +244,11 @@ class Entries:
         runs: FunctionType | None = None,
         count: int | None = None,
     ) -> None:
-        """Remember the pass of such a call, unless what it captures has to be looked at, or the tangent of a
-        tuple; what it `runs` may be the tangent of the function. Where the pass takes what is in `*args` as
-        a tuple after `count` others, values and flags are those of the arguments one by one.
+        """Remember a pass for the calls that `find_whole` looks up, unless its captured values would have to
+        be checked, or the tangent of a tuple.
+
+        What `runs` may be the tangent of the function. With `count`, the pass takes `*args` as a tuple after
+        `count` other parameters, but values and flags are those of the arguments one by one.
         """
         more = _VARKEYWORDS if count is not None else _VARARGS | _VARKEYWORDS
         if function.__code__.co_flags & more or (tuple in map(type, values) and way != "plain"):
@@ -261,7 +265,9 @@ class Entries:
     def _entry(
         self, function: FunctionType, made: Pass, whole: Callable[..., Any], count: int | None
     ) -> Entry:
-        """The entry of a pass whose forward sweep is `whole`; of `*args` it takes the tuple after `count`."""
+        """The entry of a pass whose forward sweep is `whole`; with `count`, that takes `*args` as a tuple
+        after `count` arguments.
+        """
         forward = whole if count is None else _spreading(whole, count)
         if made.noted:
             forward = noting(self.cache.watches, made.noted, forward)
@@ -275,11 +281,13 @@ class Entries:
     def add_rule(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], rule: Rule, epoch: int
     ) -> None:
-        """Remember the user's rule that, at this epoch, applies to a call with all parameters in order: one
-        that leaves out defaults may have cotangents for these, too, which only the call by rule drops.
+        """Remember the user's rule that, at this epoch, applies to a call with all parameters in order.
+
+        A call that leaves out defaults is not remembered: the rule may have cotangents for these too, which
+        only the slow path drops.
         """
         if len(args) < function.__code__.co_argcount or tuple in map(type, args):
-            return  # a rule may be for tuples of certain items
+            return  # a rule may be for tuples with certain items
         if rule.differentiable and not rule.built_in and not rule.requires and not rule.doubt:
             held = weakref.ref(function)
 
@@ -291,7 +299,7 @@ class Entries:
             self._add(function, args, flags, entry)
 
     def open_for(self, function: FunctionType) -> Known:
-        """The entries of a function as it is, new ones where it has none."""
+        """The entries of a function in its present state; new ones if it has none."""
         known = function.__dict__.get(KEPT)
         if (
             type(known) is not Known
@@ -303,8 +311,10 @@ class Entries:
         return known
 
     def _may_be_opened(self, function: FunctionType) -> bool:
-        """Whether a function may have entries: unless it captures what is no constant. One that captures
-        anything is mostly made again for each call, and has some from its second call on.
+        """Whether a function may have entries: only if all that it captures is constant.
+
+        A function with captured variables gets them from its second call on, since most are recreated for
+        each call.
         """
         if not function.__closure__:
             return True
@@ -325,7 +335,7 @@ class Entries:
         self._keep(function, args, flags, entry)
 
     def _may_keep(self, function: FunctionType, entry: Entry) -> bool:
-        """Whether an entry counts as of now, and as long as it is not looked at again."""
+        """Whether an entry is valid now, and stays so without a further check."""
         if self.cache.memory.mode != "auto" or entry.epoch != self._registry.epoch:
             return False
         copying = self.cache.copying  # its sweeps may have to keep copies
@@ -350,8 +360,8 @@ class Entries:
 
 
 def _key_of_tuples(flags: Any, args: tuple[Any, ...]) -> Any:
-    """The key of a call that is given tuples, by the kinds of their items too; None where there are many, or
-    others than numbers, texts, arrays and tuples of these.
+    """The key of a call with tuples among its arguments, by the types of their items too; None if a tuple is
+    long or holds anything but numbers, texts, arrays and tuples of these.
     """
     kinds = [_kind_of_tuple(x) if type(x) is tuple else _kind_of(x) for x in args]
     return None if None in kinds else (flags, *kinds)
@@ -373,19 +383,19 @@ _MOST_ITEMS = 16
 
 
 def _bound_flags(count: int, flags: tuple[bool, ...]) -> tuple[Any, ...]:
-    """What takes the place of the flags of a call by position, which none of these is."""
+    """The key in place of the flags, which no call by position has."""
     return "bound", count, *flags
 
 
 def _are_constants(defaults: tuple[Any, ...] | None) -> bool:
-    """Whether the defaults of a function are of kinds that nothing changes."""
+    """Whether the defaults of a function are all of immutable types."""
     return _CONSTANTS.issuperset(map(type, defaults or ()))
 
 
 def _with_defaults(
     function: FunctionType, guard: Callable[[dict[str, Any]], bool] | None
 ) -> Callable[[dict[str, Any]], bool]:
-    """The guard of a pass that also takes the function's defaults for granted."""
+    """The guard of a pass that also relies on the function's defaults."""
     held, defaults = weakref.ref(function), function.__defaults__
 
     def as_it_was(namespace: dict[str, Any]) -> bool:
@@ -398,8 +408,10 @@ def _with_defaults(
 
 
 class EntriesBeside(Entries):
-    """Those of the implicit style, of sweeps that keep copies, or of both: an entry counts for one choice of
-    what holds parameters. In sweeps that keep copies what goes by a user's rule is asked each time.
+    """The entries of sweeps in the implicit style, of sweeps that keep copies, or of both.
+
+    An implicit entry is valid for one choice of what holds parameters. In sweeps that keep copies, a call by
+    a user's rule always takes the slow path.
     """
 
     def __init__(
@@ -431,7 +443,7 @@ class EntriesBeside(Entries):
 
 
 def _is_older(part: Any, kinds: list[type]) -> bool:
-    """Whether part of a key is an earlier version of one of these classes: its cell has been run again."""
+    """Whether part of a key is an earlier version of one of these classes, whose cell has been run again."""
     return isinstance(part, type) and any(
         kind is not part and kind.__qualname__ == part.__qualname__ and kind.__module__ == part.__module__
         for kind in kinds
@@ -442,8 +454,8 @@ _CONSTANTS = frozenset({float, float64, int, bool, str, type(None)})
 
 
 def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """The forward sweep of a function with `*args`, of which the pass takes the tuple after `count` others,
-    for arguments one by one.
+    """The forward sweep, for arguments one by one, of a pass that takes `*args` as a tuple after `count`
+    others.
     """
 
     def forward(*args: Any) -> Any:
@@ -465,8 +477,8 @@ def _spreading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
 
 
 def _without_words(whole: Callable[..., Any], count: int, defaults: tuple[Any, ...]) -> Callable[..., Any]:
-    """The forward sweep of a function with `**words` and so many other parameters, for arguments by position:
-    the pass takes the words as a dict, to which it may add.
+    """The forward sweep, for arguments by position, of a function with `**words` and `count` other
+    parameters: the pass takes the words as a dict, to which the function may add.
     """
 
     def forward(*args: Any) -> Any:
@@ -492,7 +504,9 @@ def _without_words(whole: Callable[..., Any], count: int, defaults: tuple[Any, .
 
 
 def _with_rest(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """The same where nothing flows back."""
+    """A pass without a reverse sweep, for arguments one by one, that takes `*args` as a tuple after `count`
+    others.
+    """
 
     def forward(*args: Any) -> Any:
         __tracebackhide__ = True
@@ -502,7 +516,9 @@ def _with_rest(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
 
 
 def bars_of_rest(bar: Any, count: int) -> list[Any]:
-    """The cotangents of what `*args` took, so many; one that is not in that of the tuple is no path."""
+    """The cotangents of the `count` items of `*args`, from that of the tuple; an item that is absent there
+    has none.
+    """
     bar = value(bar)
     if isinstance(bar, Tangent):
         entries = entries_of(bar)
@@ -513,7 +529,9 @@ def bars_of_rest(bar: Any, count: int) -> list[Any]:
 def _by_rule(
     held: Callable[[], Any], target: Callable[[], Any], again: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The forward sweep by a user's rule, or `again` where another thread has just removed that."""
+    """The forward sweep by a user's rule; `again` answers if another thread has just removed the rule, or in
+    debug mode.
+    """
 
     def by_rule(*args: Any) -> Any:
         __tracebackhide__ = True
@@ -536,7 +554,7 @@ def _by_rule(
 def quick_pullback(
     rule: Rule, target: Callable[[], Any], args: tuple[Any, ...], y: Any, pullback: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """The pullback of a user's rule with its answers checked: at a glance where they fit, else in full."""
+    """The pullback of a user's rule with its answers checked: quickly if they certainly fit, else in full."""
 
     def back(y_bar: Any) -> Any:
         __tracebackhide__ = True
@@ -552,8 +570,8 @@ def quick_pullback(
 
 
 def fits(xs: tuple[Any, ...], bars: tuple[Any, ...]) -> bool:
-    """Whether each of `bars`, from the second on, certainly is a cotangent of its x: a float for a float, a
-    float64 array of its shape for a float64 array.
+    """Whether each of `bars` after the first certainly is a cotangent of its x: a float for a float, a
+    float64 array of the same shape for a float64 array.
     """
     number = 0
     for x in xs:

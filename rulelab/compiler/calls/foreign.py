@@ -1,4 +1,4 @@
-"""Calls that cannot be followed: C code and functions of the libraries for which there is no rule."""
+"""Calls that cannot be followed: C code and library functions without a rule."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _PREFIXES = {name.rstrip("_"): sign for name, sign in PREFIXES.values()}
 
 
 def foreign(registry: Registry, call: Call) -> Exception:
-    """The error for a call that neither a rule nor a pass can take; its own if it fails by itself, and that
-    of a slope that is missing where it computes with one.
+    """The error for a call that neither a rule nor a pass can answer: the call's own error if it fails in
+    plain Python, or that of a missing derivative if one is among its arguments.
     """
     for x in (*call.args, *call.kwargs.values()):
         if isinstance(x, NotImplementedTangent):
@@ -62,7 +62,7 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
             chain=chain,
         )
     name = name_of(target)
-    # Where it is no name, it is an object that only the author has a name for.
+    # A name that is not an identifier belongs to an object that only the author has a name for.
     known = name.replace(".", "_").isidentifier()
     name = name if known else f"{an(type(target).__name__)} object"
     if getattr(target, "__module__", None) == "_operator":
@@ -75,7 +75,7 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
             fixes=(fix if no_numbers else "write a rule for the function that contains it",),
         )
     ruled = name if known or place is None else place.function
-    near = _near(registry, call)  # which reads the rules of its library, and why it has none
+    near = _near(registry, call)  # also loads the rules of its library, and the reasons why it has none
     why = f": {reason}" if (reason := reason_for(target, *call.args)) else ""
     return ForeignCallError(
         f"Can't differentiate foreign call expression {_expression(name, call)}{why}",
@@ -91,7 +91,9 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
 
 
 def _expression(name: str, call: Call) -> str:
-    """A call as it is written; of a method of an object that a library has by name, with that name."""
+    """A call as it would be written; a method of an object that a library has a name for is shown with that
+    name.
+    """
     args = call.args
     if (owner := object_name(call.target, args)) is not None:
         method = call.target.__name__
@@ -101,7 +103,9 @@ def _expression(name: str, call: Call) -> str:
 
 
 def _near(registry: Registry, call: Call) -> list[Rule]:
-    """Rules for the target that other arguments would have had; a method may be known by its object alone."""
+    """Up to two rules for the target that apply to other arguments; a method may be found only through its
+    object.
+    """
     entry = registry.entry(call.target)
     if call.args:
         registry.entry(call.args[0])

@@ -1,4 +1,4 @@
-"""The fused pass of an entry: both sweeps as one function, for a gradient without a pullback."""
+"""The fused pass of an entry: both sweeps in one function, for a gradient without a pullback."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from .passes import NotFused, NotOnFloats, compile_pass
 
 @dataclass(frozen=True, eq=False)
 class Fused:
-    """`run(*args)` gives the value and the cotangents, `(y, x_bar, …)`, or `(y, (x_bar, …))` if these are
-    `exact`: the entries of the gradient as they are. It gives None where the two sweeps have to answer.
+    """A fused pass: `run(*args)` returns the value and the cotangents as `(y, x_bar, …)`, or as `(y, (x_bar,
+    …))` if these are `exact`, that is, the entries of the gradient as they are. None means that the two
+    sweeps must answer.
     """
 
     run: Callable[..., Any]
     exact: bool
     entries: Callable[..., Any] | None  # gives these without the value
-    on_floats: bool  # whether the value may be a number of Python's where that of the function is NumPy's
+    on_floats: bool  # whether the value may be a Python number where the function's own is NumPy's
 
 
 def may_be_fused(pullbacks: Any, made: Pass) -> bool:
-    """Whether it is worth a try: where the pass only computes, and nothing is noted or watched."""
+    """Whether fusing is worth trying: the pass only computes, and nothing is noted or watched."""
     watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
     return made.computes and not watched and not made.noted
 
@@ -43,8 +44,8 @@ def fused_pass(
     count: int,
     on_floats: bool,
 ) -> Fused | None:
-    """The fused pass of a function that is called with so many arguments, `flags` for all its parameters;
-    None where there is none.
+    """The fused pass of a function that is called with `count` arguments, with `flags` for all of its
+    parameters; None if there is none.
     """
     function = held()
     free = None if function is None else constants_captured(pullbacks.cache, function)
@@ -65,7 +66,7 @@ def fused_pass(
 
 
 def fused_of(entry: Entry) -> Fused | None:
-    """The fused pass by which an entry answers, compiled when it is first asked for; None if it has none."""
+    """The fused pass of an entry, compiled when first asked for; None if it has none."""
     fuse = entry.fuse
     if fuse is not None:
         entry.fuse = None
@@ -78,7 +79,7 @@ def fused_of(entry: Entry) -> Fused | None:
 
 
 def _as_long_as_finite(quick: Fused) -> Fused:
-    """A pass on floats that answers only where NumPy's numbers would not have warned, as `OnFloats` does."""
+    """A pass on floats that, like `OnFloats`, answers only where NumPy's numbers would not have warned."""
     misses = 0
 
     def until_it_misses(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,7 +91,7 @@ def _as_long_as_finite(quick: Fused) -> Fused:
                 found = compute(*args)
             except Exception:
                 found = None
-            if found is None:  # a number that is not finite, or what Python's numbers raise
+            if found is None:  # a number that is not finite, or an error of Python's numbers
                 misses += 1
             return found
 

@@ -1,4 +1,6 @@
-"""The quick test of a guard: names and attributes are still the objects that they were, in one expression."""
+"""The quick test of a guard: one expression that checks names and attributes for being the same objects as
+before.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,15 @@ _Attributes = tuple[tuple[Any, str, Any], ...]
 
 
 def never(namespace: Namespace) -> bool:
-    """In place of a quick test where there is none."""
+    """The quick test that always fails, used when there is none."""
     return False
 
 
 def quick_test(
     exact: dict[str, Any], attributes: _Attributes, namespace: Namespace
 ) -> Callable[[Namespace], bool]:
-    """What says at once that globals and builtins are those in `exact`, and attributes what they were, as
-    (module or class, attribute, object) has it. If it says no nothing is certain.
+    """A quick test that globals and builtins are the objects in `exact`, and that attributes, given as
+    (module or class, attribute, object), are the same; a failure proves nothing.
     """
     globals_now = {name: name in namespace for name in exact}
     owners = {id(owner): owner for owner, _, _ in attributes}
@@ -39,7 +41,9 @@ def quick_test(
 def _maker(
     names: tuple[tuple[str, bool], ...], attributes: tuple[tuple[int, str], ...]
 ) -> Callable[..., Any]:
-    """What makes the test for names, each with whether it is a global, and attributes of numbered owners."""
+    """A function that makes the test for names, each with whether it is a global, and attributes of numbered
+    owners.
+    """
     asked = [
         f"namespace[{name!r}] is x{number}"
         if is_global

@@ -1,4 +1,4 @@
-"""Callables that hold another: partials, getters of `operator`, and what makes such objects."""
+"""Callables that hold another: partials, getters of `operator`, and the calls that make such objects."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from .methods import method_finder
 if TYPE_CHECKING:
     from ..base.question import Question
 
-# Functions and classes that call what they are given, each with what makes the handler of a call:
-# `maker(pullbacks, call)`.
+# Functions and classes that call their arguments, or make objects that do, each with the maker of the handler
+# of a call: `maker(pullbacks, call)`.
 CALLING: dict[Any, Callable[..., Handler | None]] = {}
-# Objects of C code that read or call something of what they are given: a stand-in says what, for their class.
+# C classes whose objects read or call a part of their argument; a stand-in for the class says which.
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 
 
 def handler(pullbacks: Question, call: Call) -> Handler | None:
-    """What answers for a call of such an object, or for one that makes it; None for any other."""
+    """The handler of a call of such an object, or of a call that makes one; None for any other call."""
     target = call.target
     if is_dispatcher(target) and call.args:
         chosen = chosen_by(target, call.args)
@@ -44,7 +44,7 @@ def handler(pullbacks: Question, call: Call) -> Handler | None:
 
 
 def _bind(pullbacks: Question, call: Call) -> Handler | None:
-    """`object.__setattr__.__get__(x)`, as `__init__` of a frozen attrs class begins."""
+    """`object.__setattr__.__get__(x)`, which starts the `__init__` of a frozen attrs class."""
     return constant(call.target) if call.args and call.args[0] is object.__setattr__ else None
 
 
@@ -60,7 +60,7 @@ def _call(pullbacks: Question, call: Call) -> Handler | None:
 
 
 def held_by_partial(call: Call) -> Call:
-    """The call that a call of a partial comes to."""
+    """The call of the held function that a call of a partial amounts to."""
     held, words = call.target.args, {**call.target.keywords, **call.kwargs}
     given = dict(zip(call.kwargs, call.active[1 + len(call.args) :], strict=True))
     flags = (
@@ -127,7 +127,7 @@ def make_partial(pullbacks: Question, call: Call) -> Handler:
 
 
 def make_super(pullbacks: Question, call: Call) -> Handler:
-    """`super(C, self)`: the cotangent of what it gives is that of the object."""
+    """`super(C, self)`: its cotangent is that of the object."""
     return Uncached(lambda *args: (super(*args), lambda y_bar: (NO, NO, y_bar)[: 1 + len(args)]))
 
 
@@ -149,7 +149,7 @@ def make_vectorize(pullbacks: Question, call: Call) -> Handler:
 def vectorize_call(pullbacks: Question, call: Call) -> Handler:
     """`np.vectorize(f)(x, …)`: f on each element of the broadcast arguments, as Python numbers.
 
-    The object itself is the first argument of the call, so `active` tells of it in the second place.
+    The object itself is the first argument of the call, so its flag is the second in `active`.
     """
     target, active, place = call.args[0], call.active, call.place
     check_vectorized(target, call.kwargs, place)
@@ -177,7 +177,7 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
         y = np.asanyarray(whole.reshape(spread[0].shape) if spread[0].shape else whole[0], dtype=dtype)
 
         def back(y_bar: Any) -> Any:
-            whole_bar = 0.0 if y_bar is ZERO else unthunk(y_bar)  # the calls may change what others read
+            whole_bar = 0.0 if y_bar is ZERO else unthunk(y_bar)  # calls may change what others read
             bars = np.broadcast_to(np.asarray(whole_bar), np.shape(y)).ravel()
             got = [_entries(row[1](bar), 1 + len(args)) for row, bar in zip(rows[::-1], bars[::-1])]
             own = functools.reduce(support.add, (part[0] for part in got), ZERO)
@@ -194,7 +194,7 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
 
 
 def getter_call(pullbacks: Question, call: Call) -> Handler:
-    """A getter of several things goes by the stand-in for its class."""
+    """The handler of a getter call; a getter of several items is answered by the stand-in for its class."""
     if (handler := read_one(pullbacks, call)) is not None:
         return handler
     given, of_class = (call.target, *call.args), type(call.target).__call__
@@ -203,13 +203,13 @@ def getter_call(pullbacks: Question, call: Call) -> Handler:
 
 
 def read_one(pullbacks: Question, call: Call) -> Handler | None:
-    """What reads the one thing that a getter is for; None for one of several, or for a wrong call."""
+    """The handler of a getter that reads one item; None if it reads several, or the call is wrong."""
     (maker, held), kind = call.target.__reduce__()[:2], type(call.target)
     if len(call.args) != 1 or call.kwargs:
         return None
     rest: tuple[Any, ...] = ()
     words: dict[str, Any] = getattr(maker, "keywords", {})
-    if kind is operator.methodcaller:  # one with keywords is made by a partial
+    if kind is operator.methodcaller:  # with keywords, it is pickled as a partial
         held = (*getattr(maker, "args", ()), *held)
         name, rest = held[0], held[1:]
         flags = (True, *(False,) * (len(rest) + len(words)))
@@ -233,13 +233,13 @@ def read_one(pullbacks: Question, call: Call) -> Handler | None:
 
 
 def _gathered(bars: Any, shape: tuple[int, ...], x: Any) -> Any:
-    """The cotangent of an argument, from those of the numbers that it was made into."""
+    """The cotangent of an array argument, from those of the numbers it was split into."""
     found = np.array([0.0 if isinstance(bar, AbstractZero) else bar for bar in map(unthunk, bars)])
     return unbroadcast((found if np.iscomplexobj(x) else found.real).reshape(shape), x)
 
 
 def _entries(got: Any, count: int) -> Any:
-    """The answer of a pullback as a tuple of so many entries."""
+    """The answer of a pullback as a tuple of `count` entries."""
     return (NO,) * count if got is NO else (tuple(got) + (NO,) * count)[:count]
 
 

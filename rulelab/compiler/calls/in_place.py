@@ -1,4 +1,4 @@
-"""`left op= right`: what it changes, and where it is a rebinding."""
+"""`left op= right`: what it changes, and when it is a rebinding."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ..memory.operands import describe
 from .own_errors import failing_in_place
 from .templates import Forward, Program, Pushed, arg, dot
 
-# The operator in place of each binary one.
+# The in-place operator for each binary one.
 IN_PLACE = {getattr(operator, each.name): getattr(operator, each.in_place) for each in OPERATORS}
 _BINARY = {in_place: binary for binary, in_place in IN_PLACE.items()}
-# The method that an operator in place asks for: `__iadd__`.
+# The method for each in-place operator, such as `__iadd__`.
 _METHODS = {in_place: f"__{in_place.__name__}__" for in_place in _BINARY}
 
 
@@ -35,15 +35,17 @@ _METHODS = {in_place: f"__{in_place.__name__}__" for in_place in _BINARY}
 def augmented_finder(
     pullbacks: Question, op: ir.Augmented, active: tuple[bool, ...], place: Place, rebinding: Handler
 ) -> Handler:
-    """`left op= right`: on an array of this function's own, the in-place operation on a copy; else a
-    rebinding, whose handlers `rebinding` finds.
+    """The function that finds the handler of `left op= right`: an author's method, a change to a container
+    that is followed, the in-place operation on a copy of an array that this function owns, or a rebinding.
+
+    `rebinding` finds the handlers of a rebinding. A change that others would see is refused.
     """
     target = getattr(operator, op.operator)
     in_place = IN_PLACE[target]
     name = _METHODS[in_place]
 
     def alone(left: Any) -> Any:
-        """The left operand, of which a rebinding shows nobody that it is none."""
+        """The left operand; refused if others may hold it, who would not see a rebinding."""
         if heap.is_lent(left):
             raise mutation(f"ndarray.{name}({describe(left)})", place, True)
         return left
@@ -58,7 +60,7 @@ def augmented_finder(
             return _by_author(pullbacks, method, (left, right), active, place)
         if any(active) and heap.is_followed(left):
             if isinstance(left, (list, deque)) and op.operator == "add" and not hasattr(right, "__radd__"):
-                # else the right operand decides: an array adds item by item
+                # otherwise the right operand decides: an array adds item by item
                 return containers.extend_in_place
             if (
                 isinstance(left, (list, deque))
@@ -81,7 +83,7 @@ def augmented_finder(
             own = failing_in_place(in_place, (left, right))
             raise own or mutation(f"{owner}.{name}({describe(left)})", place, is_array)
         if not writable and method is not None:
-            raise mutation(f"{type(left).__name__}.{name}", place, False)  # changes itself, or anything
+            raise mutation(f"{type(left).__name__}.{name}", place, False)  # may change anything
         if isinstance(left, list) and op.operator == "add" and not isinstance(right, list) and any(active):
             raise NotDifferentiableError(
                 f"There is no rule for list += {describe(right)}",
@@ -105,7 +107,7 @@ def augmented_finder(
         try:
             handler = pullbacks.find_target(target, (left, right), {}, (False, *active), place)
         except Exception:
-            in_place(left.copy(), right)  # whose error is another than that of `left op right`
+            in_place(left.copy(), right)  # whose error differs from that of `left op right`
             raise
 
         return updated
@@ -116,7 +118,7 @@ def augmented_finder(
 def _by_author(
     pullbacks: Question, method: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place
 ) -> Handler:
-    """`left op= right` by a method of the author's, on an object of this sweep."""
+    """`left op= right` by an author's method, on an object made during this sweep."""
     if any(active):
         inner = pullbacks.find_target(method, args, {}, (False, True, True), place)
     else:
@@ -137,12 +139,14 @@ def _by_author(
 
 
 def is_in_place(g: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call is an operator in place that forward mode does on both sides."""
+    """Whether a call is an in-place operator that forward mode applies to both the value and the tangent."""
     return is_of_c(g) and g in _BINARY and not isinstance(args[0], (set, bytearray, memoryview))
 
 
 def pushed_forward(push: Forward, call: Pushed) -> Program:
-    """On both sides where Python changes the left operand, else a rebinding."""
+    """The program of an in-place operator, applied to value and tangent if Python changes the left operand,
+    else as a rebinding.
+    """
     g: Any = call.target
     left = call.args[0]
     if isinstance(left, np.ndarray):
@@ -153,5 +157,5 @@ def pushed_forward(push: Forward, call: Pushed) -> Program:
 
 
 def of_author(g: Any, left: Any) -> Any:
-    """The method in Python by which the class of an operand answers for an operator in place, or None."""
+    """The Python method by which an operand's class answers for an in-place operator, or None."""
     return written_in_python(type(left), _METHODS[g]) if is_of_c(g) and g in _BINARY else None

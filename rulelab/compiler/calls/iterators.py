@@ -1,4 +1,4 @@
-"""Iteration at run time: functions of Python that hand items on or call a function for each, one item at a
+"""Iteration at run time: Python functions that pass items on, or call a function for each, one item at a
 time.
 """
 
@@ -73,8 +73,8 @@ _PLAINLY = frozenset({*HANDING_ON, next, itertools.count, itertools.groupby, lis
 
 
 def hands_on_plainly(target: Any, args: Args) -> bool:
-    """Whether a call does no more than hand items on, without code of the author's: where nothing is
-    differentiated, Python's own function will do.
+    """Whether a call only passes items on and runs no code of the author's: without a derivative, Python's
+    own function will do.
     """
     if not is_of_c(target) or target not in _PLAINLY:
         return False
@@ -85,9 +85,9 @@ _MOST_FINDERS = 256
 
 
 class Iteration:
-    """Answers for Python's functions of iterables, over one finder of pullbacks.
+    """The handlers of Python's functions of iterables, over one finder of pullbacks.
 
-    Where nothing is `followed`, nobody asks for the cotangents of the items, and any iterable will do.
+    Unless `followed`, no cotangents of items are wanted, and any iterable is accepted.
     """
 
     def __init__(self, pullbacks: Question, followed: bool = True) -> None:
@@ -115,7 +115,7 @@ class Iteration:
         }
 
     def handler(self, call: Call) -> Handler | None:
-        """What answers for a call of one of these functions; None for any other."""
+        """The handler of a call of one of these functions; None for any other."""
         known = is_of_c(call.target) or isinstance(call.target, (types.FunctionType, type(_FROM_ITERABLE)))
         maker = self.makers.get(call.target) if known else None
         if maker is not None:
@@ -132,7 +132,7 @@ class Iteration:
     # -- what is walked --------------------------------------------------------------------------------------
 
     def source(self, owner: Any, on: bool, place: Place | None) -> Source:
-        """The items of a value; `on` tells whether their cotangents are wanted."""
+        """The items of a value; `on` says whether their cotangents are wanted."""
         __tracebackhide__ = True
         kind = type(owner)
         constant = isinstance(owner, (range, str, bytes, DICT_KEYS, Nothings)) or is_number(owner)
@@ -161,20 +161,21 @@ class Iteration:
             start = state and state(owner)
 
             def take(number: int) -> Any:
-                if state and state(owner) != start:  # the reads are undone where they are asked for
+                if state and state(owner) != start:  # the reads are undone where their items are used
                     raise changed_while_read(kind.__name__)
                 method = kind.__getitem__
                 flags = (False, True, False)
                 return finder(method, (owner, number), {}, flags, place)(owner, number)
 
             return OfIndexed(take)
-        if not carries(owner) or kind is itertools.count:  # made of what varies, it was refused there
+        if not carries(owner) or kind is itertools.count:  # one that varies was refused when made
             return Source(owner)
         if not self.followed:
             return Unfollowed(owner)
         raise items_refused(kind, place)
 
     def of_object(self, owner: Any, place: Place | None) -> Source:
+        """The items of an object whose class has an `__iter__` in Python."""
         __tracebackhide__ = True
         method = type(owner).__iter__
         handler = self.pullbacks.find_target(method, (owner,), {}, (False, True), place)
@@ -188,14 +189,14 @@ class Iteration:
         return OfObject(self.source(items, True, place), back)
 
     def walk(self, owner: Any, place: Place) -> Any:
-        """What a loop runs over: the value itself if `gather` knows its kind, else a Walk."""
+        """The value that a loop runs over: the value itself if `gather` knows its type, else a Walk."""
         __tracebackhide__ = True
         if isinstance(owner, (np.ndarray, range, str)) or _is_sequence(owner):
             return owner
         return Walk(self.source(owner, True, place), owner)
 
     def unpacked(self, owner: Any, count: int, or_more: bool, place: Place) -> Any:
-        """(the items, what takes their cotangent to that of the value) of `a, b = value`."""
+        """For `a, b = value`: the items, and a function from their cotangent to that of the value."""
         if _is_sequence(owner) or is_number(owner):
             return support.unpack(owner, count, or_more=or_more), _same
         walk = self.walk(owner, place)
@@ -207,6 +208,7 @@ class Iteration:
     # -- functions that hand items on ------------------------------------------------------------------------
 
     def rearranged(self, call: Call) -> Handler:
+        """A function such as `zip` or `enumerate`, which passes items on."""
         target, active, place = call.target, call.active, call.place
         letters = HANDING_ON[call.target]
         if call.target is iter and len(call.args) == 2:
@@ -276,7 +278,7 @@ class Iteration:
         return _as_python_calls(call, run, 2, 2)
 
     def filtered(self, call: Call) -> Handler:
-        """`filter(test, xs)` and its like: the test is asked, and the items are passed on."""
+        """`filter(test, xs)` and the like: the test runs plainly, and the items are passed on."""
         target, flags, place = call.target, call.active[1:], call.place
         empty = target in (filter, itertools.filterfalse)
 
@@ -297,7 +299,9 @@ class Iteration:
     # -- functions that call a function ----------------------------------------------------------------------
 
     def calls_of(self, function: Any, place: Place | None) -> Callable[[Args, tuple[bool, ...]], Any]:
-        """What calls the function for values and flags of each item, and gives `(y, back)`."""
+        """A function that calls `function` on the values of an item, with their flags, and returns `(y,
+        back)`.
+        """
         finders: dict[tuple[bool, ...], Handler] = {}
         start = heap.now()  # the calls are undone where the iterator was made
 
@@ -323,7 +327,8 @@ class Iteration:
         return call
 
     def finder(self, flags: tuple[bool, ...], place: Place | None) -> Handler:
-        """What finds the handlers of the calls at one place, the same the next time that it is asked for."""
+        """The finder of the handlers for calls at one place, kept so that the same one is returned next time.
+        """
         key = flags, id(place)
         known = self._finders.get(key)
         if known is None or known[0] is not place:
@@ -350,7 +355,7 @@ class Iteration:
 
             if target is itertools.starmap and callable(function):
                 shapes = map(lambda row: called(*_apart(row)), *map(tokens, sources))
-            else:  # what cannot be called Python refuses when it takes the first item
+            else:  # Python refuses a function that cannot be called when the first item is taken
                 shapes = target(called if callable(function) else function, *map(tokens, sources))
             y = drawn(shapes, "generator" if target is generated else target.__name__)
             return y, heap.effectful(lambda y_bar: _of_sources([own, *sources], [(y, y_bar)]))
@@ -358,6 +363,7 @@ class Iteration:
         return _as_python_calls(call, run, 2, len(call.args) if call.target is map else 2)
 
     def accumulated(self, call: Call) -> Handler:
+        """`accumulate(xs, f, initial=…)`: the running totals."""
         names = [*("iterable", "func")[: len(call.args)], *call.kwargs]
         on = dict(zip(names, call.active[1:], strict=False))
 
@@ -400,7 +406,9 @@ class Iteration:
     def totals(
         self, func: Any, of_func: bool, iterable: Any, of_items: bool, start: Args, place: Place | None
     ) -> Any:
-        """The running totals, with what takes their cotangents to the function, the items and the start."""
+        """The running totals, and a function from their cotangents to those of the function, the items and
+        the start.
+        """
         source, own, first = self.source(iterable, of_items, place), Whole(), Whole()
         calls = self.calls_of(operator.add if func is None else func, place)
 
@@ -443,7 +451,7 @@ class Iteration:
         return Uncached(run)
 
     def listed_first(self, target: Any, active: tuple[bool, ...], place: Place | None) -> Handler:
-        """A function that reads an iterable once from end to end: it is given the list of its items."""
+        """A function that reads an iterable once from end to end: it is passed a list of the items."""
 
         def call(iterable: Any, /, *args: Any, **kwargs: Any) -> Any:
             __tracebackhide__ = True
@@ -475,7 +483,7 @@ class Iteration:
         return Uncached(call)
 
     def paired(self, call: Call) -> Handler:
-        """`dict(pairs, name=value)`: each key's last value has its cotangent."""
+        """`dict(pairs, name=value)`: the last value of each key has its cotangent."""
 
         def run(*args: Any, **kwargs: Any) -> Any:
             given = args[0] if args else ()
@@ -513,6 +521,9 @@ class Iteration:
         return Uncached(run)
 
     def refused(self, call: Call) -> Handler | None:
+        """Raises for functions that are not differentiated if an argument carries a derivative; otherwise
+        None.
+        """
         if not any(map(carries, call.values())):
             return None
         if call.target not in _INSTEAD:
@@ -532,7 +543,7 @@ _INSTEAD = {
 
 
 def _chained_back(y: RecordedIterator, y_bar: Any, sources: tuple[Any, ...]) -> list[Any]:
-    """The cotangents of the sources of running totals, each of which was made from the one before."""
+    """The cotangents of the sources of running totals, each of which was computed from the one before."""
     sums: dict[Any, Sums] = {}
     entries = outlines.entries_in(y_bar)
     rest: Any = ZERO
@@ -551,7 +562,7 @@ def _chained_back(y: RecordedIterator, y_bar: Any, sources: tuple[Any, ...]) -> 
 
 
 def _of_sources(sources: list[Any], given: list[tuple[RecordedIterator, Any]]) -> Any:
-    """The cotangents of a call that made iterators, from those of the iterators."""
+    """The cotangents of the arguments of a call that made iterators, from those of the iterators."""
     sums: dict[Any, Sums] = {}
     for y, y_bar in given:
         y.spread(y_bar, sums)
@@ -559,7 +570,7 @@ def _of_sources(sources: list[Any], given: list[tuple[RecordedIterator, Any]]) -
 
 
 def _apart(row: Token) -> Args:
-    """The arguments that starmap takes from one row: a token for each item of it."""
+    """The arguments that starmap takes from one row: a token for each item."""
     return tuple(Part(row, number, x) for number, x in enumerate(row.value))
 
 
@@ -569,7 +580,7 @@ def _is_active(shape: Any) -> bool:
 
 
 def _own_dict_of(view: Any) -> Any:
-    """The dict that a view shows, if it is one of this sweep."""
+    """The dict behind a view, if it was made during this sweep."""
     return next(filter(heap.is_own, gc.get_referents(view)), None)
 
 
@@ -595,7 +606,9 @@ def _as_python_calls(
     most: int,
     words: tuple[str, ...] = (),
 ) -> Handler:
-    """The handler, unless the call is one that Python refuses: then the function is left to say so."""
+    """`run` as the handler, unless Python refuses the number or names of the arguments: then the function
+    itself raises.
+    """
     target, given = call.target, len(call.args)
     count = given + sum(name in words[given:most] for name in call.kwargs)
     if not least <= count <= most or any(name not in words[given:] for name in call.kwargs):

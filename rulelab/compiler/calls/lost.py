@@ -1,4 +1,4 @@
-"""Values that vary, passed to a rule that has no derivative for them: refused, not lost silently."""
+"""Varying values passed to a rule that has no derivative for them: refused, not lost silently."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .own_errors import own_error
 
 
 def is_inexact(x: Any) -> bool:
-    """Whether a value has a derivative by its kind: a float or complex number, or an array of them."""
+    """Whether a value is of a type that has a derivative: a float or complex number, or an array of them."""
     return isinstance(x, (float, complex, np.inexact)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
 
 
 def refuse_lost(call: Call, name: str) -> NoReturn:
-    """The refusal of an argument that a built-in rule has no derivative for; the call's own error if it fails
-    by itself.
+    """Raises for an argument that a built-in rule has no derivative for; the call's own error if it fails in
+    plain Python.
     """
     raise own_error(call.target, call.args, call.kwargs) or NotDifferentiableError(
         f"The rule of {name_of(call.target)} gives no derivative for its argument {name}",
@@ -31,8 +31,8 @@ def refuse_lost(call: Call, name: str) -> NoReturn:
 
 
 def refuse_uncovered(call: Call, known: tuple[str, ...] | None) -> None:
-    """KeywordError for a keyword that a built-in rule with the parameters `known` has none for: `where=`; the
-    call's own error if the function has none for it either.
+    """KeywordError for a keyword, such as `where=`, that is not among the parameters `known` to a built-in
+    rule; the call's own error if it fails in plain Python.
     """
     for name in call.kwargs:
         if known is not None and name not in known:
@@ -45,7 +45,7 @@ def refuse_uncovered(call: Call, known: tuple[str, ...] | None) -> None:
 
 
 def refuse_keyword(call: Call, rule: Rule, name: str) -> NoReturn:
-    """The refusal of a keyword that varies and that an author's rule takes as a constant."""
+    """Raises KeywordError for a varying keyword that an author's rule treats as a constant."""
     raise KeywordError(
         f"{name_of(call.target)} was given a differentiable value for {name}=, "
         "which its rule takes as a constant",

@@ -1,4 +1,4 @@
-"""`x.name(...)`: a method, of which `x` is the first argument, or a value of `x` that is called."""
+"""`x.name(...)`: a call of a method, with `x` as first argument, or of a value that `x` holds."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .own_errors import refuse_misfit
 from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
-_CONTAINERS = frozenset({list, dict, deque, set})  # whose objects hold nothing by name
-_OWNING = (types.ModuleType, type, np.ufunc)  # what is called by their names are functions of their own
+_CONTAINERS = frozenset({list, dict, deque, set})  # whose objects have no attributes
+_OWNING = (types.ModuleType, type, np.ufunc)  # their attributes are functions of their own, not methods
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 
 
 def function_behind(owner: Any, name: str, method: Any) -> Any:
-    """The function that `owner.name`, which is `method`, runs with `owner` for its first argument; None where
-    it is a function of its own: a static method, one of a module, class or ufunc.
+    """The function that `owner.name` (the value `method`) runs with `owner` as its first argument; None if it
+    does not pass `owner`: a static method, or a function of a module, class or ufunc.
     """
     if isinstance(owner, _OWNING) or getattr(method, "__self__", None) is not owner:
         return None
@@ -42,8 +42,8 @@ def function_behind(owner: Any, name: str, method: Any) -> Any:
 
 
 def plain_method(owner: Any, name: str) -> types.FunctionType | None:
-    """The function in Python that `owner.name(...)` certainly runs with `owner` for its first argument: most
-    methods of the author's are such, and this is the quick way to them. None for any other.
+    """The Python function that `owner.name(...)` certainly runs with `owner` as its first argument, else
+    None: a fast path, since most of the author's methods are of this kind.
     """
     if type(owner).__getattribute__ is not object.__getattribute__ or name in getattr(owner, "__dict__", ()):
         return None
@@ -55,7 +55,9 @@ def plain_method(owner: Any, name: str) -> types.FunctionType | None:
 
 
 def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
-    """`x.name(...)`: the object is the first argument, so its cotangent is that of an argument."""
+    """The function that finds the handler of `x.name(...)`, where the object is the first argument and has
+    that argument's cotangent.
+    """
 
     remembered, of_arrays, appends = Remembered(pullbacks), getattr(np.ndarray, name, None), name == "append"
 
@@ -109,15 +111,17 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
 
 
 def may_lend(target: Any, given: Iterable[Any]) -> bool:
-    """Whether a method of the author's is given an array, and goes by the name of one of an array's, which
-    keeps nothing of what it is given: `ownership` takes it for that.
+    """Whether an author's method is passed an array and has the name of an array method that keeps nothing of
+    its arguments, which `ownership` takes it for.
     """
     named = type(target) is types.FunctionType and target.__name__ in SAFE_METHODS
     return named and any(isinstance(x, np.ndarray) for x in given)
 
 
 def note_lent(changes: bool, given: Iterable[Any], y: Any) -> None:
-    """Note the arrays that such a method may have kept, if it `changes` something, or that it gives."""
+    """Record the arrays that such a method may have kept, if it `changes` something, or that its result may
+    share.
+    """
     for x in given:
         if isinstance(x, np.ndarray):
             apart = not np.may_share_memory(x, y) if isinstance(y, np.ndarray) else isinstance(y, heap.LEAVES)
@@ -126,6 +130,7 @@ def note_lent(changes: bool, given: Iterable[Any], y: Any) -> None:
 
 
 def _lending(target: Any, handler: Handler) -> Handler:
+    """The handler of such a method, which records the arrays that it may have kept or returned."""
     changes = seems_to_change(target)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -138,7 +143,9 @@ def _lending(target: Any, handler: Handler) -> Handler:
 
 
 def apply_finder(pullbacks: Question, name: str | None, active: tuple[bool, ...], place: Place) -> Handler:
-    """`g(*args, **kwargs)`, or of the method `name`: the cotangents of tuple and dict are in their form."""
+    """The function that finds the handler of `g(*args, **kwargs)`, or of the method `name` of `g`: the tuple
+    and the dict have one cotangent each.
+    """
 
     def find(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Handler:
         words = kwargs or {}
@@ -152,7 +159,7 @@ def apply_finder(pullbacks: Question, name: str | None, active: tuple[bool, ...]
 
 
 def _of_attribute(pullbacks: Question, name: str, active: tuple[bool, ...], place: Place | None) -> Handler:
-    """`x.name(...)` where `x.name` is a value of its own: read as an attribute, then called."""
+    """`x.name(...)` where `x.name` is not a method: read as an attribute, then called."""
 
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         function, of_attribute = attribute_finder(pullbacks, name, place)(owner)(owner)
@@ -174,7 +181,9 @@ def _of_attribute(pullbacks: Question, name: str, active: tuple[bool, ...], plac
 
 
 def _applied(inner: Handler, of_method: bool) -> Handler:
-    """The handler of a call for that of its tuple and dict; one of a method takes the object first."""
+    """Turns the handler of a call into one that takes a tuple and a dict; with `of_method`, it takes the
+    object first.
+    """
     shift = 2 if of_method else 1
 
     def apply(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
@@ -183,7 +192,7 @@ def _applied(inner: Handler, of_method: bool) -> Handler:
 
         def to_tuple_and_dict(got: tuple[Any, ...]) -> Any:
             after = shift + len(args)
-            bars = dict(zip(words, got[after:], strict=False))  # a rule may stop where no more is wanted
+            bars = dict(zip(words, got[after:], strict=False))  # a rule may leave off the last ones
             return got[shift - 1], make(tuple, dict(enumerate(got[shift:after])), len(args)), make(dict, bars)
 
         return y, rearranged(pullback, to_tuple_and_dict)

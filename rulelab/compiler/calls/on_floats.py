@@ -1,4 +1,6 @@
-"""The sweeps of a pass on Python's own floats, for a gradient, or for a value that is certainly numbers."""
+"""The sweeps of a pass on Python's own floats, for a gradient, or for a value that certainly consists of
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,11 @@ from .captured import constants_captured
 from .entries import Entry
 from .passes import NotOnFloats, compile_pass
 
-MOST_MISSES = 3  # calls that had to begin again, after which nobody tries
+MOST_MISSES = 3  # calls that had to be repeated, after which floats are no longer tried
 
 
 def may_be_on_floats(pullbacks: Any, made: Pass) -> bool:
-    """Whether it is worth a try: where nothing is kept, noted or watched."""
+    """Whether floats are worth trying: nothing is kept, noted or watched, and some argument is a float64."""
     watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
     if watched or made.noted:
         return False
@@ -32,24 +34,25 @@ def may_be_on_floats(pullbacks: Any, made: Pass) -> bool:
 
 
 class OnFloats:
-    """The sweeps of a pass on Python's own floats: `run(*args)` gives `(y, back)`.
+    """The sweeps of a pass on Python's own floats: `run(*args)` returns `(y, back)`.
 
-    What raises, or gives numbers that are not finite, is to be done again with NumPy's numbers, which then
-    warn or raise as they do: the function only computes. Each time is a miss; after a few nobody tries.
+    If they raise or give numbers that are not finite, the call must be repeated with NumPy's numbers, which
+    then warn or raise as usual: the function only computes. Each repetition is a miss; after a few, floats
+    are no longer tried.
     """
 
     __slots__ = ("as_numpys", "misses", "run")
 
     def __init__(self, run: Callable[..., Any], as_numpys: Callable[[Any], Any] | None) -> None:
         self.run = run
-        self.as_numpys = as_numpys  # what makes of a value the one on NumPy's numbers, if its kind is certain
+        self.as_numpys = as_numpys  # converts a value to the one on NumPy's numbers, if its type is certain
         self.misses = 0
 
 
 def pass_on_floats(
     pullbacks: Question, held: weakref.ref[FunctionType], flags: tuple[bool, ...], made: Pass
 ) -> OnFloats | None:
-    """The pass of a function on floats; None where that gains nothing."""
+    """The pass of a function on floats; None if that gains nothing."""
     function = held()
     free = None if function is None else constants_captured(pullbacks.cache, function)
     if function is None or free is None:
@@ -63,7 +66,7 @@ def pass_on_floats(
 
 
 def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
-    """The forward sweep of an entry for who does not want the value."""
+    """The forward sweep of an entry, for a caller that does not want the value."""
     forward, quick = entry.forward, None if entry.on_floats is None else entry.on_floats()
     if quick is None:
         return forward
@@ -73,7 +76,7 @@ def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
             return forward(*args)
         try:
             y, back = quick.run(*args)
-            finite = math.isfinite(y)  # says nothing where a difference of NumPy's numbers would warn
+            finite = math.isfinite(y)  # silent where a difference of NumPy's numbers would warn
         except Exception:
             finite = False
         if not finite:
@@ -96,7 +99,7 @@ def forward_of_gradient(entry: Entry) -> Callable[..., Any]:
 
 
 def _converter(wanted: Type, given: Type) -> Callable[[Any], Any] | None:
-    """What makes a value of one kind of the same one on floats; None where the kind is not certain."""
+    """A function that converts a value on floats to the type wanted; None if the types are not certain."""
     if isinstance(wanted, Tuple) and isinstance(given, Tuple):
         parts = [_number(*pair) for pair in zip(wanted.items, given.items, strict=True)]
         if None in parts or not parts:

@@ -1,9 +1,9 @@
-"""Gradients by a pass that takes what is in the arguments one by one: the numbers and arrays in tuples,
+"""Gradients by a pass that takes the contents of the arguments one by one: the numbers and arrays in tuples,
 lists, dicts and objects, such as the parameters of a model (`front/opening`).
 
-Such a pass belongs to the text of a function and not to the function: one that is made again for each call, a
-lambda or a closure over the data of a step, has the same. It is compiled when a call of the same structure
-comes again, as a fused pass is, and only for what does nothing but compute.
+Such a pass belongs to the code of a function, not to the function object, so that a lambda, or a closure over
+the data of a step, shares it although it is recreated for each call. Like a fused pass, it is compiled when a
+call with the same structure comes again, and only for a function that does nothing but compute.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ from .passes import NotFused, compile_pass
 from .taken_apart import CONTAINERS, closer, fields_of, inner, is_container, names_in, taker
 
 MOST = 64  # numbers and arrays in the arguments of a call: the text grows with each
-# Compiling for more takes as long as a call by the other sweeps for every few of them: so many come first.
+# Above MOST, compiling takes as long as one call by the other sweeps for every PARTS_A_CALL parts, so that
+# many calls come first.
 MOST_OFTEN, PARTS_A_CALL = 512, 8
 _DEEPEST = 6
-_FEW = 64  # structures remembered for one text
+_FEW = 64  # structures remembered for one code object
 _TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _KEYS = frozenset({str, int})
-_LAST = object()  # where, among the ways of a text, the last one stands that was asked for
+_LAST = object()  # the key of the way that was last used, among the ways of a code object
 
 
 @dataclass(eq=False)
 class Way:
-    """How functions of one text answer calls with arguments of one structure, if they ask for the arguments
-    with these `numbers` and have `captured` what these have.
+    """How the functions with one code object answer calls with arguments of one structure, for derivatives
+    with respect to the arguments `numbers` and with the constants `captured`.
     """
 
     numbers: tuple[int, ...] | None
@@ -56,11 +57,11 @@ class Way:
     misses: int = 0
 
     def closed(self, entries: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The gradient for the arguments as they are, from that for the parts.
+        """The gradient with respect to the arguments themselves, from that with respect to the parts.
 
-        None where a part of a container has none, or zero, or where all of one have none. There the sweeps on
-        containers may say None for zero, or the other way round: it depends on whether anything has flowed
-        back on the way that the function took this time. After a few of these in a row they answer at once.
+        None if a part of a container has no gradient, or zero, or if all parts of one have none. The sweeps
+        on containers may then give None for zero, or the reverse, depending on whether anything flowed back
+        along the path that the function took this time. After a few of these in a row they answer at once.
         """
         found = self.close(entries)
         if found is None:
@@ -71,11 +72,11 @@ class Way:
 
 
 class _NotTaken(Exception):
-    """There is more in the arguments than is taken one by one."""
+    """The arguments contain more than is taken one by one."""
 
 
 def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
-    """What the pass depends on in an argument, of which the parts are added to those that came before."""
+    """What the pass depends on in an argument; the argument's parts are appended to `parts`."""
     kind = type(x)
     if kind is ndarray:
         parts.append(x)
@@ -96,7 +97,7 @@ def _key(x: Any, parts: list[Any], depth: int = 0) -> Any:
 
 
 def _key_of_object(x: Any, parts: list[Any], depth: int) -> Any:
-    """The same of an object or a NamedTuple whose attributes are what it holds."""
+    """What the pass depends on in an object or a NamedTuple whose contents are its attributes."""
     kind = type(x)
     names, values = fields_of(x)
     if depth == _DEEPEST or len(names) + len(parts) > MOST_OFTEN or not names:
@@ -106,6 +107,7 @@ def _key_of_object(x: Any, parts: list[Any], depth: int) -> Any:
 
 
 def _structure(key: Any) -> Structure | None:
+    """The structure of an argument with this key; None for a single number or array."""
     if not is_container(key):
         return None
     keys, parts = names_in(key), tuple(map(_structure, inner(key)))
@@ -120,7 +122,7 @@ def _count(structure: Structure | None) -> int:
 
 
 def may_have_way(function: Any, args: tuple[Any, ...]) -> bool:
-    """Whether it is worth a look: where there are containers, or the function has no entries of its own."""
+    """Whether to look for a way: there are containers, or the function has no entries of its own."""
     if type(function) is not FunctionType:
         return False
     if KEPT not in function.__dict__:
@@ -131,8 +133,8 @@ def may_have_way(function: Any, args: tuple[Any, ...]) -> bool:
 def way_of(
     pullbacks: Any, function: FunctionType, args: tuple[Any, ...], numbers: tuple[int, ...] | None
 ) -> tuple[Way, Sequence[Any]] | None:
-    """The way of a call, and the parts of the arguments; None where there is none. With `numbers` only these
-    arguments are asked for.
+    """The way of a call and the parts of the arguments; None if there is none. With `numbers`, only the
+    gradient with respect to these arguments is wanted.
     """
     cache = pullbacks.cache
     if not _is_its_text(cache, function):
@@ -154,7 +156,7 @@ def way_of(
     if way.misses >= MOST_MISSES or not way.made.guard(function.__globals__):
         return None
     if KEPT not in function.__dict__:
-        pullbacks.entries.open_for(function)  # if it is called again it gets its own, which are quicker
+        pullbacks.entries.open_for(function)  # from its next call on it gets its own, which are quicker
     return way, parts
 
 
@@ -166,14 +168,14 @@ def _way_by_key(
     captured: tuple[Any, ...],
     ways: dict[Any, Any],
 ) -> tuple[Way, Sequence[Any]] | None:
-    """The same by all that it depends on, and a new way once as many calls have come as are `_awaited`."""
+    """The way of a call looked up by all that it depends on; compiled once `_awaited` calls have come."""
     parts: list[Any] = []
     try:
         key = tuple([_key(x, parts) for x in args])
     except _NotTaken:
         return None
     asked = (numbers, key, captured)
-    way = ways.get(asked, 0)  # or how many calls have come
+    way = ways.get(asked, 0)  # or the number of calls so far
     if way is not None and type(way) is not int and way.made.epoch != pullbacks.cache.registry.snapshot.epoch:
         way = 0
     if type(way) is int:
@@ -186,12 +188,12 @@ def _way_by_key(
 
 
 def _awaited(count: int) -> int:
-    """After how many calls with so many parts a way is worth its compilation."""
+    """The number of calls with `count` parts after which a way is worth compiling."""
     return 1 if count <= MOST else count // PARTS_A_CALL
 
 
 def _is_its_text(cache: Any, function: FunctionType) -> bool:
-    """Whether a call of a function runs its text and nothing else, and takes its parameters by position."""
+    """Whether a call of a function runs its own code and nothing else, with all parameters by position."""
     marks, code = function.__dict__, function.__code__
     if marks and (len(marks) > 1 or KEPT not in marks):
         return False
@@ -209,7 +211,7 @@ def _compiled(
     parts: list[Any],
     asked: tuple[tuple[int, ...] | None, tuple[Any, ...], tuple[Any, ...]],
 ) -> Way | None:
-    """The way by a pass for parts, or None where there is none."""
+    """The way by a pass for parts; None if there is none."""
     numbers, key, free = asked
     if len(key) != function.__code__.co_argcount or not is_authors_function(function):
         return None
@@ -228,7 +230,7 @@ def _compiled(
         return with_room(lambda: compile_pass(*given, opened=opened, fused=fused))
 
     try:
-        if opened is None:  # it was compiled when there was no way yet
+        if opened is None:  # it was compiled before there was a way
             made = pullbacks.pass_of(function, tuple(parts), flags, False, True, None)
         else:
             made = compiled(None)

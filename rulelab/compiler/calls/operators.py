@@ -1,4 +1,4 @@
-"""Operators on objects of the author's: which methods Python asks, and in what order."""
+"""Operators on objects of the author's classes: which methods Python tries, and in what order."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _NUMBERS = (int, float, complex)
 
 
 def turns_of(target: Any, left: Any, right: Any) -> list[tuple[Any, bool]]:
-    """The methods of the author's that Python asks for a binary operator, in order, each with whether the
-    operands are swapped; none where the left operand computes the result itself.
+    """The author's methods that Python tries for a binary operator, in order, each with whether the operands
+    are swapped; empty if the left operand computes the result itself.
     """
     forward, reflected = BINARY[target]
     kind, other = type(left), type(right)
     first, second = written_in_python(kind, forward), written_in_python(other, reflected)
     if kind is other:
         second = None
-    # The class behind goes first where it inherits from the other and says something else.
+    # The right operand's class goes first if it inherits from the left one's and overrides the method.
     overrides = (
         second is not None and issubclass(other, kind) and getattr(kind, reflected, None) is not second
     )
@@ -55,8 +55,8 @@ def turns_of(target: Any, left: Any, right: Any) -> list[tuple[Any, bool]]:
 
 
 def _answers_itself(left: Any, right: Any, forward: str) -> bool:
-    """Whether the left operand, whose method is of C, computes the result itself."""
-    if isinstance(left, (np.ndarray, np.generic)):  # it takes the other for items, unless that forbids it
+    """Whether the left operand, whose method is in C, computes the result itself."""
+    if isinstance(left, (np.ndarray, np.generic)):  # applies to items, unless the other forbids it
         in_items = isinstance(left, np.ndarray) or any(hasattr(type(right), name) for name in LIKE_ARRAYS)
         return in_items and getattr(type(right), "__array_ufunc__", True) is not None
     if isinstance(left, _NUMBERS):
@@ -65,8 +65,8 @@ def _answers_itself(left: Any, right: Any, forward: str) -> bool:
 
 
 def methods_for(target: Any, args: tuple[Any, ...]) -> list[tuple[Any, bool]]:
-    """The methods of the author's that answer for an operator, a conversion or `x[key]`, each with whether
-    the operands are swapped; none where they have no say. Where no class answers, Python's own error.
+    """The author's methods that answer for an operator, a conversion or `x[key]`, each with whether the
+    operands are swapped; empty if none does. Raises Python's own error if no class answers.
     """
     __tracebackhide__ = True
     if not args or not is_of_c(target):
@@ -88,11 +88,13 @@ def methods_for(target: Any, args: tuple[Any, ...]) -> list[tuple[Any, bool]]:
 
 
 _OPERATORS = (operator.neg, operator.pos, operator.invert, operator.abs, abs, operator.getitem)
-_KINDS = (float, complex, int)  # conversions that have to give an object of the class
+_KINDS = (float, complex, int)  # conversions that must return an object of the class
 
 
 def handed_over(left: Any) -> Any:
-    """A number of NumPy's, which first tries to do it itself, is Python's when a reflected method gets it."""
+    """The left operand as a reflected method gets it: a NumPy number, whose own method is tried first, is
+    converted to Python's.
+    """
     return left.item() if isinstance(left, np.number) else left
 
 
@@ -100,7 +102,8 @@ def handed_over(left: Any) -> Any:
 
 
 def operator_handler(pullbacks: Question, call: Call) -> Handler | None:
-    """What answers for an operator on objects of the author's; None where no method of theirs has a say."""
+    """The handler of an operator on objects of the author's classes; None if none of their methods applies.
+    """
     __tracebackhide__ = True
     target, active, place = call.target, call.active, call.place
     turns = [] if call.kwargs else methods_for(target, call.args)
@@ -121,7 +124,7 @@ def operator_handler(pullbacks: Question, call: Call) -> Handler | None:
 
 
 def handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
-    """The handler of a function of iterables, holders or operators, where containers may take part."""
+    """The handler of a function of iterables, holders or operators, whose operands may include containers."""
     adopts = crossings.makes_new(target, args)
     return Uncached(crossings.through_rule(handler, None, adopts))
 
@@ -129,13 +132,13 @@ def handed_in(handler: Handler, target: Any, args: tuple[Any, ...]) -> Handler:
 def operator_finder(
     pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place | None
 ) -> Handler:
-    """What finds the handlers of an operator at one site: `finder(*args)`.
+    """The function that finds the handlers of an operator at one call site: `finder(*args)`.
 
-    That no rule of the author's answers for operands of these kinds is asked once; which methods of their
-    classes do, these say each time.
+    That no author's rule applies to operands of these types is remembered; their classes are asked each time
+    for their methods.
     """
     registry = pullbacks.cache.registry
-    known: tuple[int, dict[tuple[int, ...], bool]] = (-1, {})  # as of which epoch: both change in one store
+    known: tuple[int, dict[tuple[int, ...], bool]] = (-1, {})  # with its epoch: both change in one assignment
 
     def find(*args: Any) -> Handler:
         nonlocal known
@@ -167,11 +170,11 @@ def operator_finder(
     return find
 
 
-_MOST = 64  # kinds of operands that are remembered
+_MOST = 64  # types of operands that are remembered
 
 
 def _left_to_c(pullbacks: Question, call: Call, args: tuple[Any, ...]) -> Any:
-    """The operator where all methods of the author's have declined: by its rule, or Python's own error."""
+    """The operator after all of the author's methods have declined: by its rule, or Python's own error."""
     answer = pullbacks.ask(call.target, args, {})
     if isinstance(answer, Found) and answer.rule.built_in:
         return pullbacks.by_rule(answer.rule, call)(*args)
@@ -192,12 +195,13 @@ _WRITES: dict[Any, str] = {
 
 
 def has_own_method(g: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a class of the author's says what an operator means for these operands."""
+    """Whether a class of the author's defines an operator for these operands."""
     return bool(methods_for(g, args)) or any(_writing_methods(g, args))
 
 
 def _writing_methods(g: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The property of the author's that a write to an attribute sets, and the method that does a write."""
+    """The author's property that a write to an attribute sets, and the author's method that performs a write.
+    """
     if not args or not is_of_c(g) or g not in _WRITES or not is_author_class(type(args[0])):
         return None, None
     found = in_class(type(args[0]), args[1]) if g in (setattr, delattr) else None
@@ -207,7 +211,8 @@ def _writing_methods(g: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def pushed_forward(push: Forward, call: Pushed) -> Program | None:
-    """The program of an operator on objects of the author's; None where no method of theirs has a say."""
+    """The program of an operator on objects of the author's classes; None if none of their methods applies.
+    """
     g, args, refs, dot_refs = call.target, call.args, call.refs(), call.dot_refs()
     if call.names:
         return None
@@ -244,7 +249,7 @@ _CONVERSIONS: dict[type, Any] = {float: float, complex: complex, int: int}
 
 
 def _rule_of_c(push: Forward, call: Pushed) -> Any:
-    """The built-in rule for the operator, where all methods of the author's have declined, or None."""
+    """The built-in rule for the operator, used once all of the author's methods have declined, or None."""
     answer = push.cache.ask(call.target, types_of(call.args), push.config, "frule")
     known = isinstance(answer, Found) and answer.rule.built_in and answer.rule.differentiable
     return answer.rule.function if known and not answer.rule.requires else None

@@ -1,4 +1,4 @@
-"""What a call raises by itself, in plain Python: the author's mistake, not a limit of rulelab."""
+"""What a call itself raises in plain Python: the author's mistake, not a limit of rulelab."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ _OF_C = (
     *(types.ClassMethodDescriptorType, np.ufunc, type(np.sum)),
 )
 _MODULES = ("builtins", "collections", "itertools", "functools", "numpy")
-# With these a ufunc writes to what others see, or leaves memory as it is: those of scipy.special even beyond.
+# With these a ufunc writes to memory that others see, or leaves some as it was; those of scipy.special even
+# write beyond it.
 _LEFT_ALONE = frozenset(("out", "where"))
 _MOST_FITTING = 4096
-# Functions with how many arguments, and which names, they have been found to take.
+# Functions, with the number of arguments and the keywords that they have been found to accept.
 _FITTING: set[tuple[Any, int, tuple[str, ...]]] = set()
 
 
 def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
-    """The error that a call raises in plain Python, if it raises one and nobody can see that it was tried.
-    Asked before a call is refused.
+    """The error that a call raises in plain Python, if it raises one and trying it has no visible effect;
+    else None. Tried before a call is refused.
     """
     if not fits(target, args, kwargs):
         return _misfit(target, args, kwargs)
-    if is_of_c(target):  # else it may have no hash
+    if is_of_c(target):  # another target may not be hashable
         if is_declined(target, args) or (target in BINARY and all(type(x) in _COUNTED for x in args)):
             return _raised(target, args, kwargs)
         if target in _IN_PLACE:
@@ -51,7 +52,9 @@ def own_error(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exc
 
 
 def failing_in_place(target: Any, args: tuple[Any, ...]) -> Exception | None:
-    """The error that `xs *= 1.5` raises, where it does: a copy of the list is tried."""
+    """The error that an in-place operator such as `xs *= 1.5` raises, found on a copy of the container; else
+    None.
+    """
     if not is_of_c(target) or target not in _IN_PLACE:
         return None
     if type(args[0]) not in CONTAINERS or not _is_data(args[1]):
@@ -64,11 +67,11 @@ def _is_let_write(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise the error of a call of C code, or of a library's, with other arguments than it takes. A rule in
-    Python would take some of these, or complain in words of its own.
+    """Raises the error of a call of a C or library function whose arguments it does not accept. A rule in
+    Python might accept them, or complain in its own words.
     """
     if type(target) is types.FunctionType and len(args) == target.__code__.co_argcount and not kwargs:
-        return  # the usual call of a function in Python; a keyword that it needs besides, it asks for itself
+        return  # the usual call of a Python function, which itself complains about a missing keyword
     if fits(target, args, kwargs):
         return
     found = _misfit(target, args, kwargs)
@@ -77,7 +80,8 @@ def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a function of others takes so many arguments, and of these names, as far as it can be told."""
+    """Whether a third-party function accepts this number of arguments and these keywords, as far as is known.
+    """
     if type(target) is types.FunctionType:
         return not is_library(target) or _binds(target, args, kwargs)
     if not (isinstance(target, _OF_C) or _is_class_of_c(target)):
@@ -113,8 +117,8 @@ def _misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Excep
 
 
 def _known_by(target: Any) -> Any:
-    """What has the same parameters as a function or class of C and lives as long as Python does; of a method
-    that of its class, since the object would be kept alive. None where there is none.
+    """What has the same parameters as a C function or class and is never freed: for a method, that of its
+    class, since the object would be kept alive. None if there is nothing.
     """
     if type(target) is not types.BuiltinFunctionType:
         return target
@@ -130,7 +134,7 @@ def _is_class_of_c(target: Any) -> bool:
 
 
 def _copied(x: Any) -> Any:
-    """What is passed to a call that is to fail: should it not, it has written to a copy."""
+    """An argument for a call that should fail; if it does not, it has written to a copy."""
     return x.copy() if type(x) in (*heap.KINDS, np.ndarray) else x
 
 
@@ -145,7 +149,9 @@ def _raised(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Excep
 
 
 def _is_data(x: Any) -> bool:
-    """Whether operations on a value run none of the author's code: numbers, texts, containers of these."""
+    """Whether operations on a value run none of the author's code: numbers, texts, arrays and containers of
+    these.
+    """
     waiting, seen = [x], set()
     while waiting:
         item = waiting.pop()
@@ -164,7 +170,7 @@ def _is_plain_array(x: Any) -> bool:
 
 
 _SCALARS = (int, float, complex, bool, str, bytes, type(None))
-# Arithmetic on these looks at no item.
+# Arithmetic on these examines no items.
 _COUNTED = (list, tuple, collections.deque, int, float, complex, bool, type(None))
 _HOLDING = (list, tuple, set, frozenset, dict, collections.OrderedDict, collections.deque)
 _IN_PLACE = frozenset(getattr(operator, name) for name in IN_PLACE.values())
