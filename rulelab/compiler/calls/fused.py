@@ -19,9 +19,9 @@ from .passes import NotFused, NotOnFloats, compile_pass
 
 @dataclass(frozen=True, eq=False)
 class Fused:
-    """A fused pass: `run(*args)` returns the value and the cotangents as `(y, x_bar, …)`, or as `(y, (x_bar,
-    …))` if these are `exact`, that is, the entries of the gradient as they are. None means that the two
-    sweeps must answer.
+    """A fused pass: `run(*args)` returns the value and the cotangents as `(y, x_bar, …)`, or as
+    `(y, (x_bar, …))` if these are `exact`, that is, the entries of the gradient as they are. None means that
+    the two sweeps must answer.
     """
 
     run: Callable[..., Any]

@@ -299,8 +299,8 @@ class Iteration:
     # -- functions that call a function ----------------------------------------------------------------------
 
     def calls_of(self, function: Any, place: Place | None) -> Callable[[Args, tuple[bool, ...]], Any]:
-        """A function that calls `function` on the values of an item, with their flags, and returns `(y,
-        back)`.
+        """A function that calls `function` on the values of an item, with their flags, and returns
+        `(y, back)`.
         """
         finders: dict[tuple[bool, ...], Handler] = {}
         start = heap.now()  # the calls are undone where the iterator was made

@@ -62,9 +62,10 @@ from .sites import Sites
 
 
 def _in(value: Any, known: frozenset[Any]) -> bool:
+    """Whether a value is a ufunc or among `known`; False if it is not hashable."""
     try:
         return isinstance(value, np.ufunc) or (value is not ir.UNBOUND and value in known)
-    except TypeError:  # not hashable, so none of these
+    except TypeError:  # not hashable, so not among these
         return False
 
 
@@ -83,12 +84,13 @@ def compile_pass(
 ) -> Pass:
     """Source, fence, lower, types, activity, adjoint, tidy, emit.
 
-    With `on_floats` numbers are read from arrays as Python's own (`analysis/on_floats`); NotOnFloats where
-    that makes no difference, or more than one of time. With `before` signature and flags are those of the
-    arguments one by one, and `*args` has what comes after so many; the pass tells whether it takes them so.
-    With `fused` both sweeps are one function, which gives cotangents of so many parameters (`emit_fused`);
-    NotFused where they cannot be. With `opened` signature and flags are those of what is in arguments of
-    these structures; NotOpened where the function does more than read it.
+    With `on_floats`, numbers are read from arrays as Python's own (`analysis/on_floats`); raises NotOnFloats
+    if that gains nothing, or would change more than the speed. With `before`, signature and flags are those
+    of the arguments one by one, and `*args` has those after the first `before`; the pass says whether it
+    takes them so. With `fused`, both sweeps are one function, which gives the cotangents of that many
+    parameters (`emit_fused`); raises NotFused if they cannot be. With `opened`, signature and flags are those
+    of the contents of arguments with these structures; raises NotOpened if the function does more than read
+    these.
     """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -197,7 +199,7 @@ def compile_pass(
     forward = sites.runs_forward
     if pullbacks.implicit:
         mark_sources(lowered, sites, find_global)
-    # There, what is changed is changed, and nobody undoes it.
+    # In forward mode a change is final: nothing undoes it.
     changes_nothing = (lambda op: True) if forward else sites.changes_nothing
     regions = sites.regions = Regions(lowered, kinds, changes_nothing, sites.holds_nothing)
     if not forward:
@@ -249,7 +251,8 @@ def compile_pass(
 def _keeps_numbers(
     forward: types.FunctionType, back: str, constants: dict[str, Any], kinds: Types
 ) -> bool:
-    """Whether the variables of a pullback, helpers apart, are real numbers and truth values for certain."""
+    """Whether the free variables of a pullback, apart from helpers, are certainly real numbers or booleans.
+    """
     code = next((c for c in forward.__code__.co_consts if _is_code_of(back, c)), None)
     if code is None:
         return False
@@ -262,11 +265,13 @@ def _is_code_of(name: str, constant: object) -> bool:
 
 
 class NotFused(Exception):
-    """The two sweeps of a function cannot be one."""
+    """The two sweeps of a function cannot be fused."""
 
 
 def _may_be_fused(emitted: Emitted, kinds: Types) -> bool:
-    """Whether the value is a real number, the reverse sweep nothing but its lines, and no slope missing."""
+    """Whether the value is a real number, the reverse sweep consists of its lines alone, and no derivative is
+    missing.
+    """
     if kinds(emitted.function.result) not in (FLOAT, F8, REAL) or emitted.reverse is None:
         return False
     has_more = emitted.kept or emitted.has_effects or emitted.hands_on
@@ -275,13 +280,15 @@ def _may_be_fused(emitted: Emitted, kinds: Types) -> bool:
 
 
 class NotOnFloats(Exception):
-    """A function is not one that computes the same on Python's own floats."""
+    """A function does not compute the same on Python's own floats, or gains nothing from them."""
 
 
 def _read_as_floats(
     lowered: ir.Function, kinds: Types, known_of: Callable[[ir.Function], tuple[Types, Sites]]
 ) -> tuple[Types, Sites]:
-    """Have numbers be read from arrays as Python's own, and what is known then."""
+    """Change the function to read numbers from arrays as Python's own; returns the types and call sites that
+    result, or raises NotOnFloats.
+    """
     if not read_as_floats(lowered, kinds):
         raise NotOnFloats
     after, sites = known_of(lowered)
@@ -290,14 +297,14 @@ def _read_as_floats(
     made = [let for let in lowered.lets() if not isinstance(let.op, ir.Load)]
     takes_numbers = any(isinstance(let.op, ir.Elements) and let.op.of_number for let in made)
     if takes_numbers and any(after(let.target) in (F8, REAL) for let in made):
-        raise NotOnFloats  # these would warn, and once more when all is done again
+        raise NotOnFloats  # these would warn, and again when the call is repeated
     hidden = look_at_hidden(lowered, after, made_otherwise(lowered, kinds, after))
     return known_of(lowered) if hidden else (after, sites)
 
 
 def _inlines(pullbacks: Question, function: types.FunctionType) -> bool:
-    """Whether calls in a function may be replaced by what they call: where nobody follows it line by line,
-    and not in manual mode, in which the rules of a called function are those that it was first called with.
+    """Whether calls in a function may be replaced by the callee's body: not if probes follow the function
+    line by line, nor in manual mode, where the rules of a callee are those in force at its first call.
     """
     cache, of_author = pullbacks.cache, is_authors_function(function)
     stands_in = is_stand_in(function.__code__.co_filename)
@@ -310,8 +317,10 @@ def _tangent(
     known_of: Callable[[ir.Function], tuple[Types, Sites]],
     in_sweep: bool,
 ) -> ir.Function:
-    """The tangent of a lowered function for the parameters that vary; `in_sweep` says that it is part of a
-    sweep of reverse mode, which asks what was made here, also where the tangent itself is not needed.
+    """The tangent of a lowered function for the parameters that vary.
+
+    With `in_sweep`, it is part of a reverse-mode sweep, which asks for the objects made here even where the
+    tangent itself is not needed.
     """
     kinds, sites = known_of(lowered)
     regions = sites.regions = Regions(lowered, kinds, sites.changes_nothing, sites.holds_nothing)
@@ -341,8 +350,8 @@ def _tangent(
 
 
 def _texts(lowered: ir.Function, varied: set[str], sites: Sites) -> set[str]:
-    """The names of texts made from what varies. Where such a text, or a slice's bound, would lose its
-    derivative silently, it is refused: here if that is certain, else by a mark, at run time.
+    """The names of texts made from varying values. A text, or a slice bound, that would silently lose its
+    derivative is refused: here if that is certain, otherwise at run time, by a mark.
     """
     mark_moved_slices(lowered, varied, sites.types)
     mark_asking(lowered, varied, sites.types)
@@ -359,7 +368,7 @@ def _guard(
     relied: list[Named],
     inlined: list[Inlined | Reader | Restated],
 ) -> Callable[[dict[str, Any]], bool]:
-    """What the pass took for granted about names outside the function."""
+    """The guard for all that the pass assumes about names outside the function."""
     exact, like = dict(lowered.assumed), {}
     for name, value in looked_up.items():
         kind = type_of(value) if value is not ir.UNBOUND and name not in exact else None
@@ -374,7 +383,7 @@ def _guard(
             owner, attribute = op.function, op.method
         kind = None if owner is None or attribute is None else kinds(owner)
         if isinstance(kind, Known) and isinstance(kind.value, np.ufunc):
-            continue  # whose methods nobody can set, and which makes them anew each time
+            continue  # its methods cannot be set, and are new at each access
         if isinstance(kind, Known) and attribute is not None and hasattr(kind.value, attribute):
             attributes.append((kind.value, attribute, getattr(kind.value, attribute)))
     return guard_of(exact, like, attributes, relied, inlined)

@@ -57,10 +57,11 @@ def run_plain(
     varied: tuple[bool, ...],
     place: Place | None,
 ) -> Any:
-    """Call `g`; author's code goes through a pass of its own, so that writes to arrays are still refused.
+    """Call `g` without a derivative; the author's code runs in a pass of its own, so that writes to arrays
+    are still refused.
 
-    `varied` tells which of the function, arguments and keywords depend on what is differentiated: those
-    may not go where they could be kept out of sight.
+    `varied` says which of the function, arguments and keywords depend on a differentiated input: these must
+    not go where they would be out of sight.
     """
     if type(g) is Push or type(g) is Vjp:
         pullbacks.refuse_implicit(place)
@@ -122,7 +123,7 @@ def run_plain(
     if everything and heap.may_change_unseen(everything[0]):
         return _watching(g, bound, args, kwargs, place, changes=True)
     if draws_into(target, args, kwargs) and not any(varied):
-        about_to_run(pullbacks, name_of(target), place)  # as code of C that has no rule may write
+        about_to_run(pullbacks, name_of(target), place)  # as C code without a rule may write
         return g(*args, **kwargs)
     call = Call(target, everything, kwargs, spread, place)
     refuse_mutation(pullbacks.cache.registry, call)
@@ -135,7 +136,7 @@ def run_plain(
         found = pullbacks.plain_iteration.handler(call) or pullbacks.without_rule(call)
         if found is not None:
             y, back = found(*everything, **kwargs)
-            if heap.changes(back) and not isinstance(y, Iterator):  # and nobody will ask it
+            if heap.changes(back) and not isinstance(y, Iterator):  # and its pullback will not run
                 raise snapshots.changed_out_of_sight([], place)
             return y
     reads = target is getattr or hands_on  # as harmless as `x.name`
@@ -171,7 +172,7 @@ def run_plain(
 
 
 class _LookedAt(NamedTuple):
-    """What was found out of a call of C code that runs as it is."""
+    """What was found out about a call of C code that runs as it is."""
 
     target: Any
     epoch: int
@@ -183,8 +184,8 @@ _MOST = 256
 
 
 def _key_of(target: Any, given: tuple[Any, ...]) -> Any:
-    """What a call of C code, or of a class of the library, is remembered by, if it is given nothing but
-    numbers, texts and generators: then nothing else matters to who looks at it.
+    """The key that a call of C code, or of a library class, is remembered by; None if an argument is anything
+    but a number, a text or a random generator, since only for these do the types say all that matters.
     """
     kind = type(target)
     if kind not in _OF_C and not (kind is type and is_of_library(target)):
@@ -197,7 +198,7 @@ _TELLING = GENERATORS | {float, int, bool, complex, str, type(None), np.float64}
 
 
 def _looked_at(pullbacks: Question, target: Any, key: Any, epoch: int) -> _LookedAt | None:
-    """What is known of such a call as of the rules of that epoch."""
+    """What is known of a call with this key under the rules of this epoch; None if nothing."""
     found: _LookedAt | None = pullbacks.cache.looked_at.get(key)
     if found is None or found.target is not target or found.epoch != epoch or heap.asked_again():
         return None
@@ -230,7 +231,9 @@ def is_stored(owner: Any, name: Any, *default: Any) -> bool:
 def _run_pass(
     forward: Callable[..., Any], function: types.FunctionType, values: tuple[Any, ...], bound: tuple[Any, ...]
 ) -> Any:
-    """What the pass of a function without a derivative gives; it may be a method that is `bound`."""
+    """The result of a function by its pass without a derivative; it may be a method, with its `bound`
+    objects.
+    """
     enter()
     try:
         y = forward(*values)
@@ -243,7 +246,7 @@ def _run_pass(
 
 
 def push_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
-    """What a `push` gives whose result nobody differentiates; a write to what varies is refused."""
+    """The result of a `push` that is not differentiated itself; a write to a varying array is refused."""
     program = pullbacks.push.program(call)
     values = tuple([build(part, call) for part in program.given])
     flags = tuple([is_active(part, varied) for part in program.given])
@@ -260,12 +263,12 @@ def push_plain(pullbacks: Question, call: Any, varied: tuple[bool, ...], place: 
     return found
 
 
-# Functions that call what they are given only to put things in order, and those that put it into containers.
+# Functions that call their arguments only to order items, and those that put arguments into containers.
 _HANDING_ON = (sorted, max, min, list, tuple, dict, set, frozenset, zip, enumerate, reversed, iter, next)
 
 
 def only_hands_on(target: Any) -> bool:
-    """Whether nothing flows through calls that a function of Python's makes of what it is given."""
+    """Whether nothing flows through the calls that a Python function makes to its arguments."""
     if any(target is known for known in _HANDING_ON):
         return True
     owner = getattr(target, "__objclass__", None) or getattr(target, "__module__", None)
@@ -282,8 +285,8 @@ def _called(call: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _push_constant(push: Push, call: Any) -> Any:
-    """What a `push` of constants gives. Arrays that others hold may not be written to in it, since the sweep
-    around it may have read them.
+    """The result of a `push` of constants, in which arrays of the caller's must not be written to, since the
+    sweep around it may have read them.
     """
     if not isinstance(call[0], types.FunctionType):
         return push(*call)
@@ -302,9 +305,9 @@ def _watching(
     place: Place | None,
     changes: bool = False,
 ) -> Any:
-    """What a function of C or a library gives, which may call functions of the author's."""
+    """The result of a C or library function, which may call functions of the author's."""
     lazy = isinstance(g, type) and issubclass(g, Iterator)
-    if lazy or g is generated or g is tested:  # it calls them when it is gone through
+    if lazy or g is generated or g is tested:  # calls them during iteration
         return g(*[snapshots.watched_later(x, place) for x in args], **kwargs)
     held = [x for x in bound if isinstance(x, np.vectorize)]
     if held or heap.asked_again() or any(map(may_call_authors, (*args, *kwargs.values()))):
@@ -313,7 +316,7 @@ def _watching(
 
 
 def only_keeps(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call makes an object that keeps a function and runs none of it."""
+    """Whether a call makes an object that holds a function without running it."""
     return (
         (target is functools.partial or target is np.vectorize)
         and not kwargs
@@ -323,8 +326,9 @@ def only_keeps(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bo
 
 
 def may_run_authors(given: tuple[Any, ...]) -> bool:
-    """Whether a function of C may run code of the author's that is among what it is given, or in it: not one
-    that only takes items out of lists and tuples of numbers and texts, to put these in order.
+    """Whether a C function may run code of the author's that is among its arguments or in them.
+
+    An itemgetter that only takes items of lists and tuples of plain values, to order them, runs none.
     """
     called = [x for x in given if may_call_authors(x)]
     if not called or any(type(x) is not operator.itemgetter for x in called):

@@ -1,4 +1,4 @@
-"""What operators and attributes mean for objects of the author's: which method Python calls."""
+"""Author's objects that a function converts to numbers or arrays: asked only once, or refused."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ _VALUES = (int, float, complex, str, np.ndarray, np.generic)
 
 
 def asked_once(x: Any) -> Any:
-    """What an object of the author's stands for, where that is one integer or array: a rule would ask it
-    again for the derivative, and it may answer something else then.
+    """The array or integer that an author's object converts to, if it does, else the object.
+
+    A rule would ask the object again for the derivative, and might get a different answer.
     """
     kind = type(x)
     if not is_author_class(kind) or isinstance(x, _VALUES) or is_of_library(kind):
@@ -29,12 +30,12 @@ def asked_once(x: Any) -> Any:
 
 
 _CONVERSIONS = ("__float__", "__complex__", "__index__", "__array__")
-_CONVERTING = ("math", "cmath", "numpy")  # libraries whose functions turn what they are given into numbers
+_CONVERTING = ("math", "cmath", "numpy")  # their functions convert arguments to numbers
 
 
 def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) -> None:
-    """NotDifferentiableError for an object that a function of C turns into a number or an array by a method
-    of its class: the rule of the function knows numbers and arrays, and nobody follows the method from there.
+    """NotDifferentiableError for an object that a C function converts to a number or an array by a method of
+    its class: the rule of the function knows numbers and arrays only, so the method would not be followed.
     """
     for x in values:
         if type(x) is np.ndarray or type(x) is float:

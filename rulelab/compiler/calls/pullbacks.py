@@ -1,4 +1,4 @@
-"""The one question of the compiler: the pullback of this call, by a rule, a cached pass or a new one."""
+"""The one question of the compiler: the pullback of a call, by a rule, a cached pass or a new one."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ holds_no_authors(__name__)
 
 
 class Pullbacks:
-    """Finds pullbacks over one cache; `implicit` ones reach parameters that nobody hands in (`watching`), and
-    one that `keeps` copies of constants stands code that refills them (`borrowed`).
+    """Finds pullbacks over one cache; with `implicit`, cotangents reach parameters that are not passed in
+    (`watching`), and with `keeps`, sweeps keep copies of constants, so that code that overwrites these may
+    run (`borrowed`).
     """
 
     def __init__(self, cache: Cache, implicit: bool = False, keeps: bool = False) -> None:
@@ -96,25 +97,25 @@ class Pullbacks:
         self.vjp: Vjp = Vjp(self)
         self.own_vjp: Vjp = Vjp(self, own=True)
         self.push: Push = Push(self)
-        # What a rule asks for is its own affair, so that nothing is deposited behind its back.
+        # What a rule asks for is its own affair: nothing is deposited for that.
         self.config: RuleConfig = Pullbacks(cache, keeps=keeps).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.plain_iteration = Iteration(self, followed=False)
 
     @functools.cached_property
     def with_copies(self) -> Pullbacks:
-        """The same question, for sweeps that keep copies of the arrays that are not theirs (`borrowed`)."""
+        """The same finder for sweeps that keep copies of arrays which are not their own (`borrowed`)."""
         return self if self.keeps else Pullbacks(self.cache, self.implicit, keeps=True)
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """`(y, back)` of a call as rules ask for it: rules where there are, else a compiled pass. `back`
-        gives a tuple of the cotangents of f and of `args`; neither keywords nor defaults have one.
+        """`(y, back)` of a call as rules ask for it: by a rule if there is one, else by a compiled pass.
+        `back` returns the cotangents of f and of `args`; keywords and defaults have none.
         """
         return self._apart(f, args, kwargs, (True,) * (1 + len(args)))
 
     def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
-        """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant, and so is a
-        function among the arguments. `back` gives as much.
+        """`(y, back)` of a call as `gradient` asks for it: what f captures is constant, and so is a function
+        among the arguments. `back` returns the cotangents of f and of `args`.
         """
         return self._apart(f, args, words, (False, *map(may_vary, args)))
 
@@ -158,10 +159,10 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        """What to call instead of `g` with the same arguments to get `(y, back)`.
+        """The handler of a call of `g`: called with the same arguments, it returns `(y, back)`.
 
-        `active` tells of the function, each argument and each keyword whether a cotangent is wanted. `back`
-        gives the cotangent of the function first, then one per argument and keyword as far as wanted.
+        `active` says for the function, each argument and each keyword whether a cotangent is wanted. `back`
+        returns the cotangent of the function first, then one per argument and keyword, as far as wanted.
         """
         __tracebackhide__ = True
         if type(g) is Push:
@@ -188,8 +189,8 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        """The same of a Python function of which no entry is at hand, called by position: mostly one that is
-        new at each call, a closure, which its text alone answers.
+        """The handler of a Python function without an entry, called by position: usually a closure, new at
+        each call, which only its own code answers.
         """
         __tracebackhide__ = True
         code = function.__code__
@@ -206,7 +207,7 @@ class Pullbacks:
         return self.find(function, args, {}, active, place)
 
     def refuse_implicit(self, place: Place | None) -> None:
-        """A derivative inside a loss would not know its parameters."""
+        """Raises in the implicit style: a derivative taken inside a loss would not know the parameters."""
         if self.implicit:
             raise NotDifferentiableError(
                 "A derivative is taken inside a loss whose gradient is with respect to Params",
@@ -223,7 +224,7 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        """The same where nothing but the target itself is called, with arguments that it takes."""
+        """`find` for a target that is already resolved, with arguments that it accepts."""
         __tracebackhide__ = True
         if type(target) is not types.FunctionType or _is_looked_at(target, args):
             handler = self._by_value(target, args, kwargs, active, place)
@@ -241,7 +242,7 @@ class Pullbacks:
             if not kwargs and self.cache.is_text_alone(target) and compiled_function(target) is target:
                 call = Call(target, args, kwargs, active, place)
                 return crossings.through_pass(self.by_pass(target, call), target, args)
-        memory, epoch = self.cache.memory, self.cache.registry.epoch  # as of which the answer is
+        memory, epoch = self.cache.memory, self.cache.registry.epoch  # that the answer is for
         call = Call(target, args, kwargs, active, place)
         answer = self.ask(target, args, kwargs)
         if isinstance(answer, Found):
@@ -252,7 +253,7 @@ class Pullbacks:
                 if handler is not None:
                     return handed_in(handler, target, args)
             self.note_rule(answer.rule, call)
-            # In the implicit style what the rule says of a function that holds something is wanted, too.
+            # In the implicit style, the cotangent that a rule gives for what a function holds is wanted, too.
             quick = not kwargs and type(target) is types.FunctionType and memory is self.cache.memory
             if quick and not (self.implicit and holds_something(target)):
                 self.entries.add_rule(target, args, active[1:], answer.rule, epoch)
@@ -297,8 +298,8 @@ class Pullbacks:
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler | None:
-        """The handler of a call of which the first argument says what answers it: a container of this sweep,
-        an object that is written to, a text; None of any other.
+        """The handler of a call that its first argument decides: a container made during this sweep, an
+        object that is written to, a text; None for any other.
         """
         if target is new_object:
             return made_new
@@ -328,8 +329,8 @@ class Pullbacks:
         active: tuple[bool, ...],
         by_rule: bool = True,
     ) -> Handler | None:
-        """The handler of such a call that has been found before and still counts; None if nobody knows. That
-        of a rule asks the question itself where it no longer counts, and is no answer to it.
+        """The handler that was found before for such a call and is still valid; None if there is none.
+        Without `by_rule`, entries of rules are left out: once invalid, they ask this very question.
         """
         if active[0] and function.__closure__:  # what it captures may be wanted
             return None
@@ -347,8 +348,8 @@ class Pullbacks:
         words: dict[str, Any],
         active: tuple[bool, ...],
     ) -> Handler | None:
-        """The same of a call by keyword, or one that leaves parameters to their defaults; unless what a
-        nested function has for a default may vary.
+        """The handler that was found before for a call with keywords or defaults; None if there is none, or
+        if a default of a nested function may vary.
         """
         values = None if self.implicit else in_order(function, args, words)
         if values is None or (active[0] and function.__closure__):
@@ -383,17 +384,17 @@ class Pullbacks:
         return bound
 
     def deposits(self, function: Any) -> bool:
-        """Whether what flows to what a function holds goes to parameters at once, and not to who gave the
-        function: in the implicit style, unless it was made inside, of values that may vary.
+        """Whether the cotangents of what a function holds go straight to parameters, not to the code that
+        passed it: in the implicit style, unless the function was made inside, from values that may vary.
         """
         return self.implicit and not watching.is_made(function)
 
     def unseen(self, target: Any) -> Handler:
-        """The handler of code that nobody looks into and that no cotangent is wanted of."""
+        """The handler of code that is not followed and from which no cotangent is wanted."""
         return watching.unseen(target) if self.implicit else constant(target)
 
     def note_rule(self, rule: Rule, call: Call) -> None:
-        """Tell of a call by rule what a comparison with the plain function has to know."""
+        """Record what a comparison with the plain function has to know of a call by rule."""
         watches, target = self.cache.watches, call.target
         watches.note_met(target)
         if rule.differentiable and not rule.built_in:
@@ -408,7 +409,7 @@ class Pullbacks:
             watches.note(side_effect_of_call(target, True))
 
     def instead_of_rule(self, rule: Rule, call: Call) -> Handler | None:
-        """The handler of a call whose arguments are not what the built-in rule is for."""
+        """The handler of a call whose arguments are not what the built-in rule is for; None if they are."""
         target, args, place = call.target, call.args, call.place
         if (handler := copies.copier(target, args, lambda x: rule.function(x)[0])) is not None:
             return handler
@@ -416,7 +417,7 @@ class Pullbacks:
             handler = operator_handler(self, call)
             stored = isinstance(target, (types.WrapperDescriptorType, types.MethodDescriptorType)) or (
                 getattr(target, "__module__", None) == "_operator"
-            )  # these read what is stored, whatever the class says
+            )  # these read what is stored, whatever the class defines
             if handler is None and not stored and any(map(hands_out_its_own, args)):
                 handler = self.without_rule(call)
                 if handler is None and any(map(carries, args)):
@@ -435,10 +436,10 @@ class Pullbacks:
         return None
 
     def without_rule(self, call: Call) -> Handler | None:
-        """The handler of a call of C code that this package knows the doings of; None for any other."""
+        """The handler of a call of C code whose behaviour is known to this package; None for any other."""
         __tracebackhide__ = True
         target, args, kwargs, active, place = call.target, call.args, call.kwargs, call.active, call.place
-        if type(target) is CACHED:  # what it keeps is of other calls, and it may keep nothing that varies
+        if type(target) is CACHED:  # its cached results are of other calls, and it must keep none that varies
             return self.find(target.__wrapped__, args, kwargs, active, place)
         if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
             if len(args) == 3 and not questions.answered(hasattr, args[:2], {}, place):
@@ -453,15 +454,16 @@ class Pullbacks:
         return holders.handler(self, call) or operator_handler(self, call) or self.iteration.handler(call)
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The registry's answer for a call, by the types of its positional arguments."""
         entry = self.cache.registry.entry(target)
-        # Bound also where there is no rule yet: in manual mode the question must be the same as after one.
+        # Bound even if there is no rule yet: in manual mode the question must be the same as after one.
         authors = type(target) is types.FunctionType and (entry is None or not entry.built_in)
         if kwargs or authors or (entry is not None and entry.user):
             args = by_position(target, args, kwargs)
         return self.cache.ask(target, types_of(args), self.config)
 
     def forward_rule(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Rule | None:
-        """The author's frule for a call, of which reverse mode makes do where there is no rrule."""
+        """The author's frule for a call, on which reverse mode falls back without an rrule; else None."""
         entry = self.cache.registry.entry(target)
         stated = entry is not None and any(isinstance(r, Rule) and r.mode == "frule" for r in entry.user)
         if not stated and (self.cache.mode == "auto" or type(target) is not types.FunctionType):
@@ -473,6 +475,7 @@ class Pullbacks:
     # -- by a rule -------------------------------------------------------------------------------------------
 
     def by_rule(self, rule: Rule, call: Call) -> Handler:
+        """The handler of a call by a rule, without what `guarded` adds."""
         registry = self.cache.registry
         if rule.built_in and (call.kwargs or out_slot(registry, call.target, len(call.args)) is not None):
             refuse_mutation(registry, call)
@@ -493,7 +496,7 @@ class Pullbacks:
         return self.guarded(handler, rule, call)
 
     def guarded(self, handler: Handler, rule: Rule, call: Call) -> Handler:
-        """The handler by a rule with what holds for every rule: parameters, functions that it may call, and
+        """The handler by a rule with what every rule needs: for parameters, functions it may call,
         containers.
         """
         target, args, kwargs, place = call.target, call.args, call.kwargs, call.place
@@ -502,28 +505,28 @@ class Pullbacks:
             refuse_asked_often(target, args, kwargs.values(), place)
         if self.implicit and by_house and not only_hands_on(target):  # it may not call what reads a parameter
             hidden.refuse_reading(target, tuple(hidden.functions_in(call.values())), place)
-        if not rule.built_in and self.deposits(target):  # what the rule says of captured parameters counts
+        if not rule.built_in and self.deposits(target):  # its cotangents of captured parameters count
             handler = watching.depositing(handler, target)
         if may_run_authors(call.values()):
-            handler = snapshots.watched(handler, place)  # it may call them, and nobody sees what they do
+            handler = snapshots.watched(handler, place)  # it may call them, unobserved
         if self.keeps and rule.differentiable:
             whole = not (crossings.preserves(target, args) or crossings.keeps_alive(target, args))
             handler = keeping(handler, whole, rule.built_in, place, target is operator.getitem)
         of_author = rule.built_in and any(is_author_class(type(x)) for x in args)
-        if of_author or questions.asks_items(target, args):  # of copies, where it is given such
+        if of_author or questions.asks_items(target, args):  # with copies, if it gets such
             handler = questions.asking(handler, target, place)
         handler = _for_containers(handler, rule, target, args, kwargs)
-        # What runs behind its operators is looked at for each object.
+        # The code behind the object's operators is checked each time.
         return Uncached(handler) if of_author else handler
 
     # -- by a compiled pass ----------------------------------------------------------------------------------
 
     def by_pass(self, function: types.FunctionType, call: Call) -> Handler:
-        """The pass of a Python function as a handler of the call that it answers."""
+        """The handler of a call by the pass of its Python function."""
         __tracebackhide__ = True
         code, args, active = function.__code__, call.args, call.active
         before = None
-        takes_more = code.co_kwonlyargcount or code.co_flags & 0x0C  # by keyword alone, or any number
+        takes_more = code.co_kwonlyargcount or code.co_flags & 0x0C  # keyword-only, or any number
         as_they_are = not call.kwargs and len(args) == code.co_argcount and not takes_more
         if not as_they_are and not self.implicit:
             before = before_rest(function, args, call.kwargs)
@@ -542,12 +545,12 @@ class Pullbacks:
         return self.with_binding(function, call, None if code.co_flags & inspect.CO_VARKEYWORDS else made)
 
     def fusing(self, flags: tuple[bool, ...], made: Pass) -> Callable[..., Any] | None:
-        """What makes the fused pass of a function, for parameters that `flags` tell, if it may have one."""
+        """The maker of the fused pass of a function for the parameters in `flags`; None if not possible."""
         return functools.partial(fused_pass, self, flags) if may_be_fused(self, made) else None
 
     def with_binding(self, function: types.FunctionType, call: Call, made: Pass | None) -> Handler:
-        """Defaults, keywords, and what is left for `*args`: the pass takes every parameter, in the order of
-        the code object. It may be `made` already.
+        """The handler of a call with defaults, keywords or items for `*args`: the pass takes every parameter,
+        in the order of the code object. `made` is that pass if it already exists.
         """
         __tracebackhide__ = True
         active = call.active
@@ -567,7 +570,7 @@ class Pullbacks:
             made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
         fuse = None if code.co_flags & 0x0C else self.fusing(tuple(flags), made)
         with_own_rest = len(call.args) >= code.co_argcount or not code.co_flags & 0x0C
-        alone = not held and not (active[0] and function.__closure__)  # nothing is wanted but the arguments
+        alone = not held and not (active[0] and function.__closure__)  # only the arguments are asked for
         if alone and own_words and not (call.kwargs or code.co_kwonlyargcount or code.co_flags & 0x04):
             self.entries.add_worded(function, call.args, active[1:], made)
         elif alone and not call.kwargs and with_own_rest and not code.co_kwonlyargcount:
@@ -581,7 +584,7 @@ class Pullbacks:
         as_written &= names[: len(values)] == code.co_varnames[: len(values)]
         if not held and where == list(range(len(where))) and as_written:
             forward.__defaults__ = function.__defaults__
-            return forward  # which binds as the function does, in no frame more
+            return forward  # binds as the function does, without an extra frame
 
         def bound(*args: Any, **kwargs: Any) -> Any:
             values, where = bind(function, args, kwargs)
@@ -617,8 +620,8 @@ class Pullbacks:
         place: Place | None,
         before: int | None = None,
     ) -> Pass:
-        """The pass for these argument values: cached, or compiled now. With `before` they are the arguments
-        one by one, of which `*args` has those after so many.
+        """The pass for these argument values, from the cache or compiled now. With `before`, `values` are the
+        arguments one by one, and `*args` has those after the first `before`.
         """
         signature = tuple(map(signature_of, values))
         free: tuple[Any, ...] = ()
@@ -667,9 +670,7 @@ class Pullbacks:
 def _for_containers(
     handler: Handler, rule: Rule, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Handler:
-    """The handler by a rule where an argument or the result is a container, whose cotangent may go by
-    identity.
-    """
+    """The handler by a rule, adapted to arguments or results whose cotangents may go by identity."""
     adopts = rule.built_in and crossings.makes_new(target, args)
     if not rule.differentiable or not (adopts or any(map(crossings.is_structure, (*args, *kwargs.values())))):
         return handler
@@ -686,8 +687,8 @@ _OF_PROGRAMS = (new_object, content_of)
 
 
 def _is_looked_at(target: types.FunctionType, args: tuple[Any, ...]) -> bool:
-    """Whether it takes more than the function to tell what answers its call: what stands for methods of
-    Python's own containers stands for no function in Python.
+    """Whether the arguments, too, decide what answers a call of a Python function; the handlers for methods
+    of Python's own containers never apply to one.
     """
     if target in _OF_PROGRAMS:
         return True

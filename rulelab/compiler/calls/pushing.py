@@ -1,11 +1,11 @@
 """The forward question: the value and the tangent of one call, by a rule, by the tangent of the callee, or by
-a rule turned round.
+a transposed rule.
 
-A call is a tuple `(g, g_dot, args, dots, names, method)`: the last of the arguments go under `names`; with
-`method`, that method of `g` is called. Each answer is a *program*: a Python function that gives `(y, y_dot)`,
-and templates of what it is given, whose Refs are paths into the call. So the same answer serves forward mode,
-where it is called, reverse over forward, where it is differentiated, and the next order, where it is taken to
-its own tangent.
+A call is a tuple `(g, g_dot, args, dots, names, method)`: the last arguments are keywords, with these
+`names`; with `method`, that method of `g` is called. Each answer is a *program*: a Python function that
+returns `(y, y_dot)`, and templates of its arguments, whose Refs are paths into the call. The same answer
+serves forward mode, which calls it, reverse over forward, which differentiates it, and the next order, which
+takes its tangent.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ from .writing import into, refuse_mutation, written_slot
 
 holds_no_authors(__name__)
 
-MOST_KNOWN = 2000  # programs of functions of C code that are kept
+MOST_KNOWN = 2000  # programs of C functions that are kept
 
 
 class Push:
@@ -115,7 +115,9 @@ class Push:
         self.found: tuple[int, dict[Any, Program]] = (-1, {})  # at an epoch of the registry
 
     def via_ad(self, tangents: tuple[Any, ...], f: Any, *args: Any, **words: Any) -> tuple[Any, Any]:
-        """`(y, y_dot)` of a call as rules ask for it; the tangents of keywords follow those of `args`."""
+        """`(y, y_dot)` of a call as rules ask for it; `tangents` has that of `f`, then those of `args`, then
+        of keywords.
+        """
         check_tangents(len(tangents), args, words)
         dots = (*tangents[1:], *(NO,) * (1 + len(args) + len(words) - len(tangents)))
         return self(f, tangents[0], (*args, *words.values()), dots, tuple(words))
@@ -140,7 +142,7 @@ class Push:
             return self(chosen_by(g, args), NO, args, dots, names)
         call = (g, g_dot, args, dots, names, method)
         if args and type(args[0]) is str and heap.may_spell(args[0]) and reads_numbers(g):
-            raise text_read_again(None)  # a text has no tangent that could tell of the one that is lost
+            raise text_read_again(None)  # a text has no tangent to show that one was lost
         usual = _in_order(call)
         entry = None
         if usual is not None:
@@ -171,11 +173,11 @@ class Push:
         if program.rule is not None or program.function is programs.turned:
             return y, beside_stated(y, y_dot, *arguments_of(program, values), program.rule is None)
         if isinstance(y_dot, AbstractZero) and is_number(y):
-            return y, NO  # strong: it may meet the NaN of a logarithm, which a number would not survive
+            return y, NO  # a strong zero: a number would not survive the NaN of a logarithm
         return y, beside(y, y_dot, *arguments_of(program, values))
 
     def is_its_own(self, g: types.FunctionType, program: Program) -> bool:
-        """Whether it is the tangent of a function's own text that answers, and will be for other arguments of
+        """Whether the program is the tangent of the function's own code, and will be for other arguments of
         these types.
         """
         own = program.closure is not None and program.closure.path == (G,) and derived_of(g.__code__) is None
@@ -184,12 +186,12 @@ class Push:
     # -- the answer ------------------------------------------------------------------------------------------
 
     def is_left_alone(self, g: Any) -> bool:
-        """Whether certainly no rule answers a call, and none that was asked for before does."""
+        """Whether certainly no rule, present or remembered, answers a call."""
         return self.cache.mode == "auto" and self.cache.registry.has_nothing_for(g)
 
     def of_class(self, call: Raw) -> Program | None:
-        """What answers a call of a class of the author's that certainly has no rule: the quick way to most of
-        them.
+        """The program of a call of an author's class that certainly has no rule, as most have none: a fast
+        path; else None.
         """
         g, method = call[G], call[5]
         if method is not None or type(g) is not type or not is_author_class(g) or is_of_library(g):
@@ -199,7 +201,7 @@ class Push:
         return constructors.pushed_forward(self, Pushed(call))
 
     def program(self, call: Raw) -> Program:
-        """What answers a call."""
+        """The program that answers a call."""
         __tracebackhide__ = True
         g, g_dot, args, dots, names, method = call
         if method is not None:
@@ -211,7 +213,7 @@ class Push:
             dots_given = (*(NO,) * (len(bound) - 1), Ref((G_DOT,)), *refs_of(DOTS, args))
             return self.through(call, target, given, dots_given, names)
         if target is not g and not bound:
-            return self.program((target, *call[1:]))  # the object that rules for it sit on
+            return self.program((target, *call[1:]))  # the object that its rules are registered for
         if type(g) is Push:
             return self.of_push(call)
         if type(g) is Vjp:
@@ -252,7 +254,7 @@ class Push:
         return self.still(seen) if still else self.without_rule(seen)
 
     def goes_by_types(self, g: Any, rule: Rule, args: tuple[Any, ...]) -> bool:
-        """Whether calls with arguments of these types have the same program."""
+        """Whether all calls with arguments of these types have the same program."""
         stand_in = self.cache.registry.stand_in(g)
         by_value = stand_in is not None and stand_in.instead is not None
         if not rule.built_in or by_value:
@@ -261,18 +263,19 @@ class Push:
         return g is setattr or not any(is_author_class(type(x)) for x in args)
 
     def still(self, call: Pushed) -> Program:
-        """A call with constants: what it makes may be given something that varies later."""
+        """The program of a call with constants; an object that it makes may be given varying values later."""
         g = call.target
         if isinstance(g, type) and is_author_class(g) and (not is_of_library(g) or container_base(g)):
             made = constructors.pushed_forward(self, call)
             if made is not None:
                 return made
         if g is RuleConfig.frule_via_ad:
-            return self.without_rule(call)  # the answer is made by what it calls
+            return self.without_rule(call)  # its callee makes the answer
         function = compiled_function(g)
         return constant_program(call.raw) if function is None else self.by_function(function, call)
 
     def without_rule(self, call: Pushed) -> Program:
+        """The program of a call that no rule answers."""
         g, _, args, dots, names, _ = call.raw
         found = operators.pushed_forward(self, call)
         if found is not None:
@@ -312,7 +315,7 @@ class Push:
     ) -> Program:
         """The program of another call that answers this one, given by templates.
 
-        If what the function captures may vary, `closure` is a function that captures the same, and
+        If values that the function captures may vary, `closure` is a function that captures the same, and
         `closure_dot` its tangent.
         """
         args = asked_now(args, call)
@@ -347,11 +350,12 @@ class Push:
     # -- by a rule -------------------------------------------------------------------------------------------
 
     def rule(self, g: Any, args: tuple[Any, ...], names: tuple[str, ...]) -> Rule | None:
-        """The rule for a call: an author's frule, an author's rrule to be turned, or the built-in frule."""
+        """The rule for a call: an author's frule, an author's rrule to be transposed, or the built-in frule.
+        """
         registry = self.cache.registry
         entry = registry.entry(g)
         if entry is None and (self.cache.mode == "auto" or type(g) is not types.FunctionType):
-            return None  # in manual mode that there was no rule is an answer to keep
+            return None  # in manual mode, the absence of a rule is an answer to keep
         count = len(args) - len(names)
         positional = args[:count]
         if entry is None or entry.user:
@@ -384,7 +388,10 @@ class Push:
     # -- by the tangent of Python code -----------------------------------------------------------------------
 
     def by_function(self, function: types.FunctionType, call: Pushed, rest: int | None = None) -> Program:
-        """The tangent of a Python function that is given arguments as the call has them."""
+        """The program by the tangent of a Python function, called with the arguments of the call.
+
+        With `rest`, the positional arguments from that number on are passed as one tuple.
+        """
         names, plain = call.names, len(call.args)
 
         def placed(refs: tuple[Ref, ...]) -> tuple[Any, ...]:
@@ -416,7 +423,9 @@ class Push:
     def by_tangent(
         self, function: types.FunctionType, call: Raw, values: tuple[Any, ...], dots: tuple[Any, ...]
     ) -> Program:
-        """The tangent of a Python function: its parameters, then the tangents of those that vary."""
+        """The tangent of a Python function as a program: it takes the parameters, then the tangents of those
+        that vary, and that of the function if values that it captures may vary.
+        """
         varied = tuple([varies(build(x, call), build(d, call)) for x, d in zip(values, dots, strict=True)])
         captured = call[G_DOT] is not NO and bool(function.__closure__)
         own: frozenset[str] = frozenset()
@@ -432,7 +441,7 @@ class Push:
     # -- the next order --------------------------------------------------------------------------------------
 
     def of_push(self, call: Raw) -> Program:
-        """The tangent of a `push`: that of the program which answers it."""
+        """The tangent of a `push`: that of the program that answers it."""
         found = self.program(call[ARGS])  # type: ignore[arg-type]
         given = (*found.given, *found.words.values())
         args = rewritten(given, lambda path: Ref((ARGS, *path)))
@@ -451,10 +460,10 @@ class Push:
 
 class Vjp:
     """`vjp(f, args, seed, words)`: the value of `f(*args, **words)` and the cotangents of `args`, as values
-    to compute with. It has derivatives by all four.
+    to compute with; it is differentiable with respect to all four.
 
-    `seed` is the cotangent of the value, or a function of ours that gives it for `(y, f, args)`. With `own`
-    the cotangents are those that rules compute with, and that of `f` itself comes first.
+    `seed` is the cotangent of the value, or a `Seed`, which computes it from `(y, f, args)`. With `own`, the
+    cotangents are in the form that rules compute with, and that of `f` comes first.
     """
 
     gives_pair = True
@@ -473,8 +482,8 @@ class Vjp:
         if self.own:
             y, back = self.pullbacks.via_ad(f, *args, **(words or {}))
             found = back(seed)
-            whole = (carrier(f), *args)  # what flows to a method is its object's
-            # In the form that rules know, with nothing delayed in it.
+            whole = (carrier(f), *args)  # the cotangent of a method is its object's
+            # In the form that rules take, with no thunk left in it.
             bars = [unthunk(project(x, settle(unthunk(found[k])))) for k, x in enumerate(whole)]
             return y, tuple(bars)
         with as_again(f):
@@ -484,8 +493,8 @@ class Vjp:
 
 
 def _in_order(call: Raw) -> tuple[tuple[Any, ...], tuple[bool, ...]] | None:
-    """What the tangent of a function of Python's is given in the usual call, the values of all parameters and
-    the tangents of those that vary, and which do; None in any other call.
+    """The arguments for the tangent of a Python function in the usual call (the values of all parameters,
+    then the tangents of those that vary), and which vary; None for any other call.
     """
     g, g_dot, args, dots, names, method = call
     if type(g) is not types.FunctionType or g_dot is not NO or method is not None:
@@ -500,14 +509,14 @@ def _in_order(call: Raw) -> tuple[tuple[Any, ...], tuple[bool, ...]] | None:
 
 
 def _noting_text(found: Any, call: Raw) -> Any:
-    """The value of a call and its tangent; a text that may spell out what varies is noted."""
+    """The value and the tangent of a call; a text that may contain varying numbers is recorded as such."""
     if type(found[0]) is str and any(map(varies, call[ARGS], call[DOTS])):
         heap.note_text(found[0])
     return found
 
 
 def inner_of(args: tuple[Any, ...], dots: Any) -> Any:
-    """The tangents of arguments, as a caller gives them, in their inner form."""
+    """The tangents of arguments, converted from a caller's form to the inner form."""
     if dots is NO:
         return (NO,) * len(args)
     check_count(args, dots)
@@ -530,7 +539,7 @@ def check_count(args: tuple[Any, ...], dots: tuple[Any, ...]) -> None:
 
 
 def natural_of(y: Any, y_dot: Any) -> Any:
-    """A tangent as a caller gets it."""
+    """A tangent in the form that a caller gets."""
     return natural(y, y_dot)
 
 
@@ -538,10 +547,11 @@ def natural_of(y: Any, y_dot: Any) -> Any:
 
 
 def beside(y: Any, y_dot: Any, args: tuple[Any, ...], dots: tuple[Any, ...], owned: bool = True) -> Any:
-    """The tangent of a result of C code, in the form in which it can be written to beside the result.
+    """The tangent of a C function's result, in a form in which it can be written to along with the result.
 
-    An array gets memory of its own where the result has, laid out alike, and a view of the argument's tangent
-    where the result is a view of the argument. A tangent that is not `owned` may be known to others.
+    That of an array has its own memory, in the same layout, if the array does, and is a view of the
+    argument's tangent if the array is a view of the argument. A tangent that is not `owned` may be held
+    elsewhere.
     """
     if type(y) in (list, tuple) or is_namedtuple(type(y)):
         if not isinstance(y_dot, (AbstractZero, list, tuple)):
@@ -585,8 +595,11 @@ def beside_stated(
     owned: bool,
     around: tuple[Any, ...] = (),
 ) -> Any:
-    """The same of the result of an author's rule, which says how the result moves: what it shares with an
-    argument cannot move in two ways. A tangent is not `owned` where the rule may have kept it.
+    """The tangent of an author's rule's result, in a form in which it can be written to along with the
+    result.
+
+    Since the rule states it, an array that is also an argument must not have two tangents. A tangent is not
+    `owned` if the rule may have kept it.
     """
     if isinstance(y, np.ndarray):
         known = next((d for x, d in _arrays(args, dots) if x is y), y_dot)
@@ -608,7 +621,7 @@ def beside_stated(
 
 
 def _is_same(x_dot: Any, other: Any) -> bool:
-    """Whether two tangents of one array say the same."""
+    """Whether two tangents of one array are equal."""
     if isinstance(x_dot, AbstractZero) or isinstance(other, AbstractZero):
         return not any(np.any(d) for d in (x_dot, other) if not isinstance(d, AbstractZero))
     return np.array_equal(x_dot, other, equal_nan=True)
@@ -624,7 +637,7 @@ def _arrays(args: Any, dots: Any) -> Iterator[tuple[np.ndarray, Any]]:
 
 
 def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: bool) -> Any:
-    """A tangent that nobody else knows, of the layout of `y` and complex where that is."""
+    """A tangent that is held nowhere else, in the layout of `y`, and complex if `y` is."""
     fits = y_dot.strides == y.strides and (y_dot.dtype.kind == "c") == (y.dtype.kind == "c")
     shared = y_dot.base is not None or any(y_dot is d for _, d in known)
     if owned and fits and not shared and y_dot.flags.writeable and y_dot.dtype.kind in "fc":
@@ -649,5 +662,5 @@ def arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, 
 # --- small questions ----------------------------------------------------------------------------------------
 
 _OF_C = (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, type(np.sum))
-# Objects of C code that call others: a rule, or a stand-in, sits on their `__call__`.
+# Objects of C classes that call others: a rule, or a stand-in, is registered for their `__call__`.
 _HOLDERS = (functools.partial, CACHED, *GETTERS)

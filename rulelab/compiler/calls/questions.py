@@ -1,9 +1,9 @@
-"""What Python asks of an object in passing (`if x`, `len(x)`, `x < y`, `y in x`, a key's hash, a text of it):
-code of the author's that no derivative follows, since no answer to such a question varies.
+"""Questions that Python asks of an object implicitly (`if x`, `len(x)`, `x < y`, `y in x`, a key's hash, its
+text): they run code of the author's that no derivative follows, since no answer to such a question varies.
 
-Where the code does more than answer, what it writes would be lost silently. So what it can get hold of
-is compared before and after, and a change that may vary is refused. No value of Python's or NumPy's own is
-looked at so, nor is an object whose class shows that it only answers.
+If the code does more than answer, what it writes would be lost silently. So everything that it can reach is
+compared before and after, and a change to something that may vary is refused. Values of Python's and NumPy's
+own types are not checked, nor is an object whose class shows that it only answers.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from .borrowed import look_at
 
 PLAIN = borrowed.PLAIN - {dict}
 _OF_ITSELF = (len, bool, hasattr)  # questions that reach no item of a list
-# What asks the items that it goes through, and is no question itself.
+# Functions that ask the items they go through, and are not questions themselves.
 OF_ITEMS = (
     *(sorted, min, max, any, all, list.sort, list.remove, deque.remove),
     *(operator.contains, operator.indexOf, operator.countOf),
 )
 _OF_ITEMS = frozenset(map(id, OF_ITEMS))  # looked up at each call of a container's method
 _COLLECTIONS = (list, tuple, set, frozenset, deque)
-_COUNTED = frozenset({*_COLLECTIONS, dict})  # of exactly these, `len` runs nobody's code
+_COUNTED = frozenset({*_COLLECTIONS, dict})  # of exactly these, `len` runs no author's code
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-_DEPTH = 3  # of lists in lists whose items are looked for
+_DEPTH = 3  # of lists in lists whose items are searched
 
 
 def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[..., Any]:
-    """`ask(question, *xs)` for a place: the answer, after a look at whose code gives it."""
+    """`ask(question, *xs)` for one place: the answer, after a check of whose code gives it."""
 
     def ask(question: Callable[..., Any], /, *xs: Any, **words: Any) -> Any:
         if not words and (
@@ -60,22 +60,22 @@ def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[.
 
 
 def asks_items(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a function goes by a rule and asks the items that it is given: also `%` of a text."""
+    """Whether a function has a rule and asks the items of its arguments; also `%` on a text."""
     if target is operator.mod:
         return isinstance(args[0], (str, bytes))
     return id(target) in _OF_ITEMS
 
 
 def asks_parts(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a method of a container asks its items, or an object of the author's that is a key of it."""
+    """Whether a container's method asks its items, or an author's object that is used as a key."""
     if isinstance(args[0], (dict, set)):
         return len(args) > 1 and is_author_class(type(args[1]))
     return asks_items(target, args)
 
 
 def asking(call: Callable[..., Any], question: Any, place: Place | None) -> Callable[..., Any]:
-    """What is called for a question, itself or a handler of it, as one that is looked at while it runs, but
-    for functions of ours that ask nothing.
+    """`call`, which is a question or a handler of one, wrapped to be watched while it runs; as it is for
+    functions of rulelab's that ask nothing.
     """
     if asks_nothing(question):
         return call
@@ -90,8 +90,10 @@ def answered(
     question: Any = None,
     of: tuple[Any, ...] | None = None,
 ) -> Any:
-    """What a question gives; MutationError if the code behind it has changed what may vary. What is called
-    for a `question` is itself, or a handler or program of it; then it is asked `of` these.
+    """The answer to a question; MutationError if the code behind it has changed something that may vary.
+
+    `call` is the question itself, or a handler or program of `question`, which is then asked `of` these
+    values.
     """
     __tracebackhide__ = True
     question = call if question is None else question
@@ -101,7 +103,7 @@ def answered(
     attribute = of[1] if question is hasattr and len(of) == 2 else None
     depth = 0 if any(question is each for each in _OF_ITSELF) else _DEPTH
     asked = list(_open_among(of, attribute, depth))
-    if asks_items(question, of):  # the functions that it calls are looked at elsewhere
+    if asks_items(question, of):  # the functions that it calls are checked elsewhere
         asked = [x for x in asked if not isinstance(x, _FUNCTIONS)]
     if not asked:
         return call(*xs, **words)
@@ -126,7 +128,7 @@ def _called(x: Any) -> str:
 
 
 def _open_among(values: Iterable[Any], attribute: str | None, depth: int) -> Iterator[Any]:
-    """The objects and functions of the author's whose code may do more than answer."""
+    """The author's objects and functions whose code may do more than answer."""
     for x in values:
         kind = type(x)
         if kind in PLAIN:
@@ -150,7 +152,7 @@ def _open_among(values: Iterable[Any], attribute: str | None, depth: int) -> Ite
 
 
 class _Held:
-    """What code can get hold of, as it is now, but for what the question itself is `about`."""
+    """The present state of everything that code can reach, except what the question itself is `about`."""
 
     def __init__(self, roots: list[Any], about: tuple[Any, ...]) -> None:
         given = {id(x) for x in about if isinstance(x, CHANGING)}
@@ -162,7 +164,7 @@ class _Held:
         self._prints = [(x, array_fingerprint(x)) for x in arrays.values() if x.dtype.kind in "fcO"]
 
     def changed(self) -> str | None:
-        """What was changed by something that may vary, in words."""
+        """In words, what has changed and may vary; None if nothing."""
         for x, seen in self._prints:
             if array_fingerprint(x) != seen:
                 return "an array"
@@ -173,7 +175,7 @@ class _Held:
 
 
 def _state(x: Any) -> Any:
-    """The values that something holds which may change; None for what holds none."""
+    """The values that something holds and that may change; None if it holds none."""
     if isinstance(x, types.FunctionType):
         return dict(read_outside(x)) if is_authors_function(x) else None
     if isinstance(x, type):
@@ -188,8 +190,10 @@ def _parts(state: Any) -> Iterable[Any]:
 
 
 def _differs(then: Any, now: Any) -> bool:
-    """Whether something has changed that may vary: a counter and a text do not, one more item of a list puts
-    others where its derivative has none.
+    """Whether something that may vary has changed.
+
+    A counter or a text does not vary. In a list of another length, items are no longer where their
+    derivatives are.
     """
     if isinstance(then, bytes):
         return bool(then != now)

@@ -1,5 +1,5 @@
 """What one call site remembers: the handlers of functions that only built-in rules answer, each for arguments
-of the same kinds, given under the same names; and what finds the handler of any call.
+of the same types under the same names; and the finder of the handler of any call.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .constructors import Maker
 
 # Values that neither hold anything else nor run code of an author's.
 _PLAIN = frozenset({float, int, bool, complex, str, types.NoneType, np.float64})
-_IN_TUPLES = frozenset({int, types.NoneType})  # those of axes and shapes
-_NUMBERS = "biufc"  # dtypes of such values
+_IN_TUPLES = frozenset({int, types.NoneType})  # as in axes and shapes
+_NUMBERS = "biufc"  # dtypes of arrays of such values
 _MOST = 64
 
 Find = Callable[[], Handler]
@@ -33,8 +33,8 @@ Known = dict[Key, tuple[Any, Handler]]
 
 
 class Remembered:
-    """The handlers of one site. `known()` has them as of this moment's rules; `keep` adds one, if nothing but
-    the kinds of the arguments was looked at to find it.
+    """The handlers of one site: `known()` returns those that are valid under the present rules, and `keep`
+    adds one, if it depends only on the types of the arguments.
     """
 
     __slots__ = ("_found", "_pullbacks", "_registry")
@@ -42,11 +42,11 @@ class Remembered:
     def __init__(self, pullbacks: Question) -> None:
         self._pullbacks = pullbacks
         self._registry = pullbacks.cache.registry
-        self._found: tuple[int, Known] = (-1, {})  # as of which epoch: both change in one store
+        self._found: tuple[int, Known] = (-1, {})  # with its epoch: both change in one assignment
 
     def known(self) -> Known:
-        """The handlers by key, to be asked for before one is looked for: a rule that comes meanwhile makes
-        it old.
+        """The handlers by key, to be fetched before a new one is looked for: if a rule is added meanwhile,
+        that one is out of date.
         """
         epoch, known = self._registry.snapshot.epoch, self._found
         if known[0] != epoch:
@@ -62,18 +62,20 @@ class Remembered:
         kwargs: dict[str, Any],
         handler: Handler,
     ) -> None:
-        """Remember the handler that was found for a call, in what was `known` before."""
+        """Remember the handler of a call in `known`, which was fetched before the handler was looked for."""
         if type(handler) is Uncached or (args and type(args[0]) is str):
             return
-        if side_effect_of_call(target, True) is Noted.NOTHING:  # else it is to be told at each call
+        if side_effect_of_call(target, True) is Noted.NOTHING:  # else it must be noted at each call
             self._keep(known, key, target, args, kwargs, handler)
 
     def of_draw(
         self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], find: Find
     ) -> Handler:
-        """The handler of a method that draws, of an object of one of `GENERATORS`; `find()` where no call
-        with such arguments has been answered. All that is known of the object is its class, which is the
-        library's: so what was found for these very arguments counts for others.
+        """The handler of a method that draws random numbers, for an object of one of `GENERATORS`; `find()`
+        if no call with such arguments has been answered.
+
+        Only the class of the object matters, which is the library's, so that what was found for one object is
+        valid for others.
         """
         known, key = self.known(), key_of(target, args, kwargs)
         asked = known.get(key)
@@ -96,7 +98,7 @@ class Remembered:
         kwargs: dict[str, Any],
         handler: Handler,
     ) -> None:
-        """Remember a handler if nothing but the kinds of the arguments can matter to who looks for it."""
+        """Remember a handler if it can depend only on the types of the arguments."""
         if len(known) >= _MOST or self._pullbacks.cache.mode != "auto":
             return
         if not all(map(_is_plain, (*args, *kwargs.values()))):
@@ -109,14 +111,14 @@ class Remembered:
 
 
 def key_of(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Key:
-    """What a handler is remembered by: the target, and the kinds of all that it is given."""
+    """The key of a handler: the target, and the types of all arguments."""
     if kwargs:
         return (id(target), *kinds_of(args), *kwargs, *kinds_of(kwargs.values()))
     return (id(target), *kinds_of(args))
 
 
 def kinds_of(values: Iterable[Any]) -> list[Any]:
-    """The types of values, of an array the dtype, of a tuple those of its items as well."""
+    """The types of values; for an array the dtype, for a tuple also the types of its items."""
     return [
         x.dtype if (kind := type(x)) is ndarray else kind if kind is not tuple else (tuple, *map(type, x))
         for x in values
@@ -124,7 +126,7 @@ def kinds_of(values: Iterable[Any]) -> list[Any]:
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether nothing but its kind can matter to who looks for a handler."""
+    """Whether a handler can depend only on the type of this value."""
     kind = type(x)
     if kind is ndarray:
         return x.dtype.kind in _NUMBERS
@@ -135,7 +137,7 @@ def _is_plain(x: Any) -> bool:
 
 
 def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | None) -> Handler:
-    """What finds the handler of each call at a site: `finder(g, *args)`."""
+    """The function that finds the handler of each call at a site: `finder(g, *args)`."""
     cache, registry = pullbacks.cache, pullbacks.cache.registry
     remembered = Remembered(pullbacks)
     found: tuple[int, dict[Any, tuple[Any, Handler]]] = (-1, {})
@@ -144,7 +146,7 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
     def find(g: Any, /, *args: Any, **kwargs: Any) -> Handler:
         nonlocal found
         if type(g) is types.BuiltinFunctionType and type(g.__self__) is np.ufunc:
-            g = resolve(g)[0]  # a ufunc makes its methods anew each time
+            g = resolve(g)[0]  # a ufunc's methods are new at each access
         if type(g) is types.FunctionType:
             return find_function(g, args, kwargs)
         if type(g) is type:
@@ -181,7 +183,9 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
         return pullbacks.remembered(g, args, active) or pullbacks.find_function(g, args, active, place)
 
     def find_class(g: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
-        """For the kinds of the arguments, which a rule would look at; the class itself is asked each time."""
+        """The handler of a class, by the types of the arguments, as a rule would need; the class is checked
+        each time.
+        """
         if not registry.has_nothing_for(g) or cache.mode != "auto":
             return find_by_kinds(g, args, kwargs)
         key = (id(g), *map(id, map(type, args)), *kwargs)
@@ -197,7 +201,7 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
         return handler
 
     def find_by_kinds(g: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
-        """With keywords, a rule may look at the dtype of what they name; so may one of NumPy's functions."""
+        """The handler of a call with keywords, or of a NumPy function, whose rule may depend on dtypes."""
         if type(g) is not type and not isinstance(g, _OF_C):
             return pullbacks.find(g, args, kwargs, active, place)
         known, key = remembered.known(), key_of(g, args, kwargs)
@@ -211,7 +215,7 @@ def call_finder(pullbacks: Question, active: tuple[bool, ...], place: Place | No
     return find
 
 
-_DISPATCHED = type(np.sum)  # functions of NumPy that other classes may answer for
+_DISPATCHED = type(np.sum)  # NumPy functions that other classes may override
 _OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
 
 

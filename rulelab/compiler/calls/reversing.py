@@ -24,15 +24,15 @@ from ..memory.handlers import NO, ZERO, Handler, Uncached
 from .pushing import Vjp, arguments_of
 from .templates import SELF, Default, Ref, build
 
-# Of each part of a call whether a cotangent is wanted of it; of the arguments it may tell one by one.
+# For each part of a call, whether its cotangent is wanted; for the arguments perhaps one by one.
 Active = tuple[bool | tuple[bool, ...], ...]
 
 
 def pushed(pullbacks: Question, place: Place | None, active: Active) -> Handler:
-    """The handler of `push(g, g_dot, args, dots, names, method)`: that of the program which answers it.
+    """The handler of `push(g, g_dot, args, dots, names, method)`: that of the program that answers it.
 
-    `active` tells of these whether a cotangent is wanted. A rule that calls its own function would be
-    differentiated for ever if all were taken for active.
+    `active` says for which of these a cotangent is wanted. A rule that calls its own function would be
+    differentiated for ever if all were taken as active.
     """
 
     def handle(*call: Any) -> Any:
@@ -43,10 +43,10 @@ def pushed(pullbacks: Question, place: Place | None, active: Active) -> Handler:
         function = program.function
         templates = (*program.given, *program.words.values())
         flags = tuple([is_active(template, active) for template in templates])
-        if function is made_object:  # of constants; what varies may be given to it later, so its class goes
-            flags = (flags[0], True, *flags[2:])  # for something that varies
+        if function is made_object:  # from constants, but it may be given varying
+            flags = (flags[0], True, *flags[2:])  # values later: its class is taken as active
         if program.derived:
-            # what a built-in program captures is constant, and so is what a rule does
+            # what a built-in program captures is constant, and so is what a rule captures
             fixed = program.of_rule or is_stand_in(function.__code__.co_filename)
             own = not fixed if program.closure is None else is_active(program.closure, active)
             made = pullbacks.pass_of(function, values, flags, own, True, place)
@@ -81,7 +81,7 @@ def pushed(pullbacks: Question, place: Place | None, active: Active) -> Handler:
 
 
 def _of_stated(back: Handler, y_dot: Any, pair_bar: Any) -> Any:
-    """The pullback of a pair whose tangent was brought from the form in which a rule has stated it."""
+    """The pullback of a pair whose tangent was converted from the form in which a rule stated it."""
     of_y, of_dot = support.part(pair_bar, 0), support.part(pair_bar, 1)
     return back(make(tuple, {0: of_y, 1: in_form_of(y_dot, of_dot)}, 2))
 
@@ -92,7 +92,7 @@ def carries_something(bar: Any) -> bool:
 
 
 def captured(function: Any, place: Place | None) -> NotDifferentiableError:
-    """The error for a varying value that a function brings along where nobody can hand it its cotangent."""
+    """The error for a varying captured value whose cotangent cannot be returned to where it came from."""
     return NotDifferentiableError(
         f"What {getattr(function, '__name__', 'a function')} captures varies, in code that cannot be "
         "followed",
@@ -102,7 +102,7 @@ def captured(function: Any, place: Place | None) -> NotDifferentiableError:
 
 
 def is_active(template: Any, active: Active) -> bool:
-    """Whether a cotangent is wanted of something that a template gives."""
+    """Whether a cotangent is wanted of something that a template refers to."""
     kind = type(template)
     if kind is Ref or kind is Default:
         path = template.path
@@ -119,7 +119,8 @@ Sinks = dict[tuple[Any, ...], Any]  # the cotangents of parts of a call, by thei
 
 
 def _put(sinks: Sinks, template: Any, bar: Any, place: Place | None) -> None:
-    """Hand the cotangent of what a template gives to the parts of the call that it was made of."""
+    """Add the cotangent of what a template builds to those of the parts of the call that it was built from.
+    """
     bar = support.value(bar)
     if bar is NO or bar is ZERO or isinstance(bar, AbstractZero):
         return
@@ -140,7 +141,7 @@ def _put(sinks: Sinks, template: Any, bar: Any, place: Place | None) -> None:
 
 
 def _put_together(sinks: Sinks, path: tuple[Any, ...], value: Any) -> Any:
-    """The cotangent of a part of the call, which is `value`."""
+    """The cotangent of a part of the call, whose value is `value`."""
     total = sinks.get(path, ZERO)
     size = len(path)
     deeper = {other[size] for other in sinks if len(other) > size and other[:size] == path}
@@ -152,20 +153,21 @@ def _put_together(sinks: Sinks, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[bool, ...]) -> Handler:
-    """The handler of `vjp(f, args, ȳ, words)`, which gives y = f(x) and x̄ = J'ȳ. With u and v for their
-    cotangents <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the pushforward (y, J v) at
-    (u, ȳ), and the cotangent of ȳ is J v itself. Keyword arguments are arguments that have no entry in x̄:
-    they stand still in J v, and have cotangents. `active` tells of the four whether a cotangent is wanted.
-    Where the cotangent of f comes first among x̄, v moves what f holds, too.
+    """The handler of `vjp(f, args, ȳ, words)`, which returns y = f(x) and x̄ = J'ȳ.
+
+    With cotangents u of y and v of x̄, <u, y> + <v, J'ȳ> = <u, y> + <ȳ, J v>: so its pullback is that of the
+    pushforward (y, J v) at (u, ȳ), and the cotangent of ȳ is J v itself. Keyword arguments have no entry in
+    x̄: they are constant in J v, but have cotangents. `active` says for which of the four a cotangent is
+    wanted. If the cotangent of f comes first in x̄, v is also a tangent of what f holds.
     """
     of_f, of_words = active[0], len(active) > 3 and active[3]
 
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
-        # Of what is put back the running sweep alone knows.
+        # Only the running sweep knows what is to be restored.
         moment = Moment(f, args, mine=lambda x: isinstance(x, types.CellType) or heap.is_own(x))
         y, x_bars = vjp(f, args, seed, words)
-        if any(map(heap.is_own, moment.changed())):  # where what varies may have been kept
+        if any(map(heap.is_own, moment.changed())):  # where varying values may be kept
             raise not_repeatable(f, "changes what it captures or is given")
         run = Run(f, args, words, y)
         names, values = tuple(words or ()), tuple((words or {}).values())
@@ -188,7 +190,7 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
             outer = heap.enter()
             try:
                 call = (f, f_dot, (*args, *values), (*dots, *(NO,) * len(values)), names, None)
-                with moment:  # f runs again, and has to find what it found
+                with moment:  # f runs again, and must find the same
                     wanted = (of_f, False, (*(True,) * len(args), *(of_words,) * len(names)), False)
                     with running_again(f, args, words):
                         (again, y_dot), back = pushed(pullbacks, place, wanted)(*call)
@@ -213,7 +215,7 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
 
 
 def made_new(cls: type) -> Any:
-    """The handler of `programs.new_object`: an object without attributes, which will be written."""
+    """The handler of `programs.new_object`: an object without attributes, which are set later."""
     x = heap.own(cls.__new__(cls), True)  # type: ignore[call-overload]
 
     def new_pullback(x_bar: Any) -> Any:
@@ -224,8 +226,8 @@ def made_new(cls: type) -> Any:
 
 
 def taken_out(x_dot: Any) -> Any:
-    """The handler of `programs.content_of`: the very same tangent, or the content of a cell, which loses
-    its own.
+    """The handler of `programs.content_of`: the tangent itself, or the content of a cell, for which no
+    cotangent is implemented.
     """
     if type(x_dot) is not types.CellType:
         return x_dot, lambda bar: (NO, bar)

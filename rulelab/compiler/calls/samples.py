@@ -1,4 +1,4 @@
-"""A value of a type, for asking which rule such values have."""
+"""A sample value of a type, to ask which rule such values have."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from ..base import ir
 NO_SAMPLE = object()
 """In place of a value where the type does not tell enough."""
 
-# A truth value may be Python's or NumPy's: no one of them stands for both.
+# A boolean may be Python's or NumPy's: no single value represents both.
 _OF_KIND = {STR: "", SLICE: slice(None), NONE: None, ELLIPSIS: Ellipsis}
 
 
 def sample_of(kind: Any, atom: ir.Atom) -> Any:
-    """A value of the kind that an operand has; NO_SAMPLE where other values of it may have other rules."""
+    """A sample value for an operand of this type; NO_SAMPLE if other values of the type may have other rules.
+    """
     if isinstance(atom, ir.Const):
         return atom.value
     if isinstance(kind, Array):
@@ -40,6 +41,6 @@ def sample_of(kind: Any, atom: ir.Atom) -> Any:
         return np.int64(0)
     if kind == LIST:
         return []
-    if isinstance(kind, Tuple):  # an object in it is looked at, and asked once, at run time
+    if isinstance(kind, Tuple):  # an object in it is checked, and asked once, at run time
         return NO_SAMPLE if any_part(kind, lambda part: part == ANY) else ()
     return _OF_KIND.get(kind, NO_SAMPLE)

@@ -1,4 +1,4 @@
-"""Passes of stand-ins: the arguments brought into their form, and errors placed at the author's line."""
+"""Passes of stand-ins: arguments packed into their form, and errors moved to the author's line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .foreign import foreign
 
 
 def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
-    """The pass of the stand-in as a handler of the call it stands for."""
+    """The handler of a call by the pass of its stand-in."""
     packed, rest, place = _packed(pullbacks, stand_in, call), stand_in.rest, call.place
     handler = _placed(place, pullbacks.by_pass, stand_in.function, packed)
 
@@ -38,14 +38,14 @@ def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
 
 
 def run_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Any:
-    """What the call gives, by the stand-in, where no cotangent is wanted."""
+    """The result of a call by its stand-in, where no cotangent is wanted."""
     packed = _packed(pullbacks, stand_in, call)
     given = (stand_in.function, packed.args, packed.kwargs, packed.active, call.place)
     return _placed(call.place, pullbacks.run_plain, *given)
 
 
 def _packed(pullbacks: Question, stand_in: StandIn, call: Call) -> Call:
-    """The call of the stand-in; one that Python refuses is left to the original to refuse."""
+    """The call of the stand-in; if Python refuses its arguments, the original function raises."""
     __tracebackhide__ = True
     function, rest, count = stand_in.function, stand_in.rest, len(call.args)
     args, active = call.args, call.active
@@ -61,7 +61,7 @@ def _packed(pullbacks: Question, stand_in: StandIn, call: Call) -> Call:
 
 
 def _placed(place: Place | None, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a function gives; a refusal inside a stand-in is one of the call that it stands for."""
+    """The result of a function; a refusal inside a stand-in is moved to the call that it stands in for."""
     __tracebackhide__ = True
     try:
         return function(*args, **kwargs)

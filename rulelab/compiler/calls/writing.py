@@ -1,4 +1,4 @@
-"""Calls that write: to the array of `out=`, or to what a function is known to change."""
+"""Calls that write: to the array of `out=`, or to an argument that a function is known to change."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from .templates import ARGS, DOTS, Forward, Program, Pushed, Ref, arg, dot
 
 
 def out_slot(registry: Registry, target: Any, count: int) -> int | None:
-    """Which of `count` positional arguments is the array to write to, if one is: `np.add(a, b, out)`."""
+    """Which of `count` positional arguments is the array to write to, as in `np.add(a, b, out)`; None if none
+    is.
+    """
     if isinstance(target, np.ufunc):
         return target.nin if count > target.nin else None
-    operator = getattr(target, "__module__", None) == "_operator"  # which has many rules, and writes nowhere
+    operator = getattr(target, "__module__", None) == "_operator"  # these have many rules, and write nowhere
     entry = registry.entry(target) if count > 1 and not operator else None
     for rule in entry.built_in_for("rrule") if entry is not None else ():
-        names = positional_parameters(rule.function)[0]  # after `*args`, `out` goes by name
+        names = positional_parameters(rule.function)[0]  # after `*args`, `out` is a keyword
         if "out" in names[:count]:
             return names.index("out")
     return None
@@ -37,7 +39,7 @@ def refuse_mutation(registry: Registry, call: Call) -> None:
     """MutationError for a call that is known to write to its arguments."""
     target, args = call.target, call.args
     slot = out_slot(registry, target, len(args))
-    # A ufunc has one array to write to for each result, and nothing after them.
+    # A ufunc has one output array for each result, and nothing after them.
     last = len(args) if slot is None or isinstance(target, np.ufunc) else slot + 1
     if slot is not None and any(x is not None for x in args[slot:last]):
         raise _mutation(call, f"{name_of(target)}(out={describe(args[slot])})")
@@ -63,12 +65,14 @@ def _mutation(call: Call, called: str, of_array: bool = True, instead: str | Non
 
 
 def written_slot(registry: Registry, call: Pushed) -> int | None:
-    """Which of all that is passed is an array that a built-in function is to write its result to."""
+    """The number of the argument, keywords included, that is the array to which a built-in function writes
+    its result; None if there is none.
+    """
     entry = registry.entry(call.target)
     if entry is None or entry.user:
         return None
     if any(isinstance(rule, Rule) and rule.keyword_tangents for rule in entry.built_in):
-        return None  # it hands its keywords on
+        return None  # it passes its keywords on
     count = len(call.args)
     if "out" in call.names:
         return count + call.names.index("out")
@@ -77,7 +81,7 @@ def written_slot(registry: Registry, call: Pushed) -> int | None:
 
 
 def into(push: Forward, call: Pushed, slot: int) -> Program:
-    """`g(..., out=array)`: the value and its tangent, each written where it belongs."""
+    """`g(..., out=array)`: the value and its tangent, each written to its own array."""
     g, args, names, count = call.target, call.raw[ARGS], call.names, len(call.args)
     several = isinstance(g, np.ufunc) and g.nout > 1
     if several and not _is_nothing(args[slot]):
@@ -107,5 +111,5 @@ def into(push: Forward, call: Pushed, slot: int) -> Program:
 
 
 def _is_nothing(out: Any) -> bool:
-    """Whether what was given for `out=` names no array."""
+    """Whether the value given for `out=` contains no array."""
     return out is None or (isinstance(out, tuple) and all(x is None for x in out))
