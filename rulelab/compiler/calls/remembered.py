@@ -220,15 +220,15 @@ _OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
 
 
 def depends_on_items(stand_in: StandIn | None) -> bool:
-    """Whether the types of the arguments do not tell if it is the rule or the stand-in that answers."""
+    """Whether the types of the arguments do not settle if the rule or the stand-in answers."""
     return stand_in is not None and stand_in.instead is not None
 
 
 def _of_numbers(
     pullbacks: Question, g: Any, handler: Handler, active: tuple[bool, ...], place: Place | None
 ) -> Handler:
-    """The handler that was found for numbers, and lists and tuples of numbers, as one for all arguments of
-    these classes: where there is anything else in them now, the question is asked.
+    """The handler found for numbers, and lists and tuples of numbers, as one for all arguments of these
+    types: if they contain anything else, the question is asked.
     """
 
     def call(*args: Any) -> Any:
@@ -241,7 +241,7 @@ def _of_numbers(
 
 
 def _are_of_numbers(args: tuple[Any, ...]) -> bool:
-    """Whether there is nothing but numbers in arguments that are lists or tuples, or themselves such."""
+    """Whether the arguments are numbers, or lists and tuples of nothing but numbers."""
     for x in args:
         kind = type(x)
         if kind is list or kind is tuple:

@@ -1,4 +1,6 @@
-"""The call sites of one function: what is certain when it is compiled, and their caches at run time."""
+"""The call sites of one function: what is certain about them when it is compiled, and their caches at run
+time.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ if TYPE_CHECKING:
     from ..base.question import Question
 
 
-# Classes that call what they are given, which may write; or that let others write to it.
+# Classes that call their arguments, which may write, or whose objects others can write through.
 _CALLING = (map, filter, memoryview)
 _IMMUTABLE = (int, float, complex, str, bool, tuple)
 _CHANGING = (
@@ -82,11 +84,12 @@ _CHANGING = (
     exec,
     eval,
     next,
-)  # the builtin functions that are not known to leave all as it is
+)  # the builtin functions that may change something
 
 
 class Sites:
-    """What the transform asks for one function that is being compiled; notes what it relied on."""
+    """Answers what the transform asks about a function that is being compiled, and records what it relied on.
+    """
 
     def __init__(
         self,
@@ -104,30 +107,34 @@ class Sites:
         self._loaded = {target: value for target, (_, value) in loaded.items()}
         self._names = {target: name for target, (name, _) in loaded.items()}
         self._nested = nested
-        # Code of rulelab's own does no more than it says.
+        # Code of rulelab's own does only what it says.
         self._trusted = is_of_rulelab(source.filename)
-        self.relied: list[Named] = []  # functions that are taken for ones that change nothing
+        self.relied: list[Named] = []  # functions that are assumed to change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
-        self._built_in: dict[int, Any] = {}  # by the same numbers: the entries, None of other targets
+        self._built_in: dict[int, Any] = {}  # entries by the same keys, None for other targets
 
     deposit = staticmethod(watching.deposit)
 
     def lookout(self, attribute: str | None, position: ir.Position) -> Callable[[Any], Any] | None:
-        """What a constant of unknown kind goes through before the code behind it runs out of sight."""
+        """A function that a constant of unknown type is passed through before code behind it runs out of
+        sight; None if there is nothing to check.
+        """
         if self._trusted or self.runs_forward:
             return None
         return lookout(self.pullbacks, attribute, self.place(position))
 
     def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
-        """The same of a value that a function of a library is given."""
+        """A function that an argument of a library function is passed through before code behind it runs out
+        of sight.
+        """
         return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
 
     def asker(self, position: ir.Position) -> Callable[..., Any]:
-        """What asks a question of a value that varies: `ask(question, *xs)`."""
+        """The function that asks a question of a varying value: `ask(question, *xs)`."""
         return questions.asker(self.pullbacks, self.place(position), self._trusted or self.runs_forward)
 
     def changes_nothing(self, op: ir.Op) -> bool:
-        """Whether a call certainly leaves its arguments, and what they hold, as they are."""
+        """Whether a call certainly leaves its arguments, and what they hold, unchanged."""
         target = self.target(op)
         if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
             called = self._loaded.get(op.function)
@@ -144,7 +151,7 @@ class Sites:
         return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
 
     def _seems_changing(self, atom: ir.Atom) -> bool:
-        """Whether what is called may change what it is given, or captures."""
+        """Whether a callee may change its arguments, or what it captures."""
         known = self._known(atom)
         if isinstance(known, types.FunctionType):
             relied: list[Named] = [(None, self._names[str(atom)], weakref.ref(known.__code__))]
@@ -155,12 +162,12 @@ class Sites:
         else:
             return not _calls_nothing(atom, known)
         if not changing:
-            own = self._namespace  # not held: it is that of the function whose pass this is
+            own = self._namespace  # not held: it belongs to the function whose pass this is
             self.relied += [(None if names is own else names, *rest) for names, *rest in relied]
         return changing
 
     def _may_write(self, atom: ir.Atom) -> bool:
-        """Whether what is called item by item is a function that may write to what others hold."""
+        """Whether a function that is called for each item may write to values that others hold."""
         known = self._known(atom)
         if isinstance(known, types.FunctionType):
             return not is_harmless(known.__code__)
@@ -169,11 +176,11 @@ class Sites:
         return not _calls_nothing(atom, known)
 
     def _known(self, atom: ir.Atom) -> Any:
-        """What a constant is for sure, or what a name was loaded with; UNBOUND where that cannot be told."""
+        """The certain value of a constant, or the object that a name was loaded with; UNBOUND if unknown."""
         return self.types.known(atom) if isinstance(atom, ir.Const) else self._loaded.get(atom, ir.UNBOUND)
 
     def _called_in(self, op: ir.Op, target: Any) -> list[ir.Atom]:
-        """The operands that a function of the library calls, as far as that can be told."""
+        """The operands that a library function calls, as far as known."""
         if not isinstance(op, ir.Call):
             return []
         found = [atom for atom in op.operands()[1:] if self.types(atom) == FUNCTION]
@@ -200,7 +207,7 @@ class Sites:
         return position.place_in(self.source)
 
     def relies_on_built_in(self, target: Any) -> Any:
-        """The entry of a target for which there are only built-in rules, noted in the trail; else None."""
+        """The entry of a target that has only built-in rules, else None; noted in the trail."""
         number = id(target)
         if number not in self.trail:  # the first answer: if it changes meanwhile, the pass is not kept
             cache = self.pullbacks.cache
@@ -209,7 +216,7 @@ class Sites:
         return self._built_in[number]
 
     def target(self, op: ir.Op) -> Any:
-        """What a site certainly calls, or UNBOUND."""
+        """The target that a site certainly calls, or UNBOUND."""
         if isinstance(op, ir.Call):
             callee = self.types.callee(op)
             if callee is ir.UNBOUND and op.method is not None and isinstance(self.types(op.function), Array):
@@ -222,10 +229,10 @@ class Sites:
         return specialise.operator_of(op) or ir.UNBOUND
 
     regions: Regions  # of the function, once they are known
-    runs_forward = False  # whether it is run as a tangent, in which arrays may be written
+    runs_forward = False  # whether it runs as a tangent, in which arrays may be written
 
     def find_global(self, name: str) -> Any:
-        """What a global or builtin name stands for now."""
+        """The present value of a global or builtin name; UNBOUND if it has none."""
         return self._namespace.get(name, getattr(builtins, name, ir.UNBOUND))
 
     @property
@@ -234,7 +241,7 @@ class Sites:
         return self.pullbacks.push
 
     def is_known_function(self, op: ir.Call) -> bool:
-        """Whether a call is one of a function that has a built-in rule, and no other, and writes nowhere."""
+        """Whether a call certainly goes to a function with only built-in rules, and writes nowhere."""
         target, registry = self.target(op), self.pullbacks.cache.registry
         if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
             return False
@@ -246,35 +253,41 @@ class Sites:
         return target is not ir.UNBOUND and self.is_declared_constant(target)
 
     def is_declared_constant(self, target: Any) -> bool:
-        """Whether a built-in rule, and no other, says that a function has no derivative."""
+        """Whether a function has only built-in rules, and these say that it has no derivative."""
         entry = self.relies_on_built_in(target)
         rules = entry.built_in_for("rrule") if entry is not None else []
         return bool(rules) and not any(r.differentiable for r in rules)
 
     def inline(self, op: ir.Op) -> bool:
+        """Whether an operation may be written out instead of being called: its operator has only built-in
+        rules.
+        """
         if self.pullbacks.keeps and isinstance(op, ir.Item) and not _stays_as_it_is(self.types(op.index)):
-            return False  # the index may be an array that is refilled
+            return False  # the index may be an array that is overwritten
         return self.relies_on_built_in(specialise.operator_of(op)) is not None
 
     def partials(self, op: ir.Op) -> Callable[..., Any] | None:
-        """The partials of a call by which the built-in rule goes, and by nothing else."""
+        """The partials of a call that certainly goes by a built-in rule, if that has partials; else None."""
         rule = self.scalar_rule(op)
         return rule.partials if rule is not None else None
 
     def scalar_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
-        """The built-in rule of that mode for a call, if it goes by partials."""
+        """The built-in rule of this mode that certainly answers a call, if it is one by partials; else None.
+        """
         if not isinstance(op, ir.Call) or op.keywords:
             return None
         rule = self.certain_rule(op, mode)
         return rule if rule is not None and rule.partials is not None else None
 
     def has_slope(self, op: ir.Op) -> bool:
-        """Whether a call is one of a function that has a derivative, by its partials and by nothing else."""
+        """Whether a call certainly goes by a rule by partials that has a derivative."""
         rule = self.scalar_rule(op)
         return rule is not None and rule.differentiable
 
     def indexer(self, position: ir.Position) -> Callable[..., Any]:
-        """What gives the items of a loop positions, with the way back for their cotangents."""
+        """A function that makes the items of a loop accessible by position, and returns the pullback to their
+        owner.
+        """
         place, iteration = self.place(position), self.pullbacks.iteration
 
         def indexed(x: Any) -> Any:
@@ -294,7 +307,9 @@ class Sites:
         return indexed
 
     def bound_rule(self, op: ir.Op, active: tuple[bool, ...]) -> Callable[..., Any] | None:
-        """The built-in rule that certainly applies at a site, to be called without looking it up."""
+        """The built-in rule that certainly applies at a site, to be called without looking it up; None if
+        none does.
+        """
         if isinstance(op, (ir.MakeCell, ir.ReadCell)):
             return containers.make_cell if isinstance(op, ir.MakeCell) else containers.read_cell
         if isinstance(op, ir.Collect):
@@ -310,12 +325,12 @@ class Sites:
             and self.target(op) in specialise.OF_REALS
             and all(is_real(self.types(a)) for a in op.operands())
         ):
-            return None  # those of real scalars, found at run time, also divide by NumPy's zeros
+            return None  # the rule for real scalars, found at run time, also divides by NumPy's zeros
         rule = self.certain_rule(op)
         if rule is None or not rule.built_in or not rule.differentiable or rule.requires:
             return None
         if out_slot(self.pullbacks.cache.registry, self.target(op), len(op.operands())) is not None:
-            return None  # whether it writes is seen at run time
+            return None  # whether it writes is known at run time
         method = isinstance(op, ir.Call) and op.method is not None and self.types.callee(op) is ir.UNBOUND
         flags = active if not isinstance(op, ir.Call) or method else active[1:]
         leading = rule.leading if rule.leading is not None else len(flags)
@@ -326,8 +341,8 @@ class Sites:
         return rule.function
 
     def _may_change(self, op: ir.Op) -> bool:
-        """Whether an operand may be a container that others change: then its cotangent goes by identity, or a
-        rule may look at it again when it has changed.
+        """Whether an operand may be a container that others change: its cotangent then goes by identity, or a
+        rule may read it again after a change.
         """
         operands = op.operands()
         if any(map(self.regions.shared, operands)) or any(map(self.regions.from_outside, operands)):
@@ -335,17 +350,20 @@ class Sites:
         return self.target(op) in (*MAKERS, np.ndarray.tolist)
 
     def stated_rule(self, op: ir.Op) -> Rule | None:
-        """The built-in rule that certainly answers for an operation, if it states formulas."""
+        """The built-in rule that certainly answers an operation, if it states formulas; else None."""
         if self._may_change(op):
             return None
         if isinstance(op, ir.Augmented) and not is_real(self.types(op.left)):
             return None  # it writes to its left operand
         if self.pullbacks.keeps and not all(_stays_as_it_is(self.types(atom)) for atom in op.operands()):
-            return None  # what the formulas name has to be copied
+            return None  # what the formulas refer to has to be copied
         rule = self.certain_rule(op)
         return rule if rule is not None and rule.built_in and (rule.partials or rule.cotangents) else None
 
     def certain_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
+        """The built-in rule that answers an operation for all operands of these types; None if that is not
+        certain.
+        """
         target = self.target(op)
         if target is ir.UNBOUND or self.relies_on_built_in(target) is None:
             return None
@@ -357,7 +375,7 @@ class Sites:
             keywords = dict(op.keywords)
             atoms = op.args if self.types.callee(op) is not ir.UNBOUND else (op.function, *op.args)
         if not fits(target, atoms, keywords):
-            return None  # no rule's affair: the call will say so in its own words
+            return None  # no matter for a rule: the call will raise its own error
         samples = [sample_of(self.types(atom), atom) for atom in atoms]
         if any(sample is NO_SAMPLE for sample in samples):
             return None
@@ -365,7 +383,7 @@ class Sites:
         return answer.rule if isinstance(answer, Found) else None
 
     def finder(self, op: ir.Op, position: ir.Position, active: tuple[bool, ...]) -> Handler:
-        """The inline cache of a call site."""
+        """The inline cache of a call site: the function that finds the handler for its operands."""
         place = self.place(position)
         if isinstance(op, ir.Write):
             found = write_finder(self.pullbacks, op.kind, place)
@@ -399,18 +417,19 @@ class Sites:
     def plain(
         self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
     ) -> Callable[..., Any] | None:
-        """None if the call may be made as it stands, else what makes it after a look at what is called."""
+        """None if the call may be made as it is, else a function that makes it after a check of the callee.
+        """
         target = self.target(op)
         if target is globals or self.runs_forward:
-            return None  # those of the pass are the author's
+            return None  # the globals of the pass are the author's
         if target is copy.copy or target is copy.deepcopy:
             return copies.made_plain(target)
-        owner = op.method is not None and self.types.callee(op) is ir.UNBOUND  # which is the first argument
+        owner = op.method is not None and self.types.callee(op) is ir.UNBOUND  # as the first argument
         writes = any(name == "out" for name, _ in op.keywords) or (
             target is not ir.UNBOUND
             and out_slot(self.pullbacks.cache.registry, target, owner + len(op.args)) is not None
         )
-        runs = any(self.types(a) == FUNCTION for a in op.args)  # which may change what is followed
+        runs = any(self.types(a) == FUNCTION for a in op.args)  # it may change values that are followed
         runs = runs or any(map(self._may_write, self._called_in(op, target)))
         if target is not ir.UNBOUND and not writes and not runs:
             mutator = self.pullbacks.cache.registry.mutator(target) is not None
@@ -431,7 +450,7 @@ class Sites:
     def plain_apply(
         self, op: ir.Apply, position: ir.Position, varied: tuple[bool, ...]
     ) -> Callable[..., Any]:
-        """What makes a call with stars after a look at what is called."""
+        """A function that makes a call with stars after a check of the callee."""
         place, pullbacks, method = self.place(position), self.pullbacks, op.method
         if self.runs_forward:
             ask = self.asker(position)
@@ -446,6 +465,7 @@ class Sites:
         return call
 
     def writer(self, op: ir.Write, position: ir.Position) -> Callable[..., Any]:
+        """The function that performs a write where no cotangent is wanted."""
         place = self.place(position)
         write = write_plain(self.pullbacks, op.kind, place)
         if op.asks:
@@ -453,6 +473,7 @@ class Sites:
         return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
+        """A function that refuses cotangents which come from a handler: CatchBlockError at its line."""
         places = list(map(self.place, positions))
 
         def refuse_caught(number: int, *bars: Any) -> None:
@@ -471,7 +492,9 @@ class Sites:
         return refuse_caught
 
     def entry(self, op: ir.Item, position: ir.Position) -> Callable[..., Any]:
-        """`x[key]` where no cotangent is wanted: what a defaultdict then makes may be changed later."""
+        """`x[key]` where no cotangent is wanted: an entry that a defaultdict then creates may be changed
+        later.
+        """
         place = self.place(position)
 
         def entry(x: Any, key: Any) -> Any:
@@ -503,6 +526,7 @@ class Sites:
         return lambda value: iteration.unpacked(value, op.count, op.or_more, place)
 
     def function_maker(self, op: ir.MakeFunction) -> Callable[..., Any]:
+        """A function that makes a nested function from its captured variables and defaults."""
         code, names = op.code, [name for name, _ in op.keyword_defaults]
         as_cells = [name in op.cells for name, _ in op.captured]
         implicit = self.pullbacks.implicit
@@ -514,7 +538,7 @@ class Sites:
                 x if is_cell else types.CellType() if x is ir.UNBOUND else types.CellType(x)
                 for x, is_cell in zip(captured, as_cells, strict=True)
             )
-            namespace = sys._getframe(1).f_globals  # of the pass, which are the author's
+            namespace = sys._getframe(1).f_globals  # those of the pass, which are the author's
             made = types.FunctionType(code, namespace, code.co_name, tuple(defaults) or None, cells)
             made.__kwdefaults__ = keyword_defaults if names else None
             for cell, x in zip(cells, captured, strict=True):
@@ -528,7 +552,7 @@ class Sites:
 
 
 def _stays_as_it_is(kind: Any) -> bool:
-    """Whether nobody can change a value of this type."""
+    """Whether no value of this type can be changed."""
     if isinstance(kind, Tuple):
         return all(map(_stays_as_it_is, kind.items))
     return is_real(kind) or kind in (BOOL, I8, STR, NONE, SLICE, ELLIPSIS)
@@ -537,7 +561,7 @@ def _stays_as_it_is(kind: Any) -> bool:
 def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
     registry, of_items = pullbacks.cache.registry, target is operator.getitem
     look_for = operator_finder(pullbacks, target, active, place)
-    found: tuple[int, dict[Any, Handler]] = (-1, {})  # as of which epoch: both change in one store
+    found: tuple[int, dict[Any, Handler]] = (-1, {})  # with its epoch: both change in one assignment
 
     def find(*args: Any) -> Handler:
         nonlocal found
@@ -548,7 +572,7 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
                 return containers.read_item
             return look_for(*args)
         kinds = (kind, type(args[1])) if len(args) == 2 else tuple(map(type, args))
-        asked_at = registry.snapshot.epoch  # first: a rule that comes meanwhile makes the answer old
+        asked_at = registry.snapshot.epoch  # first: a rule that is added meanwhile makes the answer outdated
         of, known = found
         if of != asked_at:
             found = (asked_at, known := {})
@@ -568,11 +592,11 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
 
 
 _WITH_ITEMS = frozenset({list, dict, deque, defaultdict, OrderedDict, Counter, support.LoopItems})
-_KEYS = frozenset({int, str})  # which ask nothing of the author's
+_KEYS = frozenset({int, str})  # which run no code of the author's
 
 
 def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) -> Handler:
-    """`x[key]` with a key that varies: a cotangent for it only where the author's class makes the item."""
+    """`x[key]` with a key that varies, which has a cotangent only if an author's method computes the item."""
     of_key = (False, *active)
     of_item = _operator_finder(pullbacks, operator.getitem, (False, active[0], False), place)
 
@@ -596,7 +620,7 @@ def _item_finder(pullbacks: Question, active: tuple[bool, ...], place: Place) ->
 
 
 def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__") -> Handler:
-    """`access`, which reads or writes `x[key]` or finds how, after a look at the slices in the key."""
+    """`access`, which reads or writes `x[key]` or finds how to, preceded by a check of slices in the key."""
 
     def access_looking(owner: Any, key: Any, *value: Any) -> Any:
         try:
@@ -611,7 +635,9 @@ def _looking_at_slices(access: Handler, place: Place, name: str = "__getitem__")
 
 
 def _asking_key(find: Handler, name: str, place: Place) -> Handler:
-    """The finder of a write to `x[key]`, whose key may be an object of the author's that a dict asks."""
+    """The finder of a write to `x[key]`, where a dict may ask an author's object that is the key for its
+    hash.
+    """
 
     def find_asking(owner: Any, key: Any, *value: Any) -> Handler:
         handler = find(owner, key, *value)
@@ -623,7 +649,9 @@ def _asking_key(find: Handler, name: str, place: Place) -> Handler:
 
 
 def _for_update(find: Handler) -> Handler:
-    """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer has made for it is nobody else's."""
+    """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer has created for it is held by nobody
+    else.
+    """
 
     def find_noting(owner: Any, key: Any) -> Handler:
         handler = find(owner, key)
@@ -640,13 +668,15 @@ def _for_update(find: Handler) -> Handler:
 
 
 def _calls_nothing(atom: ir.Atom, known: Any) -> bool:
-    """Whether an operand that is not a function of Python's calls none either: None, or one of C."""
+    """Whether an operand that is not a Python function calls none either: None, or a C function."""
     known = atom.value if isinstance(atom, ir.Const) else known
     return known is None or is_of_c(known)
 
 
 def _outside_finder(pullbacks: Question, name: str, otherwise: Handler, place: Place | None) -> Handler:
-    """`x.name` of what does not vary, where it may be a parameter: of a module, class or library's object."""
+    """The finder of `x.name` for a constant `x`, where it may be a parameter: of a module, class or library
+    object.
+    """
 
     look = lookout(pullbacks, name, place)
 

@@ -1,6 +1,6 @@
-"""The structure of arguments as code: functions that take the parts out of such arguments, and put a
-gradient of the parts together again. In a call of some microseconds a walk through lists would take most of
-the time.
+"""The structure of arguments as code: functions that take the parts out of such arguments, and put a gradient
+of the parts together again. In a call of a few microseconds, walking through lists would take most of the
+time.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..base.classes import in_class, is_author_class
 from ..front.opening import Named, Object
 
 CONTAINERS = frozenset({tuple, list, dict})
-# Of one argument: the type of what is no container, of an array the dtype and the number of dimensions; of a
-# container its kind, of a dict its keys, of an object its class, not held, and the names of its attributes;
-# and the key of each part.
+# The key of an argument. A value that is not a container has its type; an array its dtype and number of
+# dimensions; a container its kind, with the keys of a dict, or the class (held weakly) and attribute names of
+# an object, and then the key of each part.
 Key = Any
 
 
@@ -30,22 +30,22 @@ def is_container(key: Key) -> bool:
 
 
 def names_in(key: Key) -> tuple[Any, ...]:
-    """The keys or names that the parts of a container have, if they have any."""
+    """The keys or names of the parts of a container, if they have any."""
     if key[0] is dict:
         return key[1]
     return key[2] if key[0] in (Object, Named) else ()
 
 
 def inner(key: Key) -> tuple[Any, ...]:
-    """What there is in the key of a container for each of its parts."""
+    """The keys of the parts, from the key of their container."""
     if key[0] in (Object, Named):
         return key[3:]
     return key[2:] if key[0] is dict else key[1:]
 
 
 def fields_of(x: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    """The attributes of an object that holds nothing else and whose class lets them be read as they are, or
-    those of a NamedTuple: names and values. Of everything else none.
+    """The attribute names and values of an object that holds nothing else and whose class lets them be read
+    as they are, or those of a NamedTuple; both empty for any other value.
     """
     kind = type(x)
     if not is_author_class(kind):
@@ -60,8 +60,8 @@ def fields_of(x: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
 
 
 def _is_open(kind: type, names: tuple[str, ...]) -> bool:
-    """Whether an object of a class has nothing but what is in its dict, and hands it out under these names as
-    it is. Anyone may change that of a class at any time.
+    """Whether an object of a class has nothing but its dict, and returns its values under these names as they
+    are; asked again each time, since a class may change.
     """
     return (
         kind.__getattribute__ is object.__getattribute__
@@ -72,13 +72,13 @@ def _is_open(kind: type, names: tuple[str, ...]) -> bool:
 
 
 def _is_default(kind: type, name: str) -> bool:
-    """Whether what a class has under a name is a plain value, as that of a field with a default is."""
+    """Whether the class attribute of this name is a plain value, such as the default of a field."""
     found = in_class(kind, name)
     return found is not None and not hasattr(type(found), "__get__") and not hasattr(type(found), "__set__")
 
 
 def _is_named(kind: Any, names: tuple[str, ...]) -> bool:
-    """Whether the objects of a NamedTuple hand out their items, also under these names, as they are."""
+    """Whether a NamedTuple returns its items as they are, also under these names."""
     return (
         kind._fields == names
         and not any(hasattr(kind, name) for name in _OF_NUMBERS)
@@ -94,7 +94,7 @@ _FIELD = type(vars(namedtuple("_Point", "x"))["x"])
 
 
 class _Written:
-    """The lines of a function, and the values that they name."""
+    """The lines of a function, and the values that they refer to."""
 
     def __init__(self, head: str) -> None:
         self.lines = [f"def {head}:"]
@@ -116,7 +116,9 @@ class _Written:
 
 
 def taker(keys: tuple[Key, ...]) -> Callable[..., tuple[Any, ...] | None]:
-    """What gives the parts of arguments with these keys; None for arguments that seem to have others."""
+    """A function that takes the parts out of arguments with these keys; it returns None for arguments that
+    seem to have others.
+    """
     names = [f"a{number}" for number in range(len(keys))]
     written, parts = _Written(f"take({', '.join(names)})"), list[str]()
     for name, key in zip(names, keys):
@@ -148,7 +150,7 @@ def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
         return
     fits = f"type({name}) is {key[0].__name__} and len({name}) == {len(names)}"
     values = name
-    if key[0] is dict:  # True is equal to 1, and a text to one of NumPy's
+    if key[0] is dict:  # True equals 1, and a text equals one of NumPy's
         given, kinds = written.value(key[1]), written.value(tuple(map(type, key[1])))
         fits += f" and tuple({name}) == {given} and tuple(map(type, {name})) == {kinds}"
         values = f"{name}.values()"
@@ -161,11 +163,11 @@ def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
 def closer(
     keys: tuple[Key, ...], asked: tuple[bool, ...], read: tuple[bool, ...], reached: tuple[bool, ...] = ()
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
-    """What makes the gradient for arguments with these keys, from that for the parts: of those that are
-    `asked` for, and of which some are `read` out of containers.
+    """A function that makes the gradient for arguments with these keys from that for the parts: `asked` says
+    which parts it is wanted for, and `read` which the function reads.
 
-    It gives None where a part of a container has none, or zero, or where all of one have none. A number that
-    a cotangent has certainly `reached` may be zero.
+    It returns None if a part of a container has no gradient, or zero, or if all parts of one have none. A
+    number that a cotangent has certainly `reached` may be zero.
     """
     written = _Written("close(entries)")
     names = [f"e{number}" for number in range(len(asked))]
@@ -178,8 +180,8 @@ def closer(
 
 
 def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]]) -> tuple[str, bool]:
-    """The text of what is given for an argument or a part, none if it is not asked for, and whether it
-    certainly is no None.
+    """The text of the gradient of an argument or a part, empty if it is not asked for, and whether it is
+    certainly not None.
     """
     if not is_container(key):
         name, asked, read = next(parts)
@@ -205,7 +207,7 @@ def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]])
 def _refuse_zeros(
     written: _Written, parts: Iterator[tuple[str, bool, bool, bool]], keys: tuple[Key, ...]
 ) -> None:
-    """The lines that end the function where a part of a container has no gradient, or perhaps none."""
+    """Write the lines that return None if a part of a container has no gradient, or perhaps none."""
     nothing = written.value(_is_nothing)
     for key in keys:
         for name, asked, read, reached in [next(parts) for _ in range(_count(key))]:

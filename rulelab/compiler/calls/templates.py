@@ -1,10 +1,10 @@
-"""What forward mode answers a call with: a program, and templates of what it is given.
+"""What forward mode answers a call with: a program, and templates of its arguments.
 
-A call is a tuple `(g, g_dot, args, dots, names, method)`: the last of the arguments go under `names`; with
-`method`, that method of `g` is called. Each answer is a *program*: a Python function that gives `(y, y_dot)`,
-and templates of what it is given, whose Refs are paths into the call. So the same answer serves forward mode,
-where it is called, reverse over forward, where it is differentiated, and the next order, where it is taken to
-its own tangent.
+A call is a tuple `(g, g_dot, args, dots, names, method)`: the last arguments are keywords, with these
+`names`; with `method`, that method of `g` is called. Each answer is a *program*: a Python function that
+returns `(y, y_dot)`, and templates of its arguments, whose Refs are paths into the call. The same answer
+serves forward mode, which calls it, reverse over forward, which differentiates it, and the next order, which
+takes its tangent.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ class Ref:
 
 @dataclass(frozen=True)
 class Program:
-    """`function(*given, **words)` gives `(y, y_dot)`; `given` and `words` are templates.
+    """`function(*given, **words)` returns `(y, y_dot)`; `given` and `words` are templates.
 
     A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
-    `closure` captures. Of a `trusted` one the tangent is as forward mode wants it. `rule` is the author's
-    rule that it is, whose answer is checked; what a function that is `of_rule`, or a tangent of one, captures
-    is constant. One that `asks` gives an answer that does not vary, of what may be an author's object.
+    `closure` captures. The tangent from a `trusted` function is already in the form that forward mode needs.
+    `rule` is the author's rule that the function is, whose answer is checked; with `of_rule`, what the
+    function captures is constant, also in its tangent. A program that `asks` gives a constant answer about a
+    value that may be an author's object.
     """
 
     function: Any
@@ -63,21 +64,23 @@ class Program:
 
 @dataclass(frozen=True)
 class Default(Ref):
-    """A default value of a nested function, which the function at `path` was made with: a part of that."""
+    """A default value of a nested function, set when the function at `path` was made: a part of that
+    function.
+    """
 
     name: str
-    where: tuple[Any, ...]  # in the tangent of the function
+    where: tuple[Any, ...]  # its path in the tangent of the function
     value: Any
 
     def of(self, x: Any) -> Any:
-        """What is passed on of the function, which is `x`."""
+        """The value of the default; `x` is the function."""
         return self.value
 
 
 @dataclass(frozen=True)
 class Asked(Ref):
-    """What an object that does not vary stands for, asked once for the value and its tangent; `as_key`
-    where it is the key in `x[key]`.
+    """The number or array that a constant object converts to, asked for once for both the value and its
+    tangent; `as_key` says that the object is the key in `x[key]`.
     """
 
     as_key: bool = False
@@ -98,7 +101,7 @@ def dot(k: int) -> Ref:
 
 
 def build(template: Any, call: Any) -> Any:
-    """A template with its Refs replaced; a part of what has no tangent has none."""
+    """A template with its Refs replaced by parts of the call; a part of a missing tangent is missing."""
     kind = type(template)
     if kind is Ref or kind is Asked:
         found = call
@@ -115,8 +118,8 @@ def build(template: Any, call: Any) -> Any:
 
 
 def asked_now(template: Any, call: Any) -> Any:
-    """A template in which the objects that stand for others have answered: they are asked once, and a program
-    is both found and run for what they answer.
+    """A template with each `Asked` replaced by the answer: objects are asked once, and a program is both
+    found and run for their answers.
     """
     kind = type(template)
     if kind is Asked:
@@ -142,7 +145,7 @@ def rewritten(template: Any, function: Any) -> Any:
 
 
 def tangent_template(template: Any) -> Any:
-    """The template of the tangent of what a template gives, where the call is an argument of a `push`."""
+    """The template of the tangent of what a template builds, where the call is an argument of a `push`."""
     kind = type(template)
     if kind is Ref:
         return Ref((DOTS, *(key for key in template.path if key is not SELF)))
@@ -154,7 +157,7 @@ def tangent_template(template: Any) -> Any:
 
 
 def descend(template: Any, path: tuple[Any, ...]) -> Any:
-    """The part at a path of what a template, or a value, stands for."""
+    """The part at a path of what a template refers to, or of a value."""
     for number, key in enumerate(path):
         if type(template) is Ref:
             return Ref((*template.path, *path[number:]))
@@ -174,7 +177,9 @@ def _refs(kind: int, count: int) -> tuple[Ref, ...]:
 
 
 def constant_program(call: Raw, asks: bool = False) -> Program:
-    """The call as it is; its tangent is zero. One that `asks` may run code of the author's in passing."""
+    """The program of a call as it is, with a zero tangent; `asks` says that it may run code of the author's
+    implicitly.
+    """
     g, _, args, _, names, _ = call
     refs, count = refs_of(ARGS, args), len(args) - len(names)
     given = (g, refs[:count], dict(zip(names, refs[count:])))
@@ -185,7 +190,7 @@ def constant_program(call: Raw, asks: bool = False) -> Program:
 
 
 def varies(x: Any, x_dot: Any) -> bool:
-    """Whether a tangent says that its value varies; a whole number that stands still does not."""
+    """Whether a tangent says that its value varies; an integer with a zero tangent does not."""
     kind = type(x_dot)
     if kind is NoTangent:
         return False
@@ -206,7 +211,7 @@ def has_refs(template: Any) -> bool:
 
 
 class Pushed(Call):
-    """A call as forward mode is asked about it, `raw`: what it hands over goes by template."""
+    """A call as forward mode is asked about it; programs refer to the parts of `raw` by templates."""
 
     __slots__ = ("names", "raw")
     in_forward = True
@@ -224,21 +229,21 @@ class Pushed(Call):
 
     @property
     def active(self) -> tuple[bool, ...]:  # type: ignore[override]
-        """Worked out when it is asked for: not every call is."""
+        """Computed on demand, since not every call needs it."""
         _, g_dot, args, dots, _, _ = self.raw
         return (g_dot is not NO, *map(varies, args, dots))
 
     def refs(self) -> tuple[Ref, ...]:
-        """Templates of all that is passed."""
+        """Templates of all arguments."""
         return refs_of(ARGS, self.raw[ARGS])
 
     def dot_refs(self) -> tuple[Ref, ...]:
-        """Templates of the tangents of all that is passed."""
+        """Templates of the tangents of all arguments."""
         return refs_of(DOTS, self.raw[ARGS])
 
 
 class Forward(Protocol):
-    """The forward question, as what answers it asks further."""
+    """The forward question, as the modules that answer it ask it further."""
 
     cache: Any
     config: Any

@@ -1,5 +1,4 @@
-"""Reverse mode by an author's forward rule: what takes ẋ to ẏ is linear, so its own reverse mode is the
-pullback.
+"""Reverse mode by an author's frule: the map from ẋ to ẏ is linear, so its own reverse mode is the pullback.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from .reversing import pushed
 def by_forward_rule(
     pullbacks: Question, rule: Rule, target: Any, active: tuple[bool, ...], place: Place | None
 ) -> Handler:
-    """The handler of a call for which there is an author's frule and no rrule.
+    """The handler of a call that has an author's frule and no rrule.
 
-    The frule is run along some direction and differentiated by that. Of a rule that is linear the result does
-    not depend on the direction; each pullback is tried along another one, and refused where the two do not
-    fit: RuleError.
+    The frule is run along some direction and differentiated with respect to that. For a linear rule the
+    result does not depend on the direction; each pullback is tried along a second one, with a RuleError if
+    the two do not fit.
     """
 
     def transposed(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if rule in _DERIVED_NOW.rules:  # it calls its own function, for a value that no direction moves
+        if rule in _DERIVED_NOW.rules:  # it calls its own function, for the value alone
             still = (False,) * (1 + len(args) + len(kwargs))
             return pullbacks.run_plain(target, args, kwargs, still, place), no_cotangents
         values, names = (*args, *kwargs.values()), tuple(kwargs)
@@ -68,21 +67,21 @@ def by_forward_rule(
                 heap.leave(outer)
             dots_bar = NO if found is NO else support.settle(support.value(found[4]))
             of_dots = [support.settle(support.part(dots_bar, number)) for number in range(len(values))]
-            bars = tuple(map(in_form_of, values, of_dots))  # beside an object a namespace stood
+            bars = tuple(map(in_form_of, values, of_dots))  # the tangent of an object was a namespace
             for x_dots, moved in ((at, y_dot), (beside, other)):
                 _check_linear(rule, _products(y, y_bar, moved), _products(values, bars, x_dots))
             return (NO, *bars)
 
         return y, transposed_pullback
 
-    # Who asks what it holds (`outlines.reached_from`) is told what the author's rule holds, and not sent
-    # through the caches of this package.
+    # A search through what this holds (`outlines.reached_from`) finds what the author's rule holds, and does
+    # not go through the caches of this package.
     transposed.__self__ = rule.function  # type: ignore[attr-defined]
     return transposed
 
 
 class _OfThread(threading.local):
-    """The forward rules that are being run by a direction in this thread."""
+    """The frules that are being run along a direction in this thread."""
 
     def __init__(self) -> None:
         self.rules: list[Rule] = []
@@ -92,7 +91,7 @@ _DERIVED_NOW = _OfThread()
 
 
 def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:
-    """What to do about an frule that cannot be differentiated itself."""
+    """Set the fixes of an error to what can be done about an frule that cannot be differentiated itself."""
     if error.place is not None and error.place.function == rule.function.__name__:
         name = rule.target_name
         error.fixes = (
@@ -105,8 +104,8 @@ def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:
 
 
 class Numbers:
-    """The numbers of a direction, the same in each run. Those of direction 1 have the other sign than those
-    of direction 0, and other moduli: what is linear for one sign only is told by the two.
+    """The numbers of a direction, the same in each run. Those of direction 1 have the opposite signs of
+    direction 0, and other moduli, so that a rule that is linear for one sign only fails.
     """
 
     def __init__(self, number: int) -> None:
@@ -115,7 +114,7 @@ class Numbers:
         self._factor = (1.0, -1.0)[number]
 
     def like(self, x: Any) -> Any:
-        """Numbers of the shape of `x`, complex if that is; a zero that nothing can be written to as it is."""
+        """Random numbers in the shape of `x`, complex if `x` is; a zero object is returned as it is."""
         if isinstance(x, AbstractZero):
             return x
         shape = (1 + np.iscomplexobj(x), *np.shape(x))
@@ -133,8 +132,8 @@ def _directions(
     place: Place | None,
     numbers: Numbers,
 ) -> Iterator[Any]:
-    """A tangent for each argument of which a cotangent is wanted, in its inner form; zeros for constants
-    among the first `count`, the others may be constants to any rule.
+    """A tangent in its inner form for each argument whose cotangent is wanted; zeros for constant numbers and
+    arrays among the first `count`, and none for the other constants.
     """
     for number, (x, on) in enumerate(zip(values, wanted, strict=True)):
         if not on:
@@ -154,7 +153,7 @@ def _directions(
 
 
 def _check_linear(rule: Rule, of_y: list[Product], of_x: list[Product]) -> None:
-    """RuleError unless <ȳ, ẏ> = <x̄, ẋ>, as far as rounding lets see."""
+    """RuleError unless <ȳ, ẏ> = <x̄, ẋ> to within rounding."""
     difference = sum(value for value, _, _ in of_y) - sum(value for value, _, _ in of_x)
     size = sum(size for _, size, _ in (*of_y, *of_x))
     eps = max((eps for _, _, eps in (*of_y, *of_x)), default=0.0)
@@ -177,8 +176,8 @@ Product = tuple[float, float, float]
 
 
 def _products(x: Any, bar: Any, x_dot: Any) -> list[Product]:
-    """For each number or array in `x`: the real inner product of its cotangent and tangent, that of the
-    moduli, and the rounding of one operation.
+    """For each number or array in `x`: the real inner product of its cotangent and tangent, the inner product
+    of their moduli, and the rounding error of one operation.
     """
     found = []
     for pair in zip(leaves_in(x, bar), leaves_in(x, x_dot), strict=True):

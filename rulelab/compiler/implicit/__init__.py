@@ -1,6 +1,6 @@
-"""Parameters that a function reads although they are not arguments: from globals, captured variables,
+"""Parameters that a function reads although they are not its arguments: from globals, captured variables,
 attributes.
 
-In reading order: `watching` (which values hold one, and where what flows back is put), `sources` (where
-they come into a function), `hidden` (code out of sight that could read one).
+In reading order: `watching` (which values hold one, and where their cotangents are put), `sources` (where
+they enter a function), `hidden` (code out of sight that could read one).
 """

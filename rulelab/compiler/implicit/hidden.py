@@ -19,12 +19,12 @@ from ..base.source import names_in
 from .sources import is_library_module
 from .watching import LEAVES, Sweep, parts_of, running
 
-_HARMLESS: tuple[Any, ...] = (type, object, super, setattr, delattr)  # they call nothing that gives a value
+_HARMLESS: tuple[Any, ...] = (type, object, super, setattr, delattr)  # they call nothing that returns a value
 
 
 def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> None:
-    """NotDifferentiableError where code out of sight is given what leads to a parameter, as a function does
-    that reads one.
+    """NotDifferentiableError if code out of sight is passed something that leads to a parameter, such as a
+    function that reads one.
     """
     __tracebackhide__ = True
     if any(target is known for known in _HARMLESS):
@@ -32,7 +32,7 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
     name = target if isinstance(target, str) else name_of(target)
     for x in xs:
         if x is target and isinstance(x, weakref.ref):
-            continue  # a call of it hands out what it refers to, which is seen
+            continue  # a call of it returns its referent, which is seen
         if not isinstance(x, (*LEAVES, np.ndarray)) and reads(x):
             raise NotDifferentiableError(
                 f"{An(type(x).__name__)} that refers to a parameter is passed to {name}, which is not "
@@ -48,8 +48,8 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
 
 
 def refuse_computed(owner: Any, name: str, place: Place | None) -> None:
-    """NotDifferentiableError for an attribute of a module or class that code works out which may read a
-    parameter: of a property of its metaclass, a descriptor, a module's `__getattr__`.
+    """NotDifferentiableError for an attribute of a module or class that is computed by code which may read a
+    parameter: a property of the metaclass, a descriptor, a module's `__getattr__`.
     """
     __tracebackhide__ = True
     if isinstance(owner, types.ModuleType):
@@ -81,7 +81,7 @@ def reads(x: Any) -> bool:
 
 
 class _Search:
-    """One search through values and code, by names; a name that is computed counts as any."""
+    """One search through values and code, by names; a computed name could be any."""
 
     def __init__(self, sweep: Sweep) -> None:
         self._sweep = sweep
@@ -105,12 +105,13 @@ class _Search:
         return False
 
     def _named_in_modules(self) -> list[Any]:
-        """What the names stand for in the modules that were met, as far as it is new."""
+        """The values of these names in the modules found so far, without those already seen."""
         spaces = [vars(module) for module in self._modules]
         found = [space[name] for space in spaces for name in self._names & space.keys()]
         return [y for y in found if id(y) not in self._seen and not isinstance(y, LEAVES)]
 
     def _behind(self, x: Any) -> list[Any]:
+        """The values that a value holds or that its code may read."""
         if isinstance(x, types.ModuleType):
             if not is_library_module(x):
                 self._modules.append(x)

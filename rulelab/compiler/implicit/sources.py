@@ -1,4 +1,4 @@
-"""Sources: where parameters enter a function of which they are not arguments."""
+"""Sources: where parameters enter a function that does not have them as arguments."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ..base.source import names_in
 from ..front import asking
 from .watching import LEAVES, matters
 
-# Functions of Python that hand out what a name stands for.
+# Python functions that return what a name refers to.
 _READERS: tuple[Any, ...] = (getattr, vars, eval, __import__)
-# Modules whose objects hold nothing of the author's, or say it only in words.
+# Modules whose objects hold nothing of the author's, or only as text.
 _HIDE_NO_PARAMETER = (
     "random",
     "numpy.random",
@@ -39,21 +39,22 @@ _HIDE_NO_PARAMETER = (
 
 
 def pattern(function: types.FunctionType) -> tuple[Any, ...]:
-    """Which of the globals that a function may read hold parameters, and which are a library's objects: what
-    its pass was made for.
+    """Which of the globals that a function may read hold parameters, and which are library objects: its pass
+    is valid for one such pattern.
     """
     namespace = function.__globals__
     return tuple([_standing(namespace[name]) for name in names_in(function.__code__) if name in namespace])
 
 
 def _standing(x: Any) -> Any:
+    """2 for a value that may hold a parameter, 1 for a library object that hides none, 0 for any other."""
     if isinstance(x, (types.FunctionType, types.ModuleType, type)) or isinstance(x, LEAVES):
         return 0
     return 2 if matters(x) else 1 if hides_no_parameter(x) else 0
 
 
 def hides_no_parameter(x: Any) -> bool:
-    """Whether a value is an object of a library's whose methods certainly hand out no parameter."""
+    """Whether a value is a library object whose methods certainly return no parameter."""
     return type(x).__module__.startswith(_HIDE_NO_PARAMETER) and is_of_library(type(x))
 
 
@@ -64,14 +65,16 @@ def captured_parameters(function: types.FunctionType, free: tuple[Any, ...]) -> 
 
 
 def held_defaults(function: types.FunctionType, values: tuple[Any, ...], given: set[int]) -> dict[int, str]:
-    """The arguments of a function that nobody gave and whose defaults hold parameters: slot to name."""
+    """The parameters of a function that were not passed and whose defaults hold parameters of the loss: slot
+    to name.
+    """
     names = function.__code__.co_varnames
     return {slot: names[slot] for slot, x in enumerate(values) if slot not in given and matters(x)}
 
 
 def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
-    """Have globals that are parameters and read in loops read before them, so that what flows to them is
-    summed once. Each read in a loop still looks, and refuses where the name stands for another array by then.
+    """Move reads of parameters from global variables out of loops, so that their cotangents are summed once.
+    Each read in a loop still checks the name, and refuses if it refers to a different array by then.
     """
     first: dict[str, ir.Let] = {}
     held_as: dict[ir.Atom, ir.Atom] = {}
@@ -107,7 +110,7 @@ def read_once(function: ir.Function, find_global: Callable[[str], Any]) -> None:
 
 
 def stays(before: Any, now: Any) -> bool:
-    """Whether a name still stands for the same array; refused where it does not."""
+    """Whether a name still refers to the same array; refused if it does not."""
     if now is not before:
         raise NotDifferentiableError(
             "A global variable that held a parameter was rebound while the loss ran",
@@ -165,7 +168,7 @@ def _may_hold(kind: Any) -> bool:
 
 
 def _hands_out(owner: Any) -> bool:
-    """Whether an attribute of a value that does not vary may be a parameter: of a module or a class."""
+    """Whether an attribute of a constant may be a parameter: of a module or class, or of an unknown value."""
     if isinstance(owner, Known):
         return isinstance(owner.value, (types.ModuleType, type)) and not is_library_module(owner.value)
     return owner in (ANY, FUNCTION)
@@ -179,7 +182,7 @@ def is_library_module(owner: Any) -> bool:
 
 
 def _may_call(op: ir.Call | ir.Apply, sites: Sites, tame: set[ir.Atom]) -> bool:
-    """Whether a call may run an author's function, or hand out what was seen nowhere."""
+    """Whether a call may run an author's function, or return a value that was not seen before."""
     kinds = sites.types
     target = kinds.callee(op) if isinstance(op, ir.Apply) else sites.target(op)
     if target is not ir.UNBOUND and not isinstance(target, types.FunctionType):

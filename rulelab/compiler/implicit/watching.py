@@ -1,9 +1,9 @@
-"""Implicit parameters: which values hold one, and where what flows back to them is put.
+"""Implicit parameters: which values hold one, and where their cotangents are put.
 
-In the implicit style nothing that varies is handed in: the loss reaches its parameters through globals,
-captured variables, defaults, attributes and containers. What the reverse sweep finds for such a *source*
-(`sources`) is deposited: cotangent and value are walked together down to the arrays, and what belongs to a
-parameter is added to a table of the running sweep, by the identity of the array.
+In the implicit style nothing that varies is passed in: the loss reaches its parameters through globals,
+captured variables, defaults, attributes and containers. The cotangent that the reverse sweep finds for such a
+*source* (`sources`) is deposited: cotangent and value are walked together down to the arrays, and the part
+that belongs to a parameter is added to a table of the running sweep, by the identity of the array.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LEAVES = (int, float, complex, str, bytes, bool, type(None), np.generic, np.dtyp
 
 
 class Sweep:
-    """The parameters of one gradient, by identity, and what has been found for them so far."""
+    """The parameters of one gradient, by identity, and the cotangents found for them so far."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = {id(x): x for x in arrays}
@@ -49,9 +49,9 @@ class Sweep:
         self._known: dict[int, tuple[Any, bool]] = {}
 
     def matters(self, x: Any) -> bool:
-        """Whether a value from outside may hold a parameter, or hand one out.
+        """Whether a value from outside may hold or return a parameter.
 
-        Functions do not: what they capture is looked at when they are called.
+        Functions do not: what they capture is checked when they are called.
         """
         kind = type(x)
         if kind is np.ndarray:
@@ -73,7 +73,7 @@ class Sweep:
         return found
 
     def shares_memory(self, x: np.ndarray) -> bool:
-        """Whether an array that is no parameter has elements in common with one, made as a view of it."""
+        """Whether an array that is not a parameter shares elements with one, as a view of it does."""
         if id(x) in self.arrays:
             return False
         return any(
@@ -84,7 +84,9 @@ class Sweep:
         )
 
     def deposit(self, x: Any, x_bar: Any) -> None:
-        """Add what a cotangent of the value `x` says of parameters in it to what was found for them."""
+        """Add the cotangents of the parameters in `x`, as far as its cotangent has any, to those found so
+        far.
+        """
         x_bar = NO if x_bar is None else settle(unthunk(x_bar))
         if isinstance(x_bar, AbstractZero):
             if x_bar is not NO and id(x) in self.arrays:
@@ -140,7 +142,9 @@ def _lost(what: str) -> NotDifferentiableError:
 
 
 def _runs_authors_code(x: Any) -> bool:
-    """Whether operators, attributes or items of a value may be an author's code, which may read anything."""
+    """Whether operators, attributes or items of a value may run code of the author's, which may read
+    anything.
+    """
     kind = type(x)
     if kind is _Code:
         return not is_of_c(x.function) or isinstance(x.function, types.GeneratorType)
@@ -156,7 +160,7 @@ def parts_of(x: Any) -> Iterator[Any]:
     elif isinstance(x, dict):
         yield from (*x.keys(), *x.values())
         make = getattr(x, "default_factory", None)
-        if make is not None:  # it makes what is missing, of anything
+        if make is not None:  # it makes missing entries, from anything
             yield _Code(make)
     elif isinstance(x, (list, tuple, set, frozenset, deque, functools.partial)):
         yield from parts_inside(x)
@@ -174,14 +178,14 @@ def parts_of(x: Any) -> Iterator[Any]:
 
 
 class _Code:
-    """What a value holds to be run later, of which nobody knows what it reads."""
+    """Code that a value holds, to be run later: what it reads is unknown."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
 
 
 class _State(threading.local):
-    """The sweep of this thread; they nest, and none meets another thread's."""
+    """The sweep of this thread; sweeps nest, and threads do not share them."""
 
     sweep: Sweep | None = None
 
@@ -190,7 +194,7 @@ _STATE = _State()
 
 
 class Watched:
-    """A block in which the passes deposit what they find in the given sweep."""
+    """A block in which passes deposit the cotangents that they find in the given sweep."""
 
     __slots__ = ("_outer", "_sweep")
 
@@ -218,7 +222,8 @@ def running() -> Sweep | None:
 
 
 def note_made(function: types.FunctionType) -> None:
-    """Note that a function was made by a pass: what flows to what it captures goes back to its maker."""
+    """Record that a pass made this function: cotangents of what it captures go back to the code that made it.
+    """
     sweep = _STATE.sweep
     if sweep is not None:
         sweep.made[id(function)] = function
@@ -231,7 +236,7 @@ def is_made(function: Any) -> bool:
 
 
 def deposit(x: Any, x_bar: Any) -> None:
-    """What flows to a source goes to the parameters in it."""
+    """Deposit the cotangent of a source with the parameters in it."""
     sweep = _STATE.sweep
     if sweep is not None:
         sweep.deposit(x, x_bar)
@@ -241,7 +246,7 @@ def deposit(x: Any, x_bar: Any) -> None:
 
 
 def unseen(target: Any) -> Handler:
-    """The handler of code that nobody looks into: what it hands out may be a parameter."""
+    """The handler of code that is not followed, whose result may hold a parameter."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         y = target(*args, **kwargs)
@@ -258,7 +263,7 @@ def unseen(target: Any) -> Handler:
 
 
 def depositing(handler: Handler, function: Any) -> Handler:
-    """The handler of a function from outside: what flows to what it holds goes to the parameters there."""
+    """The handler of a function from outside: cotangents of what it holds go to the parameters there."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
