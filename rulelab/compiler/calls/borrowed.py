@@ -609,6 +609,7 @@ def _checked(back: Any, arrays: Iterable[np.ndarray]) -> Callable[[Any], Any]:
 
 
 def _unless_changed(back: Any, arrays: Iterable[np.ndarray], refuse: Callable[[np.ndarray], None]) -> Any:
+    """The pullback, which first calls `refuse` on each array that has changed since."""
     kept = [(x, array_fingerprint(x)) for x in arrays]
 
     def checked(y_bar: Any) -> Any:

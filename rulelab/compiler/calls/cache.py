@@ -53,7 +53,7 @@ class Pass:
     text: str
     origins: tuple[int | None, ...]  # for each line of the text, the author's line it came from
     signature: tuple[Any, ...]
-    noted: Noted  # what its own statements do besides computing
+    noted: Noted  # the effects of its own statements
     inlined: tuple[weakref.ref[types.FunctionType], ...] = ()  # functions inlined in it, which had no rules
     computes: bool = False  # whether it certainly only computes, on numbers, arrays and tuples
     # The number of arguments before `*args`, if the pass takes those one by one rather than as a tuple.

@@ -296,7 +296,7 @@ def _make_namedtuple(
 
 
 def makes_from_items(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call is `Kind._make(xs)` of a class of NamedTuples."""
+    """Whether a call is `Kind._make(xs)` of a NamedTuple class."""
     if len(args) != 2 or not isinstance(args[0], type) or not is_namedtuple(args[0]):
         return False
     return target is getattr(args[0]._make, "__func__", None)  # type: ignore[attr-defined]
@@ -318,6 +318,7 @@ def copier(pullbacks: Question, target: Any, args: tuple[Any, ...], place: Place
 
 
 def _replace_fields(pullbacks: Question, place: Place | None, x: Any, /, **changes: Any) -> Any:
+    """`dataclasses.replace(x, **changes)`: a new object from the fields that are kept and the changes."""
     cls, own = type(x), heap.is_own(x)
     kept = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in changes]
     read = [containers.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]

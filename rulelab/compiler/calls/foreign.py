@@ -30,8 +30,8 @@ _PREFIXES = {name.rstrip("_"): sign for name, sign in PREFIXES.values()}
 
 
 def foreign(registry: Registry, call: Call) -> Exception:
-    """The error for a call that neither a rule nor a pass can answer: the call's own error if it fails in
-    plain Python, or that of a missing derivative if one is among its arguments.
+    """The error for a call that neither a rule nor a pass can answer: that of a missing derivative among its
+    arguments, else the call's own error if it fails in plain Python, else a refusal.
     """
     for x in (*call.args, *call.kwargs.values()):
         if isinstance(x, NotImplementedTangent):

@@ -72,6 +72,7 @@ def held_by_partial(call: Call) -> Call:
 
 
 def partial_call(pullbacks: Question, call: Call) -> Handler:
+    """The handler of a call of a partial, by the function that it holds."""
     __tracebackhide__ = True
     other = held_by_partial(call)
     held, words = call.target.args, other.kwargs
@@ -100,6 +101,7 @@ def partial_call(pullbacks: Question, call: Call) -> Handler:
 
 
 def make_partial(pullbacks: Question, call: Call) -> Handler:
+    """The handler of `partial(f, ...)`, which makes one."""
     target = call.target
 
     def run(*args: Any, **kwargs: Any) -> Any:

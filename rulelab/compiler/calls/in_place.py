@@ -100,7 +100,7 @@ def augmented_finder(
         def updated(left: Any, right: Any) -> Any:
             y = in_place(
                 alone(left).copy(), right
-            )  # first, for its errors are the author's: the rule has others
+            )  # first: its errors are the author's, those of the rule differ
             _, back = handler(left, right)
             return y, back
 

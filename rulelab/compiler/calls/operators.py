@@ -230,6 +230,7 @@ def pushed_forward(push: Forward, call: Pushed) -> Program | None:
 
 
 def _pushed_binary(push: Forward, call: Pushed, turns: list[tuple[Any, bool]]) -> Program:
+    """The program of a binary operator: the methods in turn, then the built-in rule if all decline."""
     g, left = call.target, call.args[0]
     methods, orders = zip(*turns)
     rule = _rule_of_c(push, call)

@@ -337,7 +337,7 @@ def may_run_authors(given: tuple[Any, ...]) -> bool:
 
 
 def _holds_plain_rows(x: Any) -> bool:
-    """Whether a value is plain, or has nothing but lists and tuples of plain values for items."""
+    """Whether a value is plain, or contains only lists and tuples of plain values."""
     if type(x) in _PLAIN:
         return True
     if type(x) not in _OF_ROWS:

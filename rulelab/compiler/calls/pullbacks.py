@@ -122,6 +122,9 @@ class Pullbacks:
     def _apart(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]
     ) -> tuple[Any, Any]:
+        """`(y, back)` of a call that shares no objects with the sweep around it; run again if it needs
+        copies.
+        """
         active, count = (*wanted, *(False,) * len(kwargs)), 1 + len(args)
         outer = heap.enter()  # a rule may call the pullback as often as it likes: nothing is shared with it
         keeps = self.with_copies if needs_to_copy(self, f) else self
@@ -503,7 +506,7 @@ class Pullbacks:
         by_house = rule.built_in and rule.differentiable
         if by_house and any(type(x) not in PLAIN for x in call.values()):
             refuse_asked_often(target, args, kwargs.values(), place)
-        if self.implicit and by_house and not only_hands_on(target):  # it may not call what reads a parameter
+        if self.implicit and by_house and not only_hands_on(target):  # it must not call a reader of parameters
             hidden.refuse_reading(target, tuple(hidden.functions_in(call.values())), place)
         if not rule.built_in and self.deposits(target):  # its cotangents of captured parameters count
             handler = watching.depositing(handler, target)
@@ -562,10 +565,10 @@ class Pullbacks:
         for slot in held:
             flags[slot] = True
         code = function.__code__
-        # A dict that is new at each call, and that no stand-in passes on.
+        # A dict that is new at each call and, outside stand-ins, the function's own.
         own_words = bool(code.co_flags & inspect.CO_VARKEYWORDS) and not is_stand_in(code.co_filename)
         if own_words and seems_to_change(function):
-            flags[-1] = True  # what varies may be put there
+            flags[-1] = True  # varying values may be put there
         if made is None:
             made = self.pass_of(function, values, tuple(flags), active[0], True, call.place)
         fuse = None if code.co_flags & 0x0C else self.fusing(tuple(flags), made)

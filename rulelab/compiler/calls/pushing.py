@@ -132,7 +132,7 @@ class Push:
         method: str | None = None,
     ) -> tuple[Any, Any]:
         __tracebackhide__ = True
-        if method is not None and not isinstance(g, tuple):  # a NamedTuple's own methods are ours to answer
+        if method is not None and not isinstance(g, tuple):  # `methods` answers for a NamedTuple's own
             function = methods.plain_method(g, method)
             if function is not None:
                 return self(function, NO, (g, *args), (g_dot, *dots), names)

@@ -20,10 +20,10 @@ from .pullbacks import Pullbacks
 
 
 class AdjointSource(str):
-    """The source of a forward sweep with the pullback it returns; a string that prints itself as it is.
+    """The source of a forward sweep with the pullback it returns; a string whose repr is the text itself.
 
-    `origins` has for each of its lines the line of the author's file that it came from, None for a line
-    that has none. The source of a rule is the author's own: its first line is ours, the others count on.
+    `origins` has, for each line, the line of the author's file that it came from, or None. The source of a
+    rule is consecutive lines of the author's file, after a first line of ours.
     """
 
     __slots__ = ("origins",)
@@ -42,7 +42,7 @@ def adjoint_source(f: Any, *args: Any, cache: Cache | None = None, **kwargs: Any
     """The code that computes `f(*args)` and its pullback, as it is run for arguments of these types.
 
     Where a rule applies, the source is that of the rule. The function itself is not run. Comments at the head
-    of the source say which arguments it is for, and what the helpers do that it names.
+    of the source say which arguments it is for, and what its helpers do.
 
     Parameters
     ----------

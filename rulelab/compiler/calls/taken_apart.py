@@ -128,6 +128,9 @@ def taker(keys: tuple[Key, ...]) -> Callable[..., tuple[Any, ...] | None]:
 
 
 def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
+    """Write the lines that check an argument against its key and take out its parts, whose names go to
+    `parts`.
+    """
     if not is_container(key):
         if type(key) is tuple:
             dtype, ndim = written.value(key[0]), key[1]

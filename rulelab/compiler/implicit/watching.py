@@ -103,6 +103,7 @@ class Sweep:
             self._deposit_parts(x, x_bar)
 
     def _deposit_array(self, x: np.ndarray, x_bar: Any) -> None:
+        """Deposit the cotangent of an array; refused if it is not a parameter but shares memory with one."""
         if id(x) in self.arrays:
             self._add(x, x_bar)
         elif self.shares_memory(x) and np.any(x_bar):
@@ -117,6 +118,7 @@ class Sweep:
         self.found[id(x)] = add(self.found[id(x)], x_bar) if id(x) in self.found else x_bar
 
     def _deposit_parts(self, x: Any, x_bar: Any) -> None:
+        """Deposit the parts of a cotangent with the parts of the value; refused if one cannot be traced."""
         structural = isinstance(x_bar, (Tangent, dict, list, tuple))
         fits = isinstance(x, types.FunctionType) == (
             isinstance(x_bar, Tangent) and class_of(x_bar) is types.FunctionType
