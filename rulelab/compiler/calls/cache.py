@@ -245,7 +245,7 @@ class Cache:
         return changed
 
     def has_rule(self, function: types.FunctionType) -> bool:
-        """Whether a call of a function may do something else than run its code."""
+        """Whether a call of a function may do anything other than run its code."""
         registry = self.registry
         if registry.mutator(function) is not None or registry.stand_in(function) is not None:
             return True

@@ -230,7 +230,8 @@ class Entries:
         """The entry of a call without a reverse sweep.
 
         In a "plain" `way` no derivative is taken, and `flags` says whether the function and each parameter
-        vary; in a "pushed" one it covers the parameters only, and the tangents of those that vary follow the values.
+        vary; in a "pushed" one it covers the parameters only, and the tangents of those that vary follow the
+        values.
         """
         return self.find(function, values, (way, *flags))
 

@@ -139,7 +139,9 @@ def _by_author(
 
 
 def is_in_place(g: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a call is an in-place operator that forward mode applies to both the value and the tangent."""
+    """Whether forward mode answers a call as an in-place operator; `pushed_forward` decides whether it
+    rebinds.
+    """
     return is_of_c(g) and g in _BINARY and not isinstance(args[0], (set, bytearray, memoryview))
 
 

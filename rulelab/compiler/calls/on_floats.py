@@ -25,7 +25,9 @@ MOST_MISSES = 3  # calls that had to be repeated, after which floats are no long
 
 
 def may_be_on_floats(pullbacks: Any, made: Pass) -> bool:
-    """Whether floats are worth trying: nothing is kept, noted or watched, and some argument is a float64."""
+    """Whether floats are worth trying: nothing is kept, noted or watched, and some argument is a float64 or
+    an array of these.
+    """
     watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
     if watched or made.noted:
         return False

@@ -122,9 +122,7 @@ class Pullbacks:
     def _apart(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], wanted: tuple[bool, ...]
     ) -> tuple[Any, Any]:
-        """`(y, back)` of a call that shares no objects with the sweep around it; run again if it needs
-        copies.
-        """
+        """`(y, back)` of a call apart from the sweep around it; restarted if it turns out to need copies."""
         active, count = (*wanted, *(False,) * len(kwargs)), 1 + len(args)
         outer = heap.enter()  # a rule may call the pullback as often as it likes: nothing is shared with it
         keeps = self.with_copies if needs_to_copy(self, f) else self
@@ -506,7 +504,7 @@ class Pullbacks:
         by_house = rule.built_in and rule.differentiable
         if by_house and any(type(x) not in PLAIN for x in call.values()):
             refuse_asked_often(target, args, kwargs.values(), place)
-        if self.implicit and by_house and not only_hands_on(target):  # it must not call a reader of parameters
+        if self.implicit and by_house and not only_hands_on(target):  # must not call readers of parameters
             hidden.refuse_reading(target, tuple(hidden.functions_in(call.values())), place)
         if not rule.built_in and self.deposits(target):  # its cotangents of captured parameters count
             handler = watching.depositing(handler, target)

@@ -559,8 +559,7 @@ def _stays_as_it_is(kind: Any) -> bool:
 
 
 def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
-    """The function that finds the handlers of an operator at one site, with an inline cache by operand types.
-    """
+    """The function that finds the handlers of an operator at one site, cached by operand types."""
     registry, of_items = pullbacks.cache.registry, target is operator.getitem
     look_for = operator_finder(pullbacks, target, active, place)
     found: tuple[int, dict[Any, Handler]] = (-1, {})  # with its epoch: both change in one assignment

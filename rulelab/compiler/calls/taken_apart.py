@@ -128,9 +128,7 @@ def taker(keys: tuple[Key, ...]) -> Callable[..., tuple[Any, ...] | None]:
 
 
 def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
-    """Write the lines that check an argument against its key and take out its parts, whose names go to
-    `parts`.
-    """
+    """Write the lines that check an argument against its key and add the names of its parts to `parts`."""
     if not is_container(key):
         if type(key) is tuple:
             dtype, ndim = written.value(key[0]), key[1]
