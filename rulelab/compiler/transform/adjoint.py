@@ -1,5 +1,5 @@
-"""The transform: the intermediate form to a forward sweep that keeps what is needed and a reverse sweep
-that uses it.
+"""The transform: turns the intermediate form into a forward sweep that keeps what is needed, and a reverse
+sweep that uses it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .phrases import bracketed, branching, joined, pattern
 from .sweeps import Sites, Sweeps, words
 from .tidy import Block, Line, Node, Put, Region, Restart, Sum, flow, in_step, texts_of
 
-_WIDE = 100  # characters of a line that nothing more is put into
+_WIDE = 100  # characters: putting an expression in place never makes a line longer than this
 _WORD = re.compile(r"\w+")
 
 
@@ -46,19 +46,19 @@ class Emitted:
     """The two sweeps, ready to be printed: lines, and the objects that the lines name."""
 
     function: ir.Function
-    sweeps: Sweeps  # for names that nothing else has, and those of helpers
+    sweeps: Sweeps  # for fresh names, and the names of helpers
     name: str
     forward: list[Node]
     result: str
     reverse: Block | None
     result_bar: str
-    kept: str  # what the pullback takes as a default: it is computed once the result is there
-    returned: list[str]  # with the names of cotangents as nodes have them
+    kept: str  # a default argument of the pullback, computed as soon as the result is known
+    returned: list[str]  # the cotangents to return, their names marked as in nodes
     back_name: str
-    has_effects: bool  # whether the pullback must be called even where nothing flowed to the result
-    hands_on: bool  # whether it must be if the result is a container, which a callee may have made
-    takes_numbers: bool  # whether the cotangent of a result that is a tuple may be a tuple of floats
-    lone: set[str]  # arrays of the forward sweep that nobody else has at its end
+    has_effects: bool  # whether the pullback must be called even if nothing flowed back to the result
+    hands_on: bool  # whether it must be called if the result is a container, which a callee may have made
+    takes_numbers: bool  # whether the cotangent of a tuple result may be a tuple of floats
+    lone: set[str]  # arrays of the forward sweep that nothing else holds at its end
 
 
 def adjoint(
@@ -72,8 +72,8 @@ def adjoint(
     differentiate: bool,
     runs_once: bool = False,
 ) -> Emitted:
-    """Both sweeps of a lowered function: the pullback gives a cotangent for each of `parameters`, free
-    variables first, as far as it is `wanted`. With `runs_once` they are for `emit_fused`.
+    """Both sweeps of a lowered function: the pullback gives a cotangent for each of `parameters` (free
+    variables come first) that is `wanted`. With `runs_once` the sweeps are for `emit_fused`.
     """
     made = _Adjoint(function, types, active, regions, sites)
     made.runs_once = runs_once
@@ -124,8 +124,8 @@ class _Adjoint(Operations):
         )
 
     def released(self, forward: list[Node], result: str) -> list[Node]:
-        """The forward lines with arrays given back that nobody reads any more: what comes then finds memory
-        that is at hand, and no more is held than the reverse sweep needs.
+        """The forward lines, with a `del` after the last use of each array that the reverse sweep does not
+        need: later lines can reuse the memory, and no more is held than the reverse sweep needs.
         """
         scope = self.scopes[0]
         arrays = {
@@ -145,7 +145,9 @@ class _Adjoint(Operations):
         return out[::-1]
 
     def hand_over_result(self, result: str) -> list[Node]:
-        """A container that is constant here may be changed by whoever gets it: from now on it is followed."""
+        """Start tracking a returned container that is constant here, since the caller may change it; return
+        the reverse lines that stop it.
+        """
         if (self.active(result) and not self.makes_unseen) or not self.regions.makes(result):
             return []
         self.has_effects = True
@@ -154,8 +156,9 @@ class _Adjoint(Operations):
         return [Line(self.asked(outlines.forget, handed), None)]
 
     def begin_with_effects(self, bar: str) -> list[Node]:
-        """The seed may be a zero; what it says of containers that may be used elsewhere goes into the "
-        "table."""
+        """The first lines of a pullback with effects: a seed that may be a zero becomes a number, and the
+        cotangents of containers that may be used elsewhere go into the table.
+        """
         result = self.function.result
         assert isinstance(result, str)
         if self.has_real_bar(result):
@@ -167,7 +170,9 @@ class _Adjoint(Operations):
         return [Line(self.asked(outlines.hand_in, outline, flow(bar)), None, (bar,))]
 
     def settled(self, name: str, bar: str) -> str:
-        """The cotangent of a parameter as others know it: running sums of items are the pass's own."""
+        """The cotangent of a parameter in the form that callers expect: running sums of items are settled,
+        since only the pass itself knows them.
+        """
         kind = self.types(name)
         holds_items = kind == LIST or isinstance(kind, Tuple)
         return self.asked(support.settle, bar) if holds_items else bar
@@ -195,7 +200,7 @@ class _Adjoint(Operations):
         return forward, reverse
 
     def put_together(self, reverse: Block) -> None:
-        """What puts the items of one tuple into its cotangent, one after the other, puts them all at once."""
+        """Merge consecutive lines that each put one item into a tuple's cotangent into one line for all."""
         start = 0
         while start < len(reverse):
             if type(reverse[start]) is not Put:
@@ -238,14 +243,14 @@ class _Adjoint(Operations):
         return nodes, [phi.target for phi in statement.outs if self.active(phi.target)]
 
     def tested(self, statement: ir.If | ir.While, texts: list[str]) -> str:
-        """The text of a test, after a look at whose code gives the answer."""
+        """The text of a test, after a check of whose code gives the answer."""
         position = statement.position
         if statement.asks:
             return self.ask_text(self.shared_constant(operator.truth), texts, position)
         return self.looked_at([statement.test], texts, position)[0]
 
     def truth(self, test: str, position: ir.Position) -> str:
-        """The truth of a value now: that of a container may be another when the reverse sweep asks."""
+        """The truth of a value now, kept in a name: a container's may have changed by the reverse sweep."""
         taken = self.defined("taken")
         self.line(f"{taken} = {self.asked(operator.truth, test)}", position)
         return taken
@@ -256,7 +261,7 @@ class _Adjoint(Operations):
         body = (statement.then, statement.orelse)[number]
         pairs = [(self.text(phi.target), phi.sources[number]) for phi in statement.outs]
         inner = {phi.target for each in body if isinstance(each, ir.If) for phi in each.outs}
-        for target, source in pairs:  # what a branch inside joins goes by the name that it gets here
+        for target, source in pairs:  # a name joined by an inner branch goes by the name it gets here
             if source in inner and source not in self.alias:
                 self.alias[str(source)] = target
         with self.branch():
@@ -290,7 +295,7 @@ class _Adjoint(Operations):
         return [*(Line(f"{left} = {right}", position) for left, right in lists), *nodes, *after], defined
 
     def walks(self, leaves: list[ir.Sequence | ir.Count], position: ir.Position) -> None:
-        """A name for what a loop runs over in place of a value of unknown kind, which notes what it took."""
+        """Define a walk for each value of unknown kind that a loop iterates over: it records the items."""
         for leaf in leaves:
             if not isinstance(leaf, ir.Sequence) or not self.active(leaf.item):
                 continue
@@ -302,7 +307,7 @@ class _Adjoint(Operations):
             self.line(f"{walk} = {iterate}({self.as_it_is(leaf.value)})", position)
 
     def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
-        """What a loop ran over, as the reverse sweep will ask for it: a list that grows later as it was."""
+        """What a loop ran over, as the reverse sweep needs it: a list that grows later, as it was then."""
         if leaf.item in self.walked:
             return self.walked[leaf.item]
         if leaf.value not in self.growing:
@@ -339,7 +344,7 @@ class _Adjoint(Operations):
     def loop(
         self, statement: ir.For | ir.While, header: str | None, names: list[str], items: list[tuple[str, str]]
     ) -> tuple[list[Node], list[str]]:
-        """A loop and its reverse: what an iteration leaves for the reverse sweep goes on one list.
+        """A loop and its reverse: each iteration appends what the reverse sweep needs to one list, the tape.
 
         `items` are the active items of the loop, each with the list that collects its cotangents.
         """
@@ -369,7 +374,7 @@ class _Adjoint(Operations):
             taped = [name for name in kept if name != counter]
             before: list[Node] = [Line(f"{name} = None", position) for name in kept if scope.defined[name]]
             differentiated = bool(phis or items or has_active(statement, self.active))
-            counts = bool(counter) and not taped  # then the range tells how many turns there were
+            counts = bool(counter) and not taped  # then the range says how many iterations there were
             tape = self.fresh("tape") if differentiated and not counts else ""
             if tape:
                 forward.append(Line(f"{tape}.append({joined(taped) or 'None'})", position))
@@ -399,15 +404,17 @@ class _Adjoint(Operations):
         return nodes, [phi.target for phi in phis]
 
     def generating(self, loop: Region) -> Region:
-        """A loop in place of a generator: what ends an iterator does not leave it."""
+        """A loop in place of a generator: a StopIteration raised in it becomes a RuntimeError, as Python has
+        it.
+        """
         at, error = loop.position, self.fresh("error")
         kind, stop = self.builtin("RuntimeError"), self.builtin("StopIteration")
         text = f'raise {kind}("generator raised StopIteration") from {error}'
         return Region([("try:", [loop]), (f"except {stop} as {error}:", [Line(text, at)])], at)
 
     def counter_of(self, statement: ir.For | ir.While) -> str:
-        """The number of the turn in a loop over a range that can be gone through again; nothing if there is
-        none.
+        """The loop variable of a loop over a range that the reverse sweep can run through again; empty for
+        other loops.
         """
         if not isinstance(statement, ir.For) or not isinstance(statement.iteration, ir.Count):
             return ""
@@ -420,8 +427,8 @@ class _Adjoint(Operations):
     def turns_back(
         self, statement: ir.For | ir.While, reverse: Block, tape: str, taped: list[str], counter: str
     ) -> str:
-        """The header of the loop that goes back: over the tape, and over the numbers of the turns if these
-        are read. Where they count from zero, each is the place of its turn on the tape.
+        """The header of the reverse loop: over the tape, and over the loop variable if it is read. A loop
+        variable that counts from zero is the index of its iteration on the tape.
         """
         kept = self.need(tape)
         turns = f"{self.builtin('reversed')}({kept})"
@@ -436,13 +443,13 @@ class _Adjoint(Operations):
         return f"for {counter}, {joined(taped)} in {self.builtin('zip')}({back}, {turns}):"
 
     def counted(self, loop: ir.For) -> str:
-        """The range that a loop goes through, in the reverse sweep."""
+        """The range that a loop runs over, as a text for the reverse sweep."""
         assert isinstance(loop.iteration, ir.Count)
         return f"{self.builtin('range')}({', '.join(map(self.need, loop.iteration.args))})"
 
     def worked_out_again(self, defined: dict[str, bool], needed: set[str], reverse: Block) -> set[str]:
-        """Which values of a turn the reverse sweep works out from others that it has, instead of having them
-        kept: a sum or a product of Python's floats takes less time than a place on the tape, and no memory.
+        """Make the reverse sweep recompute values of an iteration from others that it has, instead of keeping
+        them: a sum or product of Python floats is quicker than the tape, and takes no memory. Return which.
         """
         again: dict[str, tuple[str, ir.Position]] = {}
         for name in [name for name in defined if name in needed and name in self.simple]:
@@ -455,15 +462,15 @@ class _Adjoint(Operations):
             if at_hand and not defined[name] and name not in operands:
                 texts = [self.need(atom) for atom in let.op.operands()]
                 again[name] = specialise.primal_text(let.op, texts, self.asked), let.position
-        for name, (text, position) in reversed(again.items()):  # of which one may read those before it
+        for name, (text, position) in reversed(again.items()):  # one may read those before it
             if not _put_in_place(name, text, reverse):
                 reverse.insert(0, Line(f"{name} = {text}", position))
         return set(again)
 
     @functools.cached_property
     def simple(self) -> dict[str, ir.Let]:
-        """The sums, differences, products and quotients of two of Python's floats, by the name of the result:
-        what has not raised does not raise when it is done again, and none of these warns.
+        """The arithmetic on Python floats, by the name of its result: what did not raise the first time does
+        not raise when it is repeated, and none of it warns.
         """
         return {
             let.target: let
@@ -475,8 +482,8 @@ class _Adjoint(Operations):
         }
 
     def name_result(self, name: str, kept: list[str], position: ir.Position) -> None:
-        """After a loop a carried name is its result; the reverse loop reuses the name for what it took off
-        the tape.
+        """Give the result of a loop a name of its own if the reverse loop reuses the carried name for values
+        from the tape.
         """
         if name not in kept:
             self.define(name)
@@ -485,8 +492,8 @@ class _Adjoint(Operations):
         self.out.append(Line(f"{after} = {name}", position))
 
     def head(self, statement: ir.While) -> tuple[str, list[Node]]:
-        """The test of a while loop: in its header if it is one expression, else computed at the top of the
-        body.
+        """The header of a while loop, and the lines at the top of its body: a test that is not a single
+        expression is computed there.
         """
         outer, self.out = self.out, []
         for inner in statement.head:
@@ -502,9 +509,10 @@ class _Adjoint(Operations):
         ]
 
     def hand_over(self, phis: list[ir.Phi], position: ir.Position) -> tuple[list[Node], list[Node]]:
-        """At the end of an iteration a carried name took its next value: there its cotangent goes.
+        """Pass the cotangent of each carried name to the value that it took at the end of an iteration.
 
-        Where that value is another carried name, the two steps are kept apart, since both cotangents change.
+        Where that value is another carried name, reading and adding are two steps, since both cotangents
+        change.
         """
         reads: list[Node] = []
         swaps: list[Node] = []
@@ -524,9 +532,10 @@ class _Adjoint(Operations):
     # -- exceptions ------------------------------------------------------------------------------------------
 
     def do_try(self, statement: ir.Try) -> tuple[list[Node], list[str]]:
-        """The block is differentiated as if nothing were thrown; if a handler ran, only its value counts.
+        """The block is differentiated as if nothing were raised; if a handler ran, the reverse sweep refuses
+        cotangents of what it changed.
 
-        A handler that raises at its end leaves nothing to tell apart.
+        A handler that ends in a raise needs no record that it ran.
         """
         self.flush()
         position = statement.position
@@ -535,7 +544,7 @@ class _Adjoint(Operations):
         caught = self.defined("caught") if stays else ""
         before = self.moves([(slot.target, slot.sources[0]) for slot in statement.slots], position, self.out)
         moves = [node for slot in active for node in self.move(slot.sources[1], slot.target, position)]
-        # Not inside of `with`, whose handler the loop that `any` is in Python 3.14 would jump past.
+        # Not inside `with`: in Python 3.14 the loop that `any` becomes would jump past its handler.
         unwinds = any(handler.unwinds for handler in statement.handlers)
         with self.branch():
             forward, reverse = self.block(statement.body, moves)
@@ -564,7 +573,7 @@ class _Adjoint(Operations):
         return nodes, [slot.target for slot in active]
 
     def _handlers(self, statement: ir.Try, caught: str) -> list[tuple[str, list[Node]]]:
-        """The arms of the handlers; each says which it is, unless it raises at its end."""
+        """The arms of the handlers; each records that it ran, unless it ends in a raise."""
         arms, position = [], statement.position
         for number, handler in enumerate(statement.handlers):
             body, _ = self.block(handler.body)
@@ -590,7 +599,7 @@ class _Adjoint(Operations):
 
 
 def _put_in_place(name: str, text: str, nodes: Block) -> bool:
-    """Write a text where a name is read, if it is read once, and whatever branch is taken."""
+    """Replace a name by a text if it is read exactly once, and outside branches; return whether it was."""
     outside, inside = texts_of(nodes, [])
     if sum(_count(name, each) for each in outside) != 1 or any(_count(name, each) for each in inside):
         return False
@@ -603,16 +612,17 @@ def _put_in_place(name: str, text: str, nodes: Block) -> bool:
 
 
 def _count(name: str, text: str) -> int:
-    """How often a text reads a name. To compile a pattern for each name takes longer than all else here."""
+    """How often a text reads a name (compiling a pattern for each name would take most of the time here)."""
     return _WORD.findall(text).count(name) if name in text else 0
 
 
 def _gives(node: Node, names: list[str]) -> bool:
-    """Whether a line gives one of these names its value."""
+    """Whether a line assigns one of these names."""
     return isinstance(node, Line) and any(node.text.startswith(f"{name} = ") for name in names)
 
 
 def _keeps_its_truth(kind: Type) -> bool:
+    """Whether the truth of values of this type never changes."""
     return is_real(kind) or kind in (BOOL, I8, STR, NONE)
 
 

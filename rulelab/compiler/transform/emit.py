@@ -1,4 +1,4 @@
-"""The sweeps as Python: a function whose lines are those of the author, and its text for reading."""
+"""The sweeps as Python: a function whose lines have the author's positions, and its text for reading."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .sweeps import Sweeps
 from .tidy import Line, Node, Region, Writer, texts_of
 
 _INDENT = "    "
-_WIDE = 100  # characters of a line that nothing more is put into
+_WIDE = 100  # characters: joining lines never makes one longer than this
 _WORD = re.compile(r"\w+")
 _RENAMED = re.compile(r"(\w+) = (\w+)")
 _CHOICE = re.compile(r"if (not )?(.+):")
@@ -42,18 +42,18 @@ _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
 class Compiled:
     """An emitted pass: `forward(*args)` gives `(y, back)`, or `y` alone if nothing is differentiated.
 
-    It has no globals yet, and nothing to read captured variables from: its variable `closure`, if there is
-    one, is to hold the cells of the author's function. `origins` has for each line of `text` the line of the
-    author's file that it came from, None for a line of ours.
+    The function has no globals yet, and its variable `closure`, if there is one, still has to be set to the
+    cells of the author's function. `origins` has for each line of `text` the line of the author's file that
+    it came from, or None for a line of ours.
     """
 
     forward: types.FunctionType
     text: str
     closure: str | None
     origins: tuple[int | None, ...]
-    # Of a fused pass: whether all cotangents that were asked for are the entries of the gradient as they are,
+    # For a fused pass: whether the cotangents can serve as the entries of the gradient unchanged,
     exact: bool = False
-    entries: Any = None  # and then the same pass without the value
+    entries: Any = None  # and if so, the pass that returns them without the value
 
 
 class _Text:
@@ -62,12 +62,12 @@ class _Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.positions: list[ir.Position | None] = []
-        self.nearest: list[ir.Position | None] = []  # for a line of ours that of the statement before it
+        self.nearest: list[ir.Position | None] = []  # a line of ours has that of the statement before it
         self.indent = ""
         self._last: list[ir.Position | None] = [None]  # by depth
 
     def put(self, text: str, position: ir.Position | None) -> None:
-        """A line; names that start with the same constant on one line of the author's start together."""
+        """Add a line; names that one line of the author's sets to the same constant share an assignment."""
         ends = text[-1:] in _ENDS_OF_CONSTANTS
         if ends and self.lines and self.positions[-1] == position and (given := _CONSTANT.fullmatch(text)):
             before = _CONSTANT.fullmatch(self.lines[-1][len(self.indent) :])
@@ -80,7 +80,7 @@ class _Text:
         self.nearest.append(self._last[-1])
 
     def inside(self, header: str, position: ir.Position | None, body: Callable[[], None]) -> None:
-        """A header, and below it the lines that `body` puts there."""
+        """Add a header, and below it the lines that `body` adds."""
         start = len(self.lines)
         self.put(header, position)
         self.indent += _INDENT
@@ -94,8 +94,8 @@ class _Text:
             self._join(start)
 
     def _choose(self, start: int) -> bool:
-        """An `if` and an `else:` that only give one name its value, on one line of the author's, are an
-        expression.
+        """Turn an `if` and `else:` that only assign one name, on one line of the author's, into a conditional
+        expression; return whether that was done.
         """
         first = start - 2
         if len(self.lines) != start + 2 or first < 0:
@@ -117,7 +117,7 @@ class _Text:
         return True
 
     def _join(self, start: int) -> None:
-        """An `else:` with nothing but an `if` below it is an `elif`."""
+        """Turn an `else:` with nothing but an `if` below it into an `elif`."""
         inner, size = self.indent + _INDENT, len(self.indent + _INDENT)
         first, *others = self.lines[start + 1 :]
         if first.startswith(f"{inner}if ") and all(
@@ -128,8 +128,8 @@ class _Text:
             del self.positions[start], self.nearest[start]
 
     def release(self, start: int, names: set[str]) -> None:
-        """Give arrays back behind the last line that reads them, of the lines from `start` on, whose last one
-        is a `return`: those that no line further inside mentions.
+        """Add a `del` after the last line that reads each of these arrays, among the lines from `start` to
+        the final `return`; arrays that a nested line mentions are left alone.
         """
         if not names:
             return
@@ -144,7 +144,7 @@ class _Text:
             renamed = _RENAMED.fullmatch(line.strip())
             if renamed and renamed[2] in names:
                 other_names[renamed[2]] = renamed[1]
-        for name, other in reversed(other_names.items()):  # the same array, which goes when both names do
+        for name, other in reversed(other_names.items()):  # one array: freed once both names are deleted
             names = names if other in names else names - {name}
             found[name] = max(found.get(name, 0), found.get(other, 0))
         last: dict[int, list[str]] = defaultdict(list)
@@ -157,7 +157,7 @@ class _Text:
                 self.nearest.insert(number + 1, self.nearest[number])
 
     def nodes(self, nodes: list[Node]) -> None:
-        """The lines of a forward sweep."""
+        """Add the lines of a forward sweep."""
         for node in nodes:
             if isinstance(node, Region):
                 for header, body in node.arms:
@@ -167,7 +167,7 @@ class _Text:
                 self.put(node.text, node.position)
 
     def leave_out_shapes(self, end: int) -> int:
-        """Leave out those of our lines up to this one that ask for a shape which nobody reads; how many."""
+        """Remove our lines before `end` that read a shape which is never used; return how many."""
         ours = [number for number in range(end) if self.positions[number] is None]
         found = [(number, _SHAPE.fullmatch(self.lines[number], len(self.indent))) for number in ours]
         asked = {number: shape[1] for number, shape in found if shape is not None}
@@ -178,8 +178,8 @@ class _Text:
         return len(unread)
 
     def give_second(self, first: str, before: str, after: str) -> None:
-        """Return only the second of two values, of which the `first` is a name; with one line instead of
-        another.
+        """Make the text return only the second of two values, the `first` of which is a name, and replace
+        the line `before` by `after`.
         """
         self.lines[self.lines.index(_INDENT + before)] = _INDENT + after
         self.lines[-1] = self.lines[-1].replace(f"return {first}, ", "return ", 1)
@@ -192,7 +192,7 @@ class _Text:
 
 
 def _chosen(test: str, then: str, other: str) -> str:
-    """The expression for one of two texts, nothing where it would be hard to read.
+    """The conditional expression for two texts, or an empty one if it would be hard to read.
 
     >>> _chosen("t", "x", "-x"), _chosen("t", "t", "x > 0"), _chosen("t", "x > 0", "t")
     ('x if t else -x', 't or x > 0', 't and x > 0')
@@ -214,9 +214,9 @@ def emit(
 ) -> Compiled:
     """Compile both sweeps into one function.
 
-    Captured variables are read from the cells of the author's function at each call; `own` are those of them
-    that hold the function itself. Every line keeps the position of the author's statement it came from.
-    `probes` are called as the function with that code goes from line to line; the text is without them.
+    Captured variables are read from the cells of the author's function at each call; those in `own` hold the
+    function itself. Every line keeps the position of the author's statement it came from. `probes` are
+    called as the function with that code goes from line to line; the text does not show them.
     """
     text = _Text()
     sweeps, function = emitted.sweeps, emitted.function
@@ -256,8 +256,8 @@ def emit(
 
 
 def _read_captured(text: _Text, closure: str | None, free: list[str], function: ir.Function) -> None:
-    """The lines that read captured variables, of the function's `cells` the cell itself, and what captured
-    functions hold.
+    """Add the lines that read captured variables (for the function's `cells`, the cell itself) and what
+    captured functions hold.
     """
     for number, name in enumerate(free):
         if name in function.within:
@@ -273,11 +273,11 @@ def emit_fused(
     """Compile both sweeps into one function, for a gradient: the value is a real number, its cotangent 1.0,
     and captured variables are constants.
 
-    It gives the value and the cotangents of the first `count` parameters, `(y, x_bar, …)`, or
-    `(y, (x_bar, …))` where these are `exact`; then there is another one, for `(x_bar, …)` alone. What it
-    computes is what the two functions compute. But it runs once: so values of the forward sweep are local
-    variables, and arrays go as soon as nobody reads them, or have their memory written to. With `only_finite`
-    it gives None where the value is no finite number, before the reverse sweep begins, or a cotangent.
+    It returns the value and the cotangents of the first `count` parameters, as `(y, x_bar, …)`, or as
+    `(y, (x_bar, …))` if these are `exact`; then a second function returns `(x_bar, …)` only. The results
+    equal those of the two separate sweeps, but since this runs once, values of the forward sweep are local
+    variables, and arrays are freed, or their memory is reused, after their last use. With `only_finite` it
+    returns None if the value (checked before the reverse sweep begins) or a cotangent is not finite.
     """
     assert emitted.reverse is not None
     text, sweeps, reverse, bar = _Text(), emitted.sweeps, emitted.reverse, emitted.result_bar
@@ -329,8 +329,8 @@ def emit_fused(
 
 
 def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:
-    """The text of a test whether the cotangents with these texts, by the names of what they belong to, are
-    finite; nothing if there are none. `of_arrays` says that they certainly are arrays.
+    """The text of a test whether all these cotangents (texts by the name of the parameter) are finite; empty
+    if there are none. `of_arrays` says that they certainly are arrays.
     """
     if of_arrays and len(given) == 2:
         return sweeps.asked(support.both_finite, *given.values())
@@ -348,7 +348,8 @@ def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str]) -> str:
-    """The cotangents: of the function itself (of what it captures), then of each parameter."""
+    """The text of the cotangents: first the function's own (that of what it captures), then the parameters'.
+    """
     no = emitted.sweeps.shared_constant(support.NO)
     captured = dict(zip(free, emitted.returned[: len(free)], strict=True))
     pairs = [f"{name}={bar}" for name, bar in captured.items() if bar != no and name not in own]
@@ -374,8 +375,8 @@ def _compile(
     probing: Probing | None,
     reverse: range,
 ) -> Any:
-    """The function of a text, which finds the named objects in closure variables, not among globals, and the
-    cells of the author's function in `closure`, empty so far; the lines of the `reverse` sweep are told.
+    """Compile a text into its function, which finds the constants in closure variables, not in globals, and
+    the cells of the author's function in `closure`, None so far. `reverse` are the lines of the reverse sweep.
     """
     constants = emitted.sweeps.constants if closure is None else {**emitted.sweeps.constants, closure: None}
     spots = Spots()
@@ -385,7 +386,7 @@ def _compile(
             made = placed_function(text.lines, emitted.name, constants, filename, places)
         else:
             made = _probed(text, emitted.name, constants, filename, places, probing)
-    except (SyntaxError, MemoryError, RecursionError) as error:  # of depth, since the text is ours
+    except (SyntaxError, MemoryError, RecursionError) as error:  # depth is all that can fail in our text
         place = Place(filename, first_line, None, None, emitted.name, None)
         raise UnsupportedSyntaxError(
             f"The pass of {emitted.name}() is nested too deeply for Python: {error}",
@@ -395,7 +396,7 @@ def _compile(
         ) from error
     if spots.places:
         made.__code__ = made.__code__.replace(co_consts=(*made.__code__.co_consts, spots.bodies()))
-    if not emitted.function.name.isidentifier():  # a lambda, which messages and tracebacks call by that name
+    if not emitted.function.name.isidentifier():  # messages and tracebacks say `<lambda>`
         made.__code__ = made.__code__.replace(co_name=emitted.function.name)
     return made
 
@@ -403,7 +404,7 @@ def _compile(
 def _probed(
     text: _Text, name: str, constants: dict[str, Any], filename: str, places: list[Spot], probing: Probing
 ) -> types.FunctionType:
-    """The same with probes, which are put into its tree."""
+    """Compile a text into its function, with probes inserted into its syntax tree."""
     inner = parse("\n".join(text.lines)).body[0]
     locate(inner, places)
     probing.insert(inner)

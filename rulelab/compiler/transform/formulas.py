@@ -1,5 +1,5 @@
-"""Operations whose derivative is written out: as the author wrote them in the forward sweep, and in the
-reverse sweep one sum for each operand that a cotangent is wanted of.
+"""Operations whose derivative is written out: the forward sweep has them as the author wrote them, the
+reverse sweep has one sum for each operand that needs a cotangent.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _has_floats(kind: Type) -> bool:
 
 
 def _is_taken(kind: Type, functions: list[Callable[..., Any]]) -> bool:
-    """Whether functions give cotangents also where an operand whose cotangent they know has this type."""
+    """Whether functions that give cotangents accept an operand of this type."""
     of_numbers = all(map(takes_numbers, functions))
     if isinstance(kind, Tuple):
         inside = [item for item in kind.items if of_numbers or isinstance(item, Array)]
@@ -63,7 +63,7 @@ def _is_typed(kind: Type) -> bool:
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a formula names: what flows back, the value, the operands; a value that is asked for is kept."""
+    """The texts that a formula's names stand for (cotangent, result, operands); a value looked up is kept."""
 
     sweeps: Sweeps
     operands: tuple[ir.Atom, ...]
@@ -85,7 +85,7 @@ class _Kept:
         return f"({operand} or {self.sweeps.shared_constant(support.NUMPY_ZERO, 'zero')})"
 
     def with_helpers(self, formula: Formula) -> Any:
-        """The same for a formula that calls functions."""
+        """These names with those of the functions that a formula calls."""
         return replace(self, helpers=formula.helpers)
 
     def may_be_whole_zero(self) -> bool:
@@ -98,8 +98,8 @@ class Formulas(Reuse):
     """The part of the transform that writes derivatives out."""
 
     def by_formula(self, op: ir.Op, target: str, position: ir.Position) -> list[Node] | None:
-        """The nodes of an operation whose derivative can be written out, after its forward line; else None,
-        and nothing is written.
+        """The reverse nodes of an operation whose derivative can be written out, after adding its forward
+        line; None, with nothing added, if it cannot.
         """
         if not _has_floats(self.types(target)):
             return None
@@ -113,7 +113,9 @@ class Formulas(Reuse):
     def as_written(
         self, op: ir.Op, texts: list[str], target: str, position: ir.Position, memory: str = ""
     ) -> None:
-        """The operation as its author wrote it, in the forward sweep; into the `memory` of an operand."""
+        """Add the operation to the forward sweep as its author wrote it, or writing into the `memory` of an
+        operand.
+        """
         if memory:
             parts = [written_call(op, texts[:1])[:-2], *texts[1:]] if isinstance(op, ir.Call) else texts
             text = self.written_into(op, parts, memory, target)
@@ -124,13 +126,13 @@ class Formulas(Reuse):
         self.assign(target, text, position, may_wait=is_temporary(target))
 
     def call_as_written(self, op: ir.Call, texts: list[str]) -> str:
-        """The text of a call, from those of the operands; where nobody is shown it, what NumPy's own Python
-        comes down to.
+        """The text of a call, given those of its operands; in code that is never shown to a user, the direct
+        call that NumPy's own Python code amounts to.
         """
         return (self.runs_once and self.direct_call(op, texts)) or written_call(op, texts)
 
     def direct_call(self, op: ir.Call, texts: list[str]) -> str:
-        """The text of what stands for a call (`rules/direct.py`), if anything does."""
+        """The text of the quicker call that can replace this one (`rules/direct.py`), or an empty text."""
         array, *axes = self.arguments_of(op) or (ir.Const(None),)
         words = dict(op.keywords)
         found = direct(self.sites.target(op), self.types(array))
@@ -145,21 +147,21 @@ class Formulas(Reuse):
         return f"{self.shared_constant(found.call, found.name)}({', '.join([of_array, axis, *kept])})"
 
     def is_option(self, atom: ir.Atom) -> bool:
-        """Whether an atom certainly says along which axes to reduce, or whether these are kept."""
+        """Whether an atom is certainly a valid `axis` or `keepdims`."""
         if isinstance(atom, ir.Const):
             return atom.value is None or type(atom.value) in (int, bool)
         kind = self.types(atom)
         return kind == INT or (isinstance(kind, Tuple) and all(item == INT for item in kind.items))
 
     def arguments_of(self, op: ir.Op) -> tuple[ir.Atom, ...]:
-        """What the function behind an operation is given by position: of a method, its object first."""
+        """The positional arguments of the function behind an operation; a method's object comes first."""
         if not isinstance(op, ir.Call):
             return op.operands()
         is_method = op.method is not None and not isinstance(self.types(op.function), Known)
         return (op.function, *op.args) if is_method else op.args
 
     def written(self, op: ir.Op, named: Iterable[ir.Atom]) -> list[str]:
-        """The texts of the operands, those named that the reverse sweep reads."""
+        """The texts of the operands; those in `named`, which the reverse sweep reads, keep a name."""
         return self.texts(op.operands(), tuple(named), tight=1 if isinstance(op, ir.Call) else 1 << 30)
 
     # -- real scalars ----------------------------------------------------------------------------------------
@@ -257,8 +259,9 @@ class Formulas(Reuse):
         return self.asked(unbroadcast, "{}", self.need(atom))
 
     def sum_along(self, atom: ir.Atom, target: str) -> str:
-        """What sums the cotangent of a result to the shape of an operand that was reduced from an array of
-        its shape, if both are certain; nothing else, which looks at the shapes.
+        """The direct sum that takes the result's cotangent to the shape of an operand, if the operand is
+        certainly a reduction of an array of the result's shape; else empty, and shapes are checked at run
+        time.
         """
         shape, total = self.shape_of(atom), direct(np.sum, self.types(target))
         reduced = str(next(iter(shape))) if len(shape) == 1 else ""
@@ -281,9 +284,9 @@ class Formulas(Reuse):
         alike: tuple[str, ...],
         along: str,
     ) -> list[Node]:
-        """What flows from an elementwise operation to one operand, for both places of it if `twice`; where
-        the slope reads any of `full`, the term is an array of its own. Those `alike` may be as large. `along`
-        sums in place of `to_shape` what certainly is an array.
+        """What flows from an elementwise operation to one operand, doubled if `twice` (both operands are
+        it). If there are arrays in `full`, which the slope reads, the term is a new array; those in `alike`
+        may have its shape. `along` replaces `to_shape` where the cotangent is certainly an array.
         """
         bar, is_array = self.flow(target), isinstance(self.types(atom), Array)
         slope = term.removeprefix(f"{bar} ")
@@ -295,7 +298,7 @@ class Formulas(Reuse):
         if twice:
             term = f"2.0 * ({term})"
         if to_shape:
-            sign = "-" if term == f"-{bar}" else ""  # that of the sum, which has fewer numbers
+            sign = "-" if term == f"-{bar}" else ""  # applied to the sum, which has fewer elements
             summand = term.removeprefix(sign)
             term = sign + to_shape.format(summand)
             said |= {"of_array": along and sign + along.format(summand)}
@@ -304,8 +307,8 @@ class Formulas(Reuse):
     def by_partials(
         self, op: ir.Op, partials: Callable[..., Any], wanted: list[int], target: str, position: ir.Position
     ) -> tuple[list[str], list[Node]]:
-        """The terms of an operation whose partials cannot be written out, and what asks for them, in the
-        reverse sweep only.
+        """The terms of an operation whose partials are not formulas, and the lines that compute these in the
+        reverse sweep.
         """
         operands, bar = self.arguments_of(op), self.flow(target)
         ask = self.constant(partials, f"{self.called(op)}_partials")
@@ -316,7 +319,7 @@ class Formulas(Reuse):
         return [f"{bar} * {flow(found)}[{k}]" for k in wanted], [Line(asked, position, (found,))]
 
     def shape_text(self, atom: ir.Atom) -> str:
-        """The shape of an array in the reverse sweep, which does not keep the array for it."""
+        """The shape of an array as a text for the reverse sweep, without keeping the array for it."""
         shape = self.shape_of(atom)
         for other in shape if len(shape) == 1 else ():
             if other in self.function.parameters:
@@ -333,13 +336,13 @@ class Formulas(Reuse):
         return self.need(name)
 
     def is_full(self, slope: Formula, operands: tuple[ir.Atom, ...], target: str) -> bool:
-        """Whether a slope is an array of the shape of the result for certain."""
+        """Whether a slope is certainly an array of the result's shape."""
         same = (not self.is_summed(atom, target) and slope.reads(f"x{k}") for k, atom in enumerate(operands))
         return isinstance(self.types(target), Array) and (slope.reads("y") or any(same))
 
     def full_in(self, slope: Formula, operands: tuple[ir.Atom, ...], target: str) -> tuple[str, ...]:
-        """What a slope reads that is an array of float64 of the shape of the result. If there is any, what
-        flows back times the slope certainly is another one, which nobody else has.
+        """The float64 arrays of the result's shape that a slope reads. If there are any, the cotangent times
+        the slope is certainly a new such array.
         """
         named: list[ir.Atom] = [target] if slope.reads("y") else []
         named += [atom for number, atom in enumerate(operands) if slope.reads(f"x{number}")]
@@ -350,7 +353,7 @@ class Formulas(Reuse):
     def alike_in(
         self, slope: Formula, operands: tuple[ir.Atom, ...], target: str, full: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """What else a slope reads that is an array of the kind of the result, and may have its shape."""
+        """The other float64 arrays that a slope reads: they have the result's type and may have its shape."""
         named = [atom for number, atom in enumerate(operands) if slope.reads(f"x{number}")]
         arrays = [atom for atom in named if is_float_array(self.types(atom))]
         same = [self.text(atom) for atom in arrays if self.types(atom) == self.types(target)]
@@ -363,7 +366,7 @@ class Formulas(Reuse):
         )
 
     def note_shape(self, operands: Iterable[ir.Atom], target: str) -> None:
-        """The result of an elementwise operation has the shape of its arrays, broadcast."""
+        """Note that the result of an elementwise operation has the broadcast shape of its arrays."""
         arrays = [self.shape_of(atom) for atom in operands if isinstance(self.types(atom), Array)]
         shape = frozenset().union(*arrays)
         self.shapes[target] = shape = frozenset(
@@ -384,7 +387,7 @@ class Formulas(Reuse):
             asked = [(of_distinct_rows(part[0]) or part[0], part[1], part[2]) for part in asked]
         functions = list(dict.fromkeys(function for function, _, _ in asked))
         if None in functions or any(not given.keys() <= _known(function, rule) for function in functions):
-            return None  # one that it has no cotangent for, or an option that it does not know
+            return None  # an operand without a cotangent function, or an unknown option
         spread = self.need_not_spread(functions, given, target)
         if spread:
             self.note_reduction(rule, given, target)
@@ -421,8 +424,8 @@ class Formulas(Reuse):
         return nodes
 
     def names_distinct_rows(self, index: ir.Atom) -> bool:
-        """Whether an index is a pair of vectors, the first of which was made for it by `np.arange(n)`: nobody
-        else has it, or the pair, so it still is what it was.
+        """Whether an index is a pair of vectors whose first was made for it by `np.arange(n)`: neither is
+        used elsewhere, so it is unchanged.
         """
         parts = self.tuples.get(index, ())
         if len(parts) != 2 or self.uses[index] != 1 or self.uses[parts[0]] != 1:
@@ -439,9 +442,9 @@ class Formulas(Reuse):
         return {let.target: let.op for let in self.function.lets()}
 
     def need_not_spread(self, functions: list[Any], given: dict[str, ir.Atom], target: str) -> str:
-        """What flows from a sum or a mean to an array that nobody else reads, and next meets one of its
-        shape: the share of each number, perhaps with the axis that was summed, which NumPy then repeats. Else
-        nothing.
+        """The unspread cotangent of a sum's or mean's operand: the share of each element, which NumPy
+        broadcasts when it next meets an array of the operand's shape. Empty where the operand is read
+        elsewhere or that is not certain.
         """
         atom, *options = given.values()
         lone = len(functions) == 1 and only_spreads(functions[0]) and self.uses[atom] == 1
@@ -465,8 +468,8 @@ class Formulas(Reuse):
         return f"{text}[{':, ' * before}None]" if before else text
 
     def shared_out(self, atom: ir.Atom, term: str, position: ir.Position, **more: Any) -> list[Node]:
-        """A cotangent, of which `more` is said; that of a tuple that was built for this goes to its items at
-        once.
+        """Add a cotangent, with `more` for its `Sum`; that of a tuple built for this call goes straight to
+        the items.
         """
         items = self.tuples.get(atom)
         if items is None or self.uses[atom] != 1 or "\0" not in term:
@@ -479,7 +482,7 @@ class Formulas(Reuse):
         return nodes
 
     def asked_for(self, rule: Rule, given: dict[str, ir.Atom]) -> list[tuple[Any, int, ir.Atom]]:
-        """What gives the cotangent of each operand that one is wanted of, its number, and the operand."""
+        """For each operand that needs a cotangent: the function that gives it, its number, the operand."""
         order, functions = _order(rule), rule.cotangents
         if is_together(functions[0]):
             functions *= len(order)
@@ -489,7 +492,7 @@ class Formulas(Reuse):
         ]
 
     def given(self, op: ir.Op, rule: Rule) -> dict[str, ir.Atom] | None:
-        """The operands by the names that the rule has for them; None where their kinds are not certain."""
+        """The operands by the rule's names for them; None if the rule cannot be written out for them."""
         parameters, operands = _order(rule), self.arguments_of(op)
         keywords = dict(op.keywords) if isinstance(op, ir.Call) else {}
         more = operands[len(parameters) :]
@@ -497,7 +500,7 @@ class Formulas(Reuse):
             return None
         count = max(len(rule.cotangents), rule.leading or 0)
         if not keywords.keys() <= set(parameters[count:]):
-            return None  # what a cotangent may be wanted of stands in its place
+            return None  # an operand that may need a cotangent must be positional
         given = dict(zip(parameters, operands)) | keywords
         first = list(map(self.types, operands[:count]))
         stated = list(filter(None, rule.cotangents))
@@ -508,8 +511,8 @@ class Formulas(Reuse):
         return given
 
     def note_reduction(self, rule: Rule, given: dict[str, ir.Atom], target: str) -> bool:
-        """A sum along an axis that is kept, or along the first one, changes nothing when it meets what was
-        summed. Only what reduces says whether its axis is kept; the answer is whether this does.
+        """Note that a reduction with a kept axis, or along the first one, broadcasts back to the shape of its
+        operand. Return whether the rule is one of a reduction, that is, has a `keepdims`.
         """
         if "keepdims" not in _parameters(next(filter(None, rule.cotangents))):
             return False
@@ -531,7 +534,7 @@ class Formulas(Reuse):
         shapes: dict[str, str],
         target: str,
     ) -> str | None:
-        """What a function that gives cotangents is given for one of its parameters; None: its default."""
+        """The text of the argument for one parameter of a cotangent function; None to use its default."""
         if name == "y_bar":
             return self.flow(target)
         if name == "result":
@@ -547,7 +550,7 @@ _REDUCING = frozenset({"axis", "keepdims"})
 
 
 def _order(rule: Rule) -> tuple[str, ...]:
-    """The parameters of a rule that states cotangents, in their order."""
+    """The parameters, in order, of a rule that states cotangents."""
     named = parameter_names(rule.function)
     if named:
         return named
@@ -556,7 +559,7 @@ def _order(rule: Rule) -> tuple[str, ...]:
 
 
 def _known(function: Callable[..., Any], rule: Rule) -> set[str]:
-    """The parameters of a rule that may be given where a function gives its cotangents."""
+    """The rule's parameters that may be given when this function computes a cotangent."""
     named = {name.removesuffix("_shape") for name in _parameters(function)}
     return named | set(_order(rule)[: len(rule.cotangents)])
 
@@ -579,7 +582,7 @@ _OF_RESULT = ("y_bar", "result")
 
 
 def parts_of_call(op: ir.Call, texts: list[str]) -> tuple[str, list[str]]:
-    """What is called and what it is given, from the texts of the operands."""
+    """The texts of a call's function and of its arguments, given those of its operands."""
     function = texts[0] if op.method is None else f"{texts[0]}.{op.method}"
     count = 1 + len(op.args)
     words = [f"{key}={value}" for (key, _), value in zip(op.keywords, texts[count:], strict=True)]
@@ -587,6 +590,6 @@ def parts_of_call(op: ir.Call, texts: list[str]) -> tuple[str, list[str]]:
 
 
 def written_call(op: ir.Call, texts: list[str]) -> str:
-    """The text of a call, from those of the operands."""
+    """The text of a call, given those of its operands."""
     function, given = parts_of_call(op, texts)
     return f"{function}({', '.join(given)})"

@@ -1,4 +1,4 @@
-"""One operation in both sweeps: as the author wrote it where it is constant, else with its pullback."""
+"""One operation in both sweeps: as the author wrote it if it is constant, else with its pullback."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from .formulas import Formulas, parts_of_call
 from .sweeps import NEAR, is_temporary
 from .tidy import Line, Node, Pull, Put, Sum, flow
 
-# Operations that may run code of the author's, behind their operands.
+# Operations that may run the author's code, through methods of their operands.
 _RUNNING = (ir.Attribute, ir.Item, ir.Binary, ir.Unary, ir.Compare, ir.Unpack, ir.Format, ir.Collect)
-# How many of an operation's operands need brackets around an expression; all of them where it is not said.
+# How many of an operation's leading operands need brackets around an expression; by default, all of them.
 _TIGHT = {ir.Item: 1, ir.Build: 0, ir.Unpack: 0, ir.Format: 0, ir.Move: 0}
 
-# Functions that run nothing of what they are given.
+# Functions that run no code of their arguments.
 _NEVER_RUNNING = (isinstance, issubclass, type, callable, id, range, super)
-# What asks the question of a comparison.
+# The function that evaluates each comparison.
 _QUESTIONS: dict[str, Callable[..., Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -65,7 +65,7 @@ def _once_in_turn(block: ir.Block) -> Iterator[ir.Statement]:
 
 
 def _rising(iteration: ir.Iteration) -> set[str]:
-    """The names that a loop gives another number in each turn, none of them negative."""
+    """The names to which a loop gives a different, non-negative number in each iteration."""
     enumerated = [part for part in ir.parts(iteration) if isinstance(part, ir.Enumerated)]
     found = {part.counter for part in enumerated if _is_count(part.start)}
     for leaf in ir.leaves(iteration):
@@ -82,7 +82,7 @@ def _is_count(atom: ir.Atom) -> bool:
 
 
 def _question_of(op: ir.Op) -> Any:
-    """What asks the question that an operation is, of its operands; None where it is looked at elsewhere."""
+    """The function that runs an operation on operands that vary; None if these are checked elsewhere."""
     if isinstance(op, ir.Compare):
         return _QUESTIONS[op.symbol]
     if isinstance(op, ir.Build):
@@ -109,7 +109,7 @@ class Operations(Formulas):
         elif isinstance(op, ir.Append):
             self.go_by(target, self.text(op.value) if isinstance(op.value, str) else target)
         elif isinstance(op, (ir.Load, ir.Attribute)) and isinstance(self.types(target), Known):
-            self.alias[target] = self.call_path(op)  # the guard vouches for it: it needs no name of its own
+            self.alias[target] = self.call_path(op)  # the guard checks it: no name of its own is needed
             return [], []
         elif isinstance(op, ir.Move) and op.checked is None and isinstance(op.value, str):
             self.go_by(target, self.text(op.value))
@@ -120,7 +120,7 @@ class Operations(Formulas):
             self.plain(op, target, position)
             return [], []
         self.has_effects |= changes
-        if handled:  # a change that a handler makes: done, and not differentiated (`caught` sees to that)
+        if handled:  # a change made in a handler: run, but not differentiated (`caught` sees to that)
             self.site_at_run_time(op, target, position)
             return [], []
         method = getattr(self, f"site_{type(op).__name__.lower()}", self.site_generic)
@@ -129,7 +129,7 @@ class Operations(Formulas):
     # -- operations that are not differentiated --------------------------------------------------------------
 
     def plain(self, op: ir.Op, target: str, position: ir.Position) -> None:
-        """The operation as the author wrote it."""
+        """Add an operation that is not differentiated, as the author wrote it."""
         if isinstance(op, ir.Append):
             value, item = self.texts((op.value, op.item), tight=1)
             self.line(f"{value}.append({item})", position)
@@ -148,7 +148,7 @@ class Operations(Formulas):
             self.assign(target, text, position, may_wait=may_wait)
 
     def made_here(self, op: ir.Op, target: str, text: str) -> str:
-        """The text of an operation; where it makes a list that may be changed, that is noted."""
+        """The text of an operation, wrapped to record the list that it makes if that may be changed."""
         if not self.regions.shared(target) or not makes_list(op, self.types):
             return text
         return self.asked(heap.made_plain, text, base="made")
@@ -223,7 +223,9 @@ class Operations(Formulas):
         return self.asked(decided, text) if compares_objects else text
 
     def asking(self, op: ir.Op, position: ir.Position) -> str | None:
-        """The text of an operation that asks a value that varies; None where that is looked at elsewhere."""
+        """The text of an operation that may run methods of operands that vary; None if they are checked
+        elsewhere.
+        """
         question = _question_of(op)
         if question is None:
             return None
@@ -235,12 +237,12 @@ class Operations(Formulas):
         return self.asked(decided, text) if compares_objects else text
 
     def ask_text(self, question: str, texts: list[str], position: ir.Position) -> str:
-        """`ask(question, *texts)`: the answer, after a look at whose code gives it."""
+        """`ask(question, *texts)`: the answer, after a check of whose code gives it."""
         return f"{self.constant(self.sites.asker(position), 'ask')}({', '.join([question, *texts])})"
 
     def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
-        """An object among the ends is asked here, once: the slice is used for the value, and again for the
-        derivative.
+        """The text of a slice; an object among its ends is turned into an index here, once, since the slice
+        is used for the value and again for the derivative.
         """
         ends = op.ends()
         if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
@@ -253,7 +255,7 @@ class Operations(Formulas):
     def looked_at(
         self, atoms: Iterable[ir.Atom], texts: list[str], position: ir.Position, attribute: str | None = None
     ) -> list[str]:
-        """The texts of constants behind which code may run that is not followed: after a look at them."""
+        """The texts of operands, with a check around each that may run code that is not followed."""
         return [
             self.looked_at_one(text, position, attribute)
             if self.types(atom) == ANY and not isinstance(atom, ir.Const)
@@ -262,7 +264,9 @@ class Operations(Formulas):
         ]
 
     def handed(self, op: ir.Call, texts: list[str], position: ir.Position) -> list[str]:
-        """The same of what a function of a library is given, which may run the operators of its items."""
+        """The texts of a library call's arguments, with a check around each whose items may have operators
+        that run code that is not followed.
+        """
         if self.sites.target(op) in _NEVER_RUNNING:
             return texts
         found = []
@@ -278,7 +282,7 @@ class Operations(Formulas):
         return text if look is None else f"{self.constant(look, 'outside')}({text})"
 
     def may_compare_objects(self, op: ir.Compare) -> bool:
-        """Whether a class of the author's may answer a comparison, perhaps with a number that varies."""
+        """Whether the author's class may answer a comparison, perhaps with a number that varies."""
         return op.symbol in ("<", "<=", ">", ">=", "==", "!=") and any(
             a in self.active.varied and self.types(a) == ANY for a in (op.left, op.right)
         )
@@ -325,7 +329,7 @@ class Operations(Formulas):
         return self.add(op.value, f"{self.need(back)}({self.flow(target)})", position)
 
     def site_load(self, op: ir.Load | ir.Ask, target: str, position: ir.Position) -> list[Node]:
-        """A global, or an import, that holds parameters: what flows to it goes to them."""
+        """A global, or an import, that holds parameters: its cotangent is deposited with them."""
         self.line(f"{target} = {self.expression(op, position)}", position)
         return [Line(self.asked(self.sites.deposit, self.need(target), self.flow(target)), position)]
 
@@ -349,8 +353,9 @@ class Operations(Formulas):
     site_unary = site_binary
 
     def site_augmented(self, op: ir.Augmented, target: str, position: ir.Position) -> list[Node]:
-        """As a formula for numbers, and for a number that goes into an array which nobody else has: an array
-        that others see changes for them too, and the sum of two may have another shape than the first.
+        """An in-place operator, as a formula if both are numbers, or a number goes into an array that nothing
+        else holds: a shared array changes for its other users too, and the sum of two arrays may not have the
+        shape of the first.
         """
         if is_real(self.types(op.right)) and (op.owned or is_real(self.types(op.left))):
             return self.site_binary(op, target, position)
@@ -382,7 +387,7 @@ class Operations(Formulas):
                 index = key = asked
             assert isinstance(op.value, str)
             of, size = self.lengths.get(op.value, (None, ""))
-            if of is self.out:  # the length of a tuple that this block has asked for
+            if of is self.out:  # this block has already read the length of the tuple
                 self.line(f"{target} = {value}[{index}]", position)
             else:
                 size = self.defined("size")
@@ -401,7 +406,7 @@ class Operations(Formulas):
         return self.site_generic(op, target, position)
 
     def element_nodes(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
-        """Cotangents of the items of one array go into one buffer."""
+        """Add the cotangent of an array's item or part to the buffer of that array."""
         name, bar = op.value, self.flow(target)
         assert isinstance(name, str)
         buffer = self.buffers.setdefault(name, self.fresh(f"{name}_sum"))
@@ -410,7 +415,7 @@ class Operations(Formulas):
         if not is_real(self.types(target)):
             return [Line(self.asked(support.add_slice, buffer, index, bar), position)]
         if name in self.read_once:
-            # NumPy takes a cotangent that is missing for a sequence; as a number it says what is missing.
+            # NumPy would take a missing cotangent for a sequence; `float` makes it say what is missing.
             text = f"{self.builtin('float')}({bar})" if self.asks_others else bar
             return [Line(f"{buffer}[{index}] = {text}", position)]
         view = self.views.setdefault(name, self.fresh(f"{name}_at"))
@@ -419,14 +424,14 @@ class Operations(Formulas):
 
     @functools.cached_property
     def asks_others(self) -> bool:
-        """Whether functions are called, whose rules may lack a cotangent: arithmetic lacks none."""
+        """Whether functions are called: their rules may lack a cotangent, which arithmetic never does."""
         ops = (s.op for s in self.function.statements() if isinstance(s, ir.Let))
         return any(isinstance(op, (ir.Call, ir.Apply)) for op in ops)
 
     @functools.cached_property
     def read_once(self) -> set[str]:
-        """The arrays of which nothing is read but numbers at literal positions, each once, on no branch and
-        in no loop: what flows to these is stored, and nothing has to be added up.
+        """The arrays read only at literal indices, each once, outside branches and loops: the cotangents of
+        the items are stored, not added.
         """
         found: dict[str, list[Any]] = defaultdict(list)
         for statement in self.function.body:
@@ -447,8 +452,8 @@ class Operations(Formulas):
 
     @functools.cached_property
     def read_in_turn(self) -> set[str]:
-        """The arrays of which at most one item is read in each turn of one loop, at the number of that turn,
-        and no other item or part: what flows to these is stored as well.
+        """The arrays read only in one loop, at most once per iteration, at an index that differs each time:
+        the cotangents of the items are stored, not added.
         """
         read = Counter(op.value for op in map(_op_of, self.function.statements()) if isinstance(op, ir.Item))
         return {
@@ -473,7 +478,7 @@ class Operations(Formulas):
             exact = not self.has_real_bar(str(op.item))
             nodes = self.add(op.item, self.asked(support.bar_of_item, *given), position, exact=exact)
             return [*nodes, *self.move(op.value, target, position)]
-        rest = self.move(op.value, target, position)  # at once: the same line can set what the list was
+        rest = self.move(op.value, target, position)  # right away: the same line can set the old list's bar
         if not self.active(op.item):
             return [Line(self.asked(support.drop_item, *given), position, (bar,)), *rest]
         item_bar = self.fresh("item_bar")
@@ -505,8 +510,8 @@ class Operations(Formulas):
         return nodes
 
     def takes_seeds(self, op: ir.Build, target: str) -> bool:
-        """Whether it is the result and nothing else, a tuple of real numbers: its cotangent is a seed, of
-        which all is read at once.
+        """Whether a tuple of real numbers is the function's result and is used nowhere else: its cotangent is
+        the seed, which is read all at once.
         """
         alone = target == self.function.result and self.uses[target] == 1
         return alone and op.kind == "tuple" and all(is_real(self.types(atom)) for atom in op.items)
@@ -529,7 +534,7 @@ class Operations(Formulas):
     def site_makefunction(self, op: ir.MakeFunction, target: str, position: ir.Position) -> list[Node]:
         self.flush()
         self.line(f"{target} = {self.make_function(op)}", position)
-        code = op.code  # a function holds its defaults as what it captures: by the name of the parameter
+        code = op.code  # defaults count as captured values, by the name of the parameter
         defaults = zip(
             code.co_varnames[code.co_argcount - len(op.defaults) : code.co_argcount], op.defaults, strict=True
         )
@@ -561,19 +566,23 @@ class Operations(Formulas):
     # -- sites that ask for the pullback at run time ---------------------------------------------------------
 
     def makes_two_of_one(self, op: ir.Op) -> bool:
-        """Whether both cotangents of an operator are new arrays of its rule, for one value: `x * x`."""
+        """Whether an operator by a built-in elementwise rule has the same value as both operands, as in
+        `x * x`.
+        """
         if not isinstance(op, ir.Binary) or op.left != op.right:
             return False
         rule = self.sites.certain_rule(op)
         return rule is not None and rule.built_in and rule.partials is not None
 
     def site_generic(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """An operation by its formula, where the kinds of its operands are certain; else at run time."""
+        """An operation by its formula if the types of its operands are certain, else by a pullback found at
+        run time.
+        """
         nodes = self.by_formula(op, target, position)
         return self.site_at_run_time(op, target, position) if nodes is None else nodes
 
     def site_at_run_time(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """A call of the pullback that the operands have at run time."""
+        """An operation by the pullback that a rule, or a look at the operands at run time, gives for it."""
         flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
         called = self.called(op)
         back = self.defined(f"{called}_back")
@@ -605,16 +614,16 @@ class Operations(Formulas):
         return [Pull(self.need(back), self.bar(target), position, sums, runs_author)]
 
     def may_run_author(self, op: ir.Op) -> bool:
-        """Whether it may be a function of the author's, which may call itself, that an operation calls."""
+        """Whether an operation may call the author's function, which may be recursive."""
         if not isinstance(op, (ir.Call, ir.Apply)):
             return False
         target = self.sites.target(op) if isinstance(op, ir.Call) else ir.UNBOUND
         return target is ir.UNBOUND or isinstance(target, (type, FunctionType)) or _is_push(op)
 
     def kept_lists(self, op: ir.Op, arguments: list[str]) -> list[str]:
-        """The arguments of a rule with copies of the lists among them."""
+        """The arguments of a rule, with the lists among them copied."""
         if not isinstance(op, (ir.Binary, ir.Item, ir.Call)):
-            return arguments  # what stands for a container is passed on itself
+            return arguments  # an operation on a container gets the container itself
         atoms = op.operands()[-len(arguments) :]
         return [
             self.asked(support.with_lists_copied, text) if may_hold_list(self.types(atom)) else text
@@ -622,15 +631,15 @@ class Operations(Formulas):
         ]
 
     def wanted(self, atom: ir.Atom) -> Any:
-        """Whether a cotangent is wanted of an operand of a `push`; of a tuple that is built here, of each
-        part: a constant among its arguments does not vary because another one does.
+        """Whether an operand of a `push` needs a cotangent; for a tuple that is built here, one flag for each
+        item, since a constant argument does not vary just because another one does.
         """
         if not self.active(atom) or atom not in self.tuples:
             return self.active(atom)
         return tuple(map(self.active, self.tuples[atom]))
 
     def call_parts(self, op: ir.Op, named: bool) -> tuple[str | None, list[str]]:
-        """(what is called, the arguments) of a site; a method's object is its first argument."""
+        """The texts of a site's callee and arguments; a method's object is its first argument."""
         if isinstance(op, ir.Call) and op.method is None and named and list(self.pending) == [op.function]:
             return self.pending.pop(str(op.function))[0], self.arguments_as_they_are(op)
         self.flush()
@@ -648,7 +657,7 @@ class Operations(Formulas):
         return None, [self.as_it_is(a) for a in op.operands()]
 
     def taken_in(self, function: ir.Atom) -> str:
-        """What is called; a global that was read for this in one of the last lines is read here instead."""
+        """The text of the callee; a global that one of the last lines read only for this is read here."""
         name = self.text(function)
         line = self.set_at.get(name)
         if line is not None and self.uses[name] == 1 and line in self.out[-NEAR:]:
@@ -663,7 +672,7 @@ class Operations(Formulas):
         return [*map(self.as_it_is, op.args), *words]
 
     def slots(self, op: ir.Op) -> list[tuple[int, ir.Atom]]:
-        """Which entry of the pullback's answer belongs to which operand; entry 0 is the function's."""
+        """Each operand with the index of its entry in the pullback's answer; entry 0 is the function's."""
         if isinstance(op, ir.Call):
             shift = 1 if op.method is None or isinstance(self.types(op.function), Known) else 2
             first = [(shift - 1, op.function)]
@@ -682,5 +691,5 @@ def _is_push(op: ir.Op) -> bool:
 
 
 def _may_be_equal(a: Any, b: Any) -> bool:
-    """Whether two keys of a dict display may be one."""
+    """Whether two keys of a dict display may be equal."""
     return not (isinstance(a, ir.Const) and isinstance(b, ir.Const)) or a.value == b.value
