@@ -376,7 +376,7 @@ def _compile(
     reverse: range,
 ) -> Any:
     """Compile a text into its function, which finds the constants in closure variables, not in globals, and
-    the cells of the author's function in `closure`, None so far. `reverse` are the lines of the reverse sweep.
+    the cells of the author's function in `closure`, None so far. `reverse` are the reverse sweep's lines.
     """
     constants = emitted.sweeps.constants if closure is None else {**emitted.sweeps.constants, closure: None}
     spots = Spots()

@@ -1,9 +1,8 @@
-"""Code that stands where other text does: what is emitted line by line has a place of the author's for each
-line.
+"""Code whose positions are the author's: each emitted line gets a place in the author's source.
 
-A syntax tree could be given places, and be compiled; to build it takes twice the time of all else that
-Python does with the text. So the code of the text itself is given other tables of places. Only what puts
-probes into a pass works on its tree.
+One could set the places in a syntax tree and compile that, but building the tree takes twice as long as all
+else that Python does with the text. So the text is compiled as it is, and the position tables of its code
+are replaced. Only the insertion of probes into a pass works on its tree.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from ..base import ir
 from ..base.places import Spots
 
 Spot = tuple[int, int, int, int]  # line, end line, column, end column, as `ast` has them
-_UNITS = 8  # of code, at most, for which one entry of a table tells the place
-# The first byte of an entry for so many units: with line and columns in full; of code that has no place.
+_UNITS = 8  # the most code units that one entry of a position table covers
+# The first bytes of entries, by number of units: for a place with line and columns, and for no place.
 _HEADS = [[bytes((0x80 | kind << 3 | max(n - 1, 0),)) for n in range(_UNITS + 1)] for kind in (14, 15)]
 _LONG, _NOWHERE = _HEADS
-_number_of = operator.itemgetter(2)  # that of the line, of what `co_lines` gives
+_number_of = operator.itemgetter(2)  # the line number in an item of `co_lines`
 _SMALL = [bytes((value,)) for value in range(64)]
 
 
 def spots_of_lines(
     positions: list[ir.Position | None], first_line: int, spots: Spots, reverse: range
 ) -> list[Spot]:
-    """The place of each line, from 1; those of ours stand with what is before them. What was inlined is told
-    of in the forward sweep, where the author's code runs, not in the lines of the `reverse` one.
+    """The place of each line, by its number from 1; a line of ours has the place of the line before it.
+    Inlined code is noted in `spots` for the forward sweep, where it runs, not for the `reverse` lines.
     """
     places: list[Any] = [(first_line, first_line, 0, 0)] * (len(positions) + 1)
     for number, position in enumerate(positions, 1):
@@ -45,17 +44,17 @@ def spots_of_lines(
 def placed_function(
     lines: list[str], name: str, constants: dict[str, Any], filename: str, places: list[Spot]
 ) -> types.FunctionType:
-    """The function of these lines, called `name`; they name the constants, which become variables of a
-    function around it, and no globals.
+    """Compile these lines into the function `name`; the constants that they name become closure variables,
+    since the function has no globals.
     """
     text = "\n ".join([f"def factory({', '.join(constants)}):", *lines, f"return {name}"])
     made = factory_of(compiled(text, filename))(*constants.values())
-    made.__code__ = _placed(made.__code__, [places[0], *places], {})  # the function around it takes a line
+    made.__code__ = _placed(made.__code__, [places[0], *places], {})  # the factory's header is one line more
     return made
 
 
 def factory_of(code: types.CodeType) -> types.FunctionType:
-    """The function that a module of nothing else defines."""
+    """The only function that a module's code defines."""
     return types.FunctionType(next(c for c in code.co_consts if isinstance(c, types.CodeType)), {})
 
 
@@ -67,8 +66,8 @@ def locate(tree: ast.AST, places: list[Spot]) -> None:
 
 
 def _placed(code: types.CodeType, places: list[Spot], spans: dict[Spot, bytes]) -> types.CodeType:
-    """The code with its lines at these places, and so what is defined in it; `spans` are the entries of
-    places so far, but for what says where they begin.
+    """The code, and the code nested in it, with its lines at these places; `spans` caches the encoding of a
+    place, without its start line.
     """
     first = last = places[code.co_firstlineno][0]
     table: list[bytes] = []
@@ -93,7 +92,7 @@ def _span(line: int, end_line: int, column: int, end_column: int) -> bytes:
 
 
 def _number(value: int) -> bytes:
-    """A number as tables of places have it: six bits a byte, and one that says that more follow."""
+    """A number as position tables encode it: six bits per byte, and a seventh if more bytes follow."""
     return _SMALL[value] if value < 64 else bytes((0x40 | value & 0x3F,)) + _number(value >> 6)
 
 

@@ -1,4 +1,4 @@
-"""Calls put into a pass wherever it goes on to another of the author's lines, for whoever follows it."""
+"""Calls inserted into a pass wherever it reaches another of the author's lines, for tools that follow it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any, Protocol
 
 
 class Probes(Protocol):
-    """What follows the passes of a cache: numbers are those that `site` gave out."""
+    """A tool that follows the passes of a cache; `enter` and `tick` get the numbers that `site` returned."""
 
-    enter: Callable[[int], int]  # a sweep begins, at its first line; the depth of the calls so far
-    tick: Callable[[int], None]  # it comes to a line
-    leave: Callable[[int], None]  # it is about to return to the caller at this depth
+    enter: Callable[[int], int]  # a sweep begins, at its first line; returns the depth of calls so far
+    tick: Callable[[int], None]  # the sweep reaches a line
+    leave: Callable[[int], None]  # the sweep is about to return to the caller at this depth
 
     def sweep(self, code: types.CodeType) -> int:
-        """The number of one more sweep that was compiled for the function with this code."""
+        """Register a sweep compiled for the function with this code, and return its number."""
 
     def site(self, sweep: int, line: int) -> int:
-        """The number of one more place at which this sweep comes to a line."""
+        """Register a place at which this sweep reaches a line, and return its number."""
 
 
 @dataclass(frozen=True)
 class Probing:
-    """The probes of one pass: whose lines they tell of, and the names by which the pass calls them."""
+    """The probes of one pass: the code whose lines they report, and the names by which the pass calls them."""
 
     probes: Probes
     code: types.CodeType
@@ -33,7 +33,7 @@ class Probing:
     depth: str
 
     def insert(self, function: ast.FunctionDef) -> None:
-        """Put the calls into a located sweep, and into the reverse sweep that it makes."""
+        """Insert the calls into a sweep whose nodes have places, and into the reverse sweep nested in it."""
         sweep, line = self.probes.sweep(self.code), function.lineno
         opening = [s for s in function.body[:1] if _is_text(s)]  # the mark of a pass stays its first constant
         entered = ast.Assign(
@@ -43,8 +43,8 @@ class Probing:
         function.body = [*opening, _at(entered, function), *body]
 
     def _block(self, body: list[ast.stmt], line: int | None, sweep: int) -> tuple[list[ast.stmt], int | None]:
-        """The statements with their probes, and the line that the sweep is at behind them, if that is
-        certain; `line` is the one it comes from.
+        """The statements with their probes, and the line that the sweep is at after them, or None if that is
+        not certain; `line` is the one it comes from.
         """
         made: list[ast.stmt] = []
         for statement in body:
@@ -65,7 +65,7 @@ class Probing:
         return made, line
 
     def _inside(self, statement: ast.stmt, sweep: int) -> bool:
-        """Probe the blocks of a statement; whether it has any."""
+        """Insert probes into the blocks of a statement; return whether it has any."""
         line, found = statement.lineno, False
         for holder in (statement, *getattr(statement, "handlers", ())):
             for name in ("body", "orelse", "finalbody"):
@@ -76,7 +76,7 @@ class Probing:
                 start = line if holder is statement and name == "body" else None
                 block, last = self._block(block, start, sweep)
                 if isinstance(statement, (ast.For, ast.While)) and name == "body" and last != line:
-                    block.append(self._tick(statement, sweep))  # the next round begins at the loop's line
+                    block.append(self._tick(statement, sweep))  # the next iteration begins at the loop's line
                 setattr(holder, name, block)
         return found
 

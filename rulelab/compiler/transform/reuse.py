@@ -1,5 +1,5 @@
-"""Arrays whose memory a forward sweep reuses: made by one line of a block, read by lines of that block
-that keep nothing of them, and never read again.
+"""Arrays whose memory a forward sweep reuses: they are made in a block, read only by lines of that block
+that keep no reference to them, and never read again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..memory import support
 from .sweeps import Sweeps
 from .tidy import Node
 
-# What writes the result of an operator where it is told to. A power is not here: NumPy squares where an
-# operator says `** 2`, and nowhere else.
+# The ufunc that computes each operator with `out=`. Powers are missing: only the operator `** 2` squares in
+# NumPy, not the ufunc.
 _UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "sub": np.subtract,
@@ -28,26 +28,27 @@ _UFUNCS: dict[str, np.ufunc] = {
 
 
 class Reuse(Sweeps):
-    """The part of the transform that knows which arrays nobody else can see."""
+    """The part of the transform that knows which arrays nothing else can see."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._made_in: dict[str, list[Node]] = {}  # the lines of the block in which an array was made
-        self._quiet: Counter[ir.Atom] = Counter()  # how many of its readers so far keep nothing of it
+        self._quiet: Counter[ir.Atom] = Counter()  # how many readers so far keep no reference to it
 
     def note_new(self, op: ir.Op, target: str) -> None:
-        """The result of an operation is an array that nobody else has, if the operation makes one."""
+        """Note that the result of an operation is held by nothing else, if the operation makes new memory."""
         if self.makes_new(op):
             self._made_in[target] = self.out
 
     def makes_new(self, op: ir.Op) -> bool:
-        """Whether an operation on arrays and numbers makes new memory, and keeps none of its operands."""
+        """Whether an operation on arrays and numbers returns new memory that shares none with its operands.
+        """
         return isinstance(op, (ir.Binary, ir.Unary)) or (
             isinstance(op, ir.Call) and not op.keywords and isinstance(self.sites.target(op), np.ufunc)
         )
 
     def note_readers(self, operands: Iterable[ir.Atom]) -> None:
-        """An operation reads these and keeps nothing of them."""
+        """Note that an operation reads these operands and keeps no reference to them."""
         for atom in operands:
             if isinstance(atom, str):
                 self._quiet[self.alias.get(atom, atom)] += 1
@@ -55,8 +56,9 @@ class Reuse(Sweeps):
     def memory_for(
         self, op: ir.Op, operands: Iterable[ir.Atom], target: str, read_later: tuple[ir.Atom, ...]
     ) -> str:
-        """The operand whose memory an elementwise result may take, or nothing: an array of its shape that no
-        sweep reads again. Expressions in place are left to NumPy, which writes to their memory itself.
+        """The operand whose memory an elementwise result may take (an array that no sweep reads again, for a
+        binary operator perhaps of another shape), or an empty text. Nested expressions are left to NumPy,
+        which reuses their memory itself.
         """
         if not is_float_array(self.types(target)) or not self.makes_new(op):
             return ""
@@ -79,11 +81,11 @@ class Reuse(Sweeps):
         return op.left if op.left in found and isinstance(op.left, str) else ""
 
     def _fits(self, atom: ir.Atom, target: str) -> bool:
-        """Whether an array certainly has the shape of another."""
+        """Whether an array certainly has the shape of the result `target`."""
         return self.shape_of(atom) == self.shape_of(target)
 
     def _ends_here(self, atom: str) -> bool:
-        """Whether an array was made in this block, and all who read it have, and kept nothing."""
+        """Whether an array was made in this block and all its readers have run, none keeping a reference."""
         return (
             self._made_in.get(atom) is self.out
             and atom not in self.alias
@@ -92,7 +94,7 @@ class Reuse(Sweeps):
         )
 
     def lone_arrays(self, block: list[Node]) -> set[str]:
-        """The arrays that a block makes and nobody else has at its end: who read them has kept nothing."""
+        """The arrays that a block makes and nothing else holds at its end: no reader kept a reference."""
         return {
             name
             for name, lines in self._made_in.items()
@@ -104,8 +106,8 @@ class Reuse(Sweeps):
         }
 
     def written_into(self, op: ir.Op, parts: list[str], memory: str, target: str) -> str:
-        """The text of an operation that writes to the memory of an array; `parts` are what is called, if it
-        is a call, and the operands.
+        """The text of an operation that writes its result to the memory of an array; `parts` are the texts of
+        the operands, after that of the function if the operation is a call.
         """
         if isinstance(op, ir.Call):
             function, *given = parts
@@ -117,7 +119,7 @@ class Reuse(Sweeps):
         return f"{function}({', '.join([*given, f'out={self.text(memory)}'])})"
 
     def shape_of(self, atom: ir.Atom) -> frozenset[ir.Atom]:
-        """The arrays whose shapes, broadcast, are that of an array."""
+        """The arrays whose shapes, broadcast together, give the shape of this one."""
         return self.shapes.get(str(atom), frozenset({atom}))
 
 

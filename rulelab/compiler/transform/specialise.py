@@ -1,4 +1,4 @@
-"""What the types allow to be written out: primal expressions, and derivative formulas of real scalars."""
+"""What can be written out: primal expressions, and derivative formulas for operations on real scalars."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SYMBOLS = {each.name: each.sign for each in OPERATORS}
 PREFIXES = dict(python_facts.PREFIXES.values())
 
 
-# The cotangent of each operand of an operation on real scalars, by what flows back to its result (`bar`),
-# its operands (`left`, or `right`, which is the `divisor` of a quotient) and its result.
+# The cotangent of each operand of an operation on real scalars, in terms of the cotangent of the result
+# (`bar`), the operands (`left` and `right`, or `divisor` in a quotient) and the result.
 TERMS = {
     "add": ("{bar}", "{bar}"),
     "sub": ("{bar}", "-{bar}"),
@@ -32,7 +32,7 @@ TERMS = {
 
 
 def terms(op: ir.Binary | ir.Augmented | ir.Unary) -> tuple[str, ...] | None:
-    """The terms of an operation, where they are short and safe to write."""
+    """The terms of an operation, one for each operand; None if they are not short, or unsafe to write out."""
     if op.operator == "mul" and op.operands()[0] == op.operands()[1]:
         return _power(2), ""
     if op.operator != "pow":
@@ -45,13 +45,13 @@ def terms(op: ir.Binary | ir.Augmented | ir.Unary) -> tuple[str, ...] | None:
 
 
 def _power(n: float) -> str:
-    """x ** n for a constant whole n: n * x ** (n - 1), and zero for n = 0 wherever x is."""
+    """The term of x ** n for a constant whole n: n * x ** (n - 1), and zero for n = 0, whatever x is."""
     if n == 0:
         return "{bar} * 0.0"
     if n == 1:
         return "{bar}"
     if n == 2:
-        return "{bar} * 2.0 * {left}"  # twice a great operand may be infinite where this is not
+        return "{bar} * 2.0 * {left}"  # doubling a large operand first might overflow
     if n < 0:  # a higher power may overflow, which Python raises; its quotients only become infinite
         return f"{{bar}} * ({n!r} * {{left}} ** {n!r} / {{left}})"
     return f"{{bar}} * ({n!r} * {{left}} ** {n - 1!r})"
@@ -60,9 +60,9 @@ def _power(n: float) -> str:
 def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
     """Whether the reverse sweep may divide by what the operation divided by.
 
-    NumPy's numbers divide by zero, Python's raise: after `np.float64(2.0) / 0.0` a quotient of Python's own
-    would raise where the primal did not. A whole number may be looked at first (`Values.divisor`); others
-    have a sign at zero, which must not be lost.
+    NumPy's numbers divide by zero, Python's raise: after `np.float64(2.0) / 0.0` a quotient of Python floats
+    would raise where the primal did not. An integer zero can be replaced by NumPy's (`divisor` in
+    `formulas`); a zero float cannot, since its sign would be lost.
     """
     if op.operator != "truediv":  # type: ignore[attr-defined]
         return True
@@ -72,15 +72,15 @@ def divides_safely(op: ir.Op, kinds: list[Type]) -> bool:
 
 
 def operator_of(op: ir.Op) -> Any:
-    """The function of the module `operator` that an operation calls."""
+    """The function of the module `operator` that an operation amounts to, or None."""
     if isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)):
         return getattr(operator, op.operator)
     return operator.getitem if isinstance(op, ir.Item) else None
 
 
 def primal_text(op: ir.Op, texts: list[str], asked: Callable[..., str]) -> str:
-    """The operation as Python source, given the texts of its operands; `asked(helper, *texts)` is the text of
-    a call of a helper.
+    """The operation as Python source, given the texts of its operands; `asked(helper, *texts)` gives the text
+    of a call of a helper.
     """
     return _TEXTS[type(op)](op, texts, asked)
 
@@ -148,7 +148,7 @@ def mul_reals(a: float, b: float) -> Any:
 def truediv_reals(a: float, b: float) -> Any:
     """a / b and its pullback, for two real scalars."""
     y = a / b
-    b = b if b else np.float64(b)  # there is a quotient, so NumPy made it; a cotangent may be Python's
+    b = b if b else np.float64(b)  # no error above, so NumPy divided; y_bar may be a Python float
     return y, lambda y_bar: (support.NO, y_bar / b, -y_bar * y / b)
 
 
@@ -171,8 +171,8 @@ def _to_first_and_minus(y_bar: Any) -> Any:
 
 
 def of_reals(target: Any, args: tuple[Any, ...], active: tuple[bool, ...]) -> Callable[..., Any] | None:
-    """What stands for the built-in rule of an operator where the operands turn out to be real scalars, one of
-    them at least no whole number: it does without broadcasting. `active` tells which have a cotangent.
+    """The function that replaces the built-in rule of an operator on real scalars, at least one of them a
+    float: it needs no broadcasting. None for other operands; `active` says which need a cotangent.
     """
     kinds = tuple(map(type, args))
     if target is operator.pow:

@@ -1,5 +1,5 @@
 """Values of the forward sweep whose memory the reverse sweep reuses, where both are one function that
-runs once: an array that nobody else has takes the product in which it is read for the last time.
+runs once: an array that nothing else holds takes the product in which it is read for the last time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...tangents.projection import unbroadcast, unbroadcast_to
 from ..memory.support import over
 
 _WORD = re.compile(r"\w+")
-# A power is not here: NumPy squares where an operator says `** 2`, and nowhere else.
+# Powers are missing: only the operator `** 2` squares in NumPy, not the ufunc.
 _UFUNCS: dict[type[ast.AST], np.ufunc] = {
     ast.Add: np.add,
     ast.Sub: np.subtract,
@@ -29,10 +29,10 @@ _UFUNCS: dict[type[ast.AST], np.ufunc] = {
 
 
 class Spending:
-    """The arrays of a forward sweep that may be written to when nobody reads them any more.
+    """The arrays of a forward sweep that may be overwritten after their last use.
 
-    `arrays` are those that nobody else has when the reverse sweep begins, `texts` all that this is made of
-    outside of branches and loops, `inside` what is in these. `constants` are the objects that texts name.
+    `arrays` are those that nothing else holds when the reverse sweep begins, `texts` all of its texts outside
+    branches and loops, `inside` those within. `constants` are the objects that texts name.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Spending:
         self.arrays = arrays
 
     def reads(self, text: str) -> None:
-        """What a text reads is read once less."""
+        """Count the reads of a text as done."""
         self._left.subtract(word for word in _WORD.findall(text) if word in self._left)
 
     def spent(
@@ -57,9 +57,9 @@ class Spending:
         helper: Callable[[Any, str], str],
         alike: Iterable[str] = (),
     ) -> str:
-        """The text of a product, which writes to the memory of one of `full` if that was read for the last
-        time: these have the shape and dtype of the product. One of those `alike` may have them: it takes what
-        has room. `helper` gives the name of a function.
+        """The text of a product, changed to write to an array that it reads for the last time, if there is
+        one: in `full`, with the shape and dtype of the product, or in `alike`, where that is checked at run
+        time. `helper` gives the name of a function.
         """
         for name in full:
             if name in self.arrays and not self._left[name]:
@@ -75,7 +75,7 @@ class Spending:
 
 
 def _handed_on(text: str, arrays: set[str], constants: dict[str, Any]) -> Iterator[str]:
-    """The arrays of which something may live on in what a text makes, other than their numbers and shape."""
+    """The arrays that the value of a text may refer to, beyond copies of their numbers and shape."""
     tree = _parsed(text)
     above = _parents(tree)
     for node in nodes_of(tree):
@@ -95,8 +95,8 @@ def _only_reads(node: ast.Name, parent: ast.AST, constants: dict[str, Any]) -> b
 
 
 def _written_to(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
-    """The text with the operation that reads an array, and those around it, in the array's memory; nothing if
-    it is read by more than one, or by none that can be told where to write.
+    """The text with the operation that reads an array, and those around it, writing to the array's memory;
+    empty if several operations read it, or one that cannot write to given memory.
     """
     tree = _parsed(text)
     above = _parents(tree)
@@ -119,8 +119,8 @@ def _written_to(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
 
 
 def _written_over(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
-    """The text with the one product that reads an array in the array's memory, if it has room there; nothing
-    if there is no such product.
+    """The text with the only product that reads an array writing to the array's memory if it fits at run time;
+    empty if there is no such product.
     """
     tree = _parsed(text)
     above = _parents(tree)

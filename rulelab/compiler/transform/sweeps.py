@@ -1,4 +1,4 @@
-"""What both sweeps are written with: names, short expressions in place, cotangents, what is kept."""
+"""What both sweeps are written with: names, nested short expressions, cotangents, and values to keep."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from ..memory import support
 from .phrases import bracketed
 from .tidy import Block, Line, Node, Region, Sum, flow, in_step
 
-NEAR = 30  # lines among which the one is looked for that may set another name
-_LONG = 200  # characters of an expression beyond which it gets a line: Python reads 200 brackets in brackets
+NEAR = 30  # how many lines back to look for one that can set another name instead
+_LONG = 200  # characters: a longer expression gets a line of its own, since Python nests at most 200 brackets
 
 
-# What emitted code calls operations, where it is not the name of their class.
+# What emitted code calls operations, if not by the name of their class.
 _CALLED: dict[type, Callable[[Any], str]] = {
     **dict.fromkeys((ir.Binary, ir.Unary), lambda op: op.operator),
     **dict.fromkeys((ir.Build, ir.Collect), lambda op: op.kind),
@@ -80,17 +80,17 @@ class Sites(Protocol):
 
 @dataclass(eq=False)
 class _Scope:
-    """A block whose names live for one activation or one iteration; `needed` are those the reverse sweep
-    reads.
+    """A block whose names live for one activation or one iteration; the reverse sweep reads those in
+    `needed`.
     """
 
-    defined: dict[str, bool] = field(default_factory=dict)  # whether on a branch, so perhaps not at all
+    defined: dict[str, bool] = field(default_factory=dict)  # True if on a branch, so perhaps not defined
     needed: set[str] = field(default_factory=set)
     depth: int = 0  # how many branches deep inside the block we are
 
 
 def name_for(value: Any) -> str:
-    """What emitted code calls an object that it is given."""
+    """What emitted code calls one of its constants."""
     name = "UNBOUND" if value is ir.UNBOUND else getattr(value, "__name__", "")
     if isinstance(name, str) and name.isidentifier() and name != "<lambda>":
         return name
@@ -100,7 +100,7 @@ def name_for(value: Any) -> str:
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a name is one of ours, and none of the author's."""
+    """Whether a name is a temporary of ours, not one of the author's."""
     return name.startswith("t_")
 
 
@@ -128,7 +128,7 @@ def _mentions(node: Node, name: str) -> bool:
 
 
 class Sweeps:
-    """Two sweeps in the making: forward lines in `out`, and what the reverse lines need of them."""
+    """Two sweeps under construction: the forward lines in `out`, and what the reverse lines need of them."""
 
     def __init__(
         self, function: ir.Function, types: Types, active: Activity, regions: Regions, sites: Sites
@@ -136,13 +136,13 @@ class Sweeps:
         self.function = function
         self.regions = regions
         self.has_effects = False
-        self.makes_unseen = False  # whether a list is complete whose changes are not recorded so far
-        self.may_make = False  # whether a call may give a container whose cotangent goes by identity
+        self.makes_unseen = False  # whether it publishes a container whose changes are not recorded so far
+        self.may_make = False  # whether a call may return a container whose cotangent goes by identity
         self.types = types
         self.active = active
         self.sites = sites
         self.taken = set(function.reserved) | all_names(function)
-        self._numbers: dict[str, int] = {}  # of the last name that was made of each base
+        self._numbers: dict[str, int] = {}  # the number to try next for each base of fresh names
         self.constants: dict[str, Any] = {}
         self.scopes: list[_Scope] = [_Scope()]
         self.bars: dict[str, str] = {}
@@ -152,18 +152,18 @@ class Sweeps:
         self.views: dict[str, str] = {}
         # The name of the length of a tuple, and the lines in which it is known.
         self.lengths: dict[str, tuple[list[Node], str]] = {}
-        self.walked: dict[str, str] = {}  # the items of loops over a walk, and the name of that
+        self.walked: dict[str, str] = {}  # the item of each loop over a walk, and the walk's name
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
-        # Arrays whose shape is that of others, broadcast; and those that others can meet without growing.
+        # Arrays whose shape is the broadcast shape of others (below: and those that broadcast into others).
         self.shapes: dict[str, frozenset[ir.Atom]] = {}
-        self.scaled: set[str] = set()  # results whose cotangent meets an array of their shape next
-        self.repeated: set[str] = set()  # results for whose cotangent a number may stand
+        self.scaled: set[str] = set()  # results whose cotangent is next combined with an array of their shape
+        self.repeated: set[str] = set()  # results whose cotangent may be given as a single number
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
-        self.along_last: dict[str, int] = {}  # of these what was reduced along its last axis, which was kept
+        self.along_last: dict[str, int] = {}  # those of these reduced along the last axis, which was kept
         self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
-        self.shape_names: dict[frozenset[ir.Atom], str] = {}  # those that the reverse sweep reads
-        self.shaped: set[str] = set()  # names that lines read which ask for shapes
+        self.shape_names: dict[frozenset[ir.Atom], str] = {}  # the shapes that the reverse sweep reads
+        self.shaped: set[str] = set()  # names whose shape some line reads
         self.inlined: set[str] = set()  # values that have no name in emitted code
         self.pending: dict[str, tuple[str, ir.Position]] = {}
         self.carried = {
@@ -172,10 +172,10 @@ class Sweeps:
             if isinstance(st, (ir.For, ir.While))
             for phi in st.carried
         }
-        self.runs_once = False  # whether both sweeps are one function, which nobody is shown
+        self.runs_once = False  # whether both sweeps become one function, which is never shown
         self.takes_numbers = False  # whether the cotangent of the result may be a tuple of floats
         self.out: list[Node] = []
-        self.set_at: dict[str, Line] = {}  # the line that gives a name its value
+        self.set_at: dict[str, Line] = {}  # the line that sets a name
         self.uses = use_counts(function)
         self.growing = {name for name in growing(function) if not regions.shared(name)}
 
@@ -196,6 +196,7 @@ class Sweeps:
         return name
 
     def constant(self, value: Any, base: str) -> str:
+        """A fresh name for an object that emitted code uses."""
         name = self.fresh(base)
         self.constants[name] = value
         return name
@@ -211,7 +212,7 @@ class Sweeps:
         return f"{self.shared_constant(helper, base)}({', '.join(texts)})"
 
     def builtin(self, name: str) -> str:
-        """The text of a builtin function: its name, where that means it, which the guard then relies on."""
+        """The text of a builtin function: its own name if that refers to it, which the guard then checks."""
         function = self.function
         meant = getattr(builtins, name)
         if name in function.locals or self.sites.find_global(name) is not meant:
@@ -243,20 +244,20 @@ class Sweeps:
 
     def define(self, name: str) -> None:
         scope = self.scopes[-1]
-        scope.defined[name] = scope.depth > 0  # also where a branch gave it its value before
+        scope.defined[name] = scope.depth > 0  # even if a branch defined it before
 
     def is_defined(self, name: str) -> bool:
-        """Whether a name has a value here, whatever branch was taken."""
+        """Whether a name has a value here, whichever branch was taken."""
         return name not in self.inlined and any(scope.defined.get(name) is False for scope in self.scopes)
 
     def go_by(self, name: str, other: str) -> None:
-        """Emitted code says `other` where `name` is read: who reads the one reads the other."""
+        """Make emitted code read `other` in place of `name`."""
         self.alias[name] = other
         if name != other:
             self.uses[other] += self.uses[name] - 1
 
     def need(self, atom: ir.Atom | str) -> str:
-        """The text of a forward value in the reverse sweep; it will be kept for it."""
+        """The text of a forward value for use in the reverse sweep, for which it is kept."""
         if isinstance(atom, ir.Const):
             return self.literal(atom.value)
         if atom in self.pending:
@@ -278,7 +279,7 @@ class Sweeps:
         return self.shared_constant(value)
 
     def text(self, atom: ir.Atom) -> str:
-        """The text of a forward value in the forward sweep, as a name."""
+        """The text of a forward value for use in the forward sweep: a name or literal."""
         if isinstance(atom, ir.Const):
             return self.literal(atom.value)
         if atom in self.pending:
@@ -286,12 +287,13 @@ class Sweeps:
         return self.alias.get(atom, atom)
 
     def as_it_is(self, atom: ir.Atom) -> str:
-        """An operand that a pullback may keep: a list that grows later is passed as it is now."""
+        """The text of an operand that a pullback may keep: a list that grows later is passed as a copy."""
         return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     # -- short expressions stay inside the line that uses them -----------------------------------------------
 
     def flush(self) -> None:
+        """Write the pending expressions as lines of their own."""
         pending, self.pending = self.pending, {}
         for name, (text, position) in pending.items():
             self.set_at[name] = line = Line(f"{name} = {text}", position)
@@ -300,10 +302,10 @@ class Sweeps:
     def texts(
         self, atoms: tuple[ir.Atom, ...], named: tuple[ir.Atom, ...] = (), tight: int = 1 << 30
     ) -> list[str]:
-        """The operands as texts: those computed just before, and used only here, as expressions in place.
+        """The operands as texts: those computed just before, and used only here, are nested expressions.
 
-        `named` are the operands that the reverse sweep reads, so they must keep a name; the first `tight`
-        stand where an expression needs brackets.
+        `named` are the operands that the reverse sweep reads, so they must keep a name; an expression among
+        the first `tight` gets brackets.
         """
         here = [a for a in atoms if isinstance(a, str) and a in self.pending]
         if not here:
@@ -322,8 +324,8 @@ class Sweeps:
         return [self.text(a) for a in atoms]
 
     def go_in_place(self, here: list[str], named: tuple[ir.Atom, ...]) -> bool:
-        """Whether operands that wait for a line become a part of the one that uses them: the last ones that
-        wait, in their order, none of which must have a name.
+        """Whether pending operands can go into the line that uses them: they must be the last pending ones,
+        in their order, and none of them may need a name.
         """
         names = {atom for atom in named if isinstance(atom, str)}
         return list(self.pending)[-len(here) :] == here and names.isdisjoint(here)
@@ -333,7 +335,7 @@ class Sweeps:
         self.out.append(Line(text, position))
 
     def assign(self, target: str, text: str, position: ir.Position, *, may_wait: bool = False) -> None:
-        """`target = text`, now or (a value used once, just ahead) as a part of the line that uses it."""
+        """Add `target = text`, now or (for a value used once, just ahead) as part of the line that uses it."""
         scope = self.scopes[-1]
         if may_wait and self.uses[target] == 1 and target not in scope.needed and len(text) < _LONG:
             self.pending[target] = (text, position)
@@ -341,13 +343,13 @@ class Sweeps:
         self.give(target, f"{target} = {text}", position)
 
     def give(self, target: str, text: str, position: ir.Position) -> None:
-        """A line that begins with the name that it gives its value, perhaps among others."""
+        """Add a line that sets `target`, its first name, and perhaps others."""
         self.line(text, position)
         self.set_at[target] = self.out[-1]  # type: ignore[assignment]
 
     def around(self, atom: ir.Atom, text: str, *more: str) -> bool:
-        """Put a text around the value of a name, if the last line gave it, which then gives more
-        names theirs.
+        """If the last line set a name, wrap its value in a text that also sets the names in `more`; return
+        whether that was done.
         """
         self.flush()
         line = self.set_at.get(str(atom))
@@ -364,9 +366,9 @@ class Sweeps:
         before: list[Node],
         others: list[tuple[str, str]] | None = None,
     ) -> list[Node]:
-        """Values for the names of a join, given all at once where one is the source of another.
+        """Lines that set the names of a join, all at once if one is the source of another.
 
-        What sets a source in the lines just before, and is read here only, may set the name itself.
+        A line just before that sets a source read only here may set the name directly.
         """
         texts = [(target, self.text(source), source) for target, source in pairs]
         read = {text for _, text, _ in texts}
@@ -378,8 +380,8 @@ class Sweeps:
         return [Line(f"{left} = {right}", position) for left, right in in_step(moves + (others or []), 3)]
 
     def sets_instead(self, target: str, source: ir.Atom, before: list[Node]) -> bool:
-        """Let the line that sets `source`, which nobody else reads, set `target` itself, if it is one of the
-        last lines and none behind it reads what `target` was.
+        """Let the line that sets `source`, which nothing else reads, set `target` directly, if it is one of
+        the last lines and none after it reads the old `target`; return whether that was done.
         """
         if not isinstance(source, str) or self.uses[source] != 1:
             return False
@@ -404,31 +406,33 @@ class Sweeps:
     # -- cotangents ------------------------------------------------------------------------------------------
 
     def bar(self, name: str) -> str:
+        """The name of the cotangent of a value."""
         if name not in self.bars:
             self.bars[name] = self.fresh(f"{name}_bar")
         return self.bars[name]
 
     def bars_of_arrays(self) -> set[str]:
-        """The cotangents of arrays."""
+        """The names of the cotangents of arrays."""
         return {bar for name, bar in self.bars.items() if isinstance(self.types(name), Array)}
 
     def own_buffers(self) -> set[str]:
-        """Where cotangents of single elements of arrays are collected, of the shapes of these."""
+        """The names of the buffers that sum cotangents of array elements, each of its array's shape."""
         return set(self.buffers.values())
 
     def arrays_kept(self) -> set[str]:
-        """The arrays that the reverse sweep reads and that are made on every branch, outside of loops."""
+        """The arrays that the reverse sweep reads and that are made outside branches and loops."""
         scope = self.scopes[0]
         known = {name for name in scope.needed if scope.defined.get(name) is False}
         arrays = {name for name in known if isinstance(self.types(name), Array)}
         return arrays - {*self.function.parameters, *self.function.free}
 
     def has_axes(self, name: str) -> bool:
-        """False of an array that has none: its cotangent may come as a number."""
+        """False for an array without axes, whose cotangent may come as a number."""
         kind = self.types(name)
         return not isinstance(kind, Array) or kind.ndim > 0
 
     def has_real_bar(self, name: str) -> bool:
+        """Whether the cotangent of a value is one real number."""
         found = self._has_real_bar.get(name)
         if found is None:
             found = self.types(name) in (FLOAT, F8, REAL) or name in self.of_summed
@@ -437,30 +441,32 @@ class Sweeps:
 
     @functools.cached_property
     def summed(self) -> dict[str, set[str]]:
-        """By its name each sum of real numbers whose list is read nowhere else, and what that is called: one
-        number is the cotangent of each item that it has.
+        """Each sum of real numbers whose list is read nowhere else, with the names of that list: a single
+        number is the cotangent of every item.
         """
         return self._read_once(self.types.summed()) if self.sites.relies_on_built_in(sum) else {}
 
     @functools.cached_property
     def of_summed(self) -> set[str]:
-        """The names of these lists."""
+        """The names of the lists that are only summed."""
         return set().union(*self.summed.values())
 
     @functools.cached_property
     def arrayed(self) -> dict[str, set[str]]:
-        """The same of arrays that are made of a list: what flows to one has the cotangents of its items."""
+        """Each array made from a list that is read nowhere else, with the names of that list: the array's
+        cotangent contains those of the items.
+        """
         found = self._read_once(self.types.arrayed())
         calls = {let.target: let.op for let in self.function.lets() if isinstance(let.op, ir.Call)}
         return {name: names for name, names in found.items() if self.sites.is_known_function(calls[name])}
 
     @functools.cached_property
     def of_arrayed(self) -> set[str]:
-        """The names of these lists."""
+        """The names of the lists that are only made into arrays."""
         return set().union(*self.arrayed.values())
 
     def _read_once(self, found: Iterator[tuple[str, set[str]]]) -> dict[str, set[str]]:
-        """Of such results and names of lists those whose lists nobody else holds."""
+        """The results, with the names of their lists, whose lists nothing else holds."""
         out = self.active.handled
         return {
             result: names
@@ -470,17 +476,18 @@ class Sweeps:
 
     @functools.cached_property
     def lists_of_numbers(self) -> set[str]:
-        """The names of lists of which no item can run code of the author's."""
+        """The names of lists whose items cannot run the author's code."""
         return self.types.lists_of_numbers()
 
     def zero(self, name: str) -> str:
+        """The text with which the cotangent of a value starts."""
         starts_as_number = self.has_real_bar(name) and name not in self.vanishing
         return "0.0" if starts_as_number else self.shared_constant(support.ZERO, "ZERO")
 
     @functools.cached_property
     def vanishing(self) -> set[str]:
-        """The numbers whose cotangent starts as nothing. Those of a gradient that get one in any case do not:
-        that of the result is a number.
+        """The numbers whose cotangent starts as a zero object. In a gradient, whose seed is a number, the
+        parameters that certainly get a cotangent are not among them.
         """
         found = vanishing(self.function, self.types, self.active)
         if not self.runs_once:
@@ -489,11 +496,11 @@ class Sweeps:
         return found.difference(certain.intersection(self.function.parameters))
 
     def as_real(self, name: str) -> Callable[..., Any]:
-        """What makes a cotangent one of a number."""
+        """The helper that converts a cotangent to that of a real number."""
         return support.real_or_zero if name in self.vanishing else support.real
 
     def flow(self, name: str) -> str:
-        """The cotangent of a value, in the text of a node."""
+        """The marked name of a value's cotangent, for the text of a node."""
         return flow(self.bar(name))
 
     def add(
@@ -506,8 +513,8 @@ class Sweeps:
         of: str = "",
         **more: Any,
     ) -> list[Node]:
-        """A contribution to the cotangent of `atom`; `exact` says that the text is a real number for a real
-        bar, `of` which cotangent it is a part of; `more` is said of a `Sum`.
+        """Nodes that add a contribution to the cotangent of `atom`. `exact` says that the text needs no
+        conversion for a real bar, `of` which cotangent it is a part of; `more` goes to the `Sum`.
         """
         if not self.active(atom):
             return []
@@ -521,7 +528,7 @@ class Sweeps:
         return [Sum(self.bar(atom), text, position, real, delayed, plain=plain, of=of, keeps=keeps, **more)]
 
     def move(self, atom: ir.Atom, source: str, position: ir.Position) -> list[Node]:
-        """The whole cotangent of `source` goes to `atom`."""
+        """Nodes that pass the whole cotangent of `source` on to `atom`."""
         if not self.active(atom):
             return []
         assert isinstance(atom, str)
@@ -529,13 +536,13 @@ class Sweeps:
         return self.add(atom, self.flow(source), position, exact=exact)
 
     def open_bars(self, names: list[str], reverse: Block) -> None:
-        """Give the cotangents of `names` their start in the reverse sweep of the block that defines them."""
-        own = [name for name in names if name != self.function.result]  # its cotangent starts as the seed
+        """Start the cotangents of `names` in the reverse lines of the block that defines them."""
+        own = [name for name in names if name != self.function.result]  # the result's starts as the seed
         reverse.zeros.update((self.bar(name), self.zero(name)) for name in own)
         reverse[:0] = [line for name in reversed(names) for line in self._buffer_of(name)]
 
     def _buffer_of(self, name: str) -> list[Node]:
-        """Where cotangents of single elements of an array are collected, if they are."""
+        """Lines that make the buffer in which the cotangents of an array's elements are summed, if any."""
         if name not in self.buffers:
             return []
         buffer = self.buffers[name]
@@ -554,7 +561,7 @@ class Sweeps:
         return [Line(f"{buffer}, {self.views[name]} = {both}", None)]
 
     def complete(self, name: str, position: ir.Position | None) -> list[Node]:
-        """Cotangents of single elements are collected apart; they join before the whole is read."""
+        """Nodes that add the buffer of element cotangents to the cotangent of the whole array, if any."""
         if name not in self.buffers:
             return []
         return [Sum(self.bar(name), flow(self.buffers[name]), position, real=False)]
