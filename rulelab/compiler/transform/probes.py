@@ -25,7 +25,7 @@ class Probes(Protocol):
 
 @dataclass(frozen=True)
 class Probing:
-    """The probes of one pass: the code whose lines they report, and the names by which the pass calls them."""
+    """The probes of one pass: the code whose lines they report, and the names that the pass has for them."""
 
     probes: Probes
     code: types.CodeType

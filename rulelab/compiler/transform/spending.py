@@ -119,8 +119,8 @@ def _written_to(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
 
 
 def _written_over(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
-    """The text with the only product that reads an array writing to the array's memory if it fits at run time;
-    empty if there is no such product.
+    """The text with the only product that reads an array writing to the array's memory, if it fits at run
+    time; empty if there is no such product.
     """
     tree = _parsed(text)
     above = _parents(tree)

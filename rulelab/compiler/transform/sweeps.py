@@ -212,7 +212,7 @@ class Sweeps:
         return f"{self.shared_constant(helper, base)}({', '.join(texts)})"
 
     def builtin(self, name: str) -> str:
-        """The text of a builtin function: its own name if that refers to it, which the guard then checks."""
+        """The text of a builtin function: its own name if that refers to it, as the guard then checks."""
         function = self.function
         meant = getattr(builtins, name)
         if name in function.locals or self.sites.find_global(name) is not meant:
@@ -287,7 +287,7 @@ class Sweeps:
         return self.alias.get(atom, atom)
 
     def as_it_is(self, atom: ir.Atom) -> str:
-        """The text of an operand that a pullback may keep: a list that grows later is passed as a copy."""
+        """The text of an operand that a pullback may keep: of a list that grows later, a copy."""
         return f"{self.text(atom)}[:]" if isinstance(atom, str) and atom in self.growing else self.text(atom)
 
     # -- short expressions stay inside the line that uses them -----------------------------------------------

@@ -1,9 +1,8 @@
-"""The tangent of a lowered function: the same operations, with the tangent of each value that varies beside
-it.
+"""The tangent of a lowered function: the same operations, and beside each value that varies, its tangent.
 
-The result is a lowered function again. It takes the parameters, then the tangents of those that vary, and
-gives `(y, y_dot)`. Nothing is kept and nothing accumulated, so it may be differentiated in reverse and taken
-to its tangent like any other. The chain rule `ẏ = Σ ∂f/∂xᵢ ẋᵢ` is applied operation by operation (Griewank
+The result is again a lowered function. It takes the parameters, then the tangents of those that vary, and
+returns `(y, y_dot)`. It keeps and accumulates nothing, so reverse or forward mode can be applied to it like
+to any other function. The chain rule `ẏ = Σ ∂f/∂xᵢ ẋᵢ` is applied operation by operation (Griewank
 and Walther, "Evaluating Derivatives", 2008, section 3.1).
 """
 
@@ -54,7 +53,7 @@ _LINEAR = ("add", "sub")  # their tangent is the same operation on the tangents
 
 
 class Steps(Protocol):
-    """What the tangent asks of the machinery that answers calls."""
+    """What the tangent needs from the machinery that answers calls."""
 
     @property
     def push(self) -> Any: ...  # push(g, g_dot, args, dots, names, method) -> (y, y_dot)
@@ -76,13 +75,13 @@ def tangent(
     texts: set[str],
     typed: bool,
 ) -> tuple[ir.Function, list[ir.Atom]]:
-    """The tangent of a lowered function, whose `parameters` vary, and what it captures if `captured`; and the
-    tangents that are taken for arrays in it.
+    """The tangent of a lowered function with respect to `parameters`, and to what it captures if `captured`;
+    returned with the tangents that it assumes to be arrays or numbers.
 
-    `varied` are all names that may have a tangent. With `writes` it is to be run as it is, so that arrays may
-    be written; without, it is to be differentiated. `texts` spell out what varies: they are noted where they
-    are made, for they may be kept somewhere and read as numbers. If it is `typed` the tangents of operations
-    on arrays are written out, as far as they can.
+    `varied` are all names that may have a tangent. With `writes` the result is only run, so arrays may be
+    written to; without, it is to be differentiated. The strings in `texts` may spell out values that vary:
+    they are noted where they are made, since they may be stored and parsed as numbers. If `typed`, the
+    tangents of array operations are written out where possible.
     """
     made = _Tangent(function, types, varied, steps, writes, texts, typed)
     return made.run(parameters, captured, own), made.assumed
@@ -119,7 +118,7 @@ class _Tangent(TypedTangents):
                     self.dots[name] = own_dot
                 elif name in self.varied:
                     found = self.let(ir.Item(held, ir.Const(number)), f"{name}_dot")
-                    if name not in function.cells:  # taken as it is now, and so is its tangent
+                    if name not in function.cells:  # its current value is used, so is its current tangent
                         found = self.let(ir.Call(ir.Const(programs.content_of), (found,)), f"{name}_dot")
                     self.dots[name] = found
         self.block(function.body, self.out)
@@ -139,7 +138,8 @@ class _Tangent(TypedTangents):
         return self.dots.get(atom, NO) if isinstance(atom, str) else NO
 
     def full(self, atom: ir.Atom) -> ir.Atom:
-        """The same, with a zero that can be computed with where the value is a number."""
+        """The tangent of a value, or a zero that supports arithmetic if the value may be a number or array.
+        """
         found = self.dot(atom)
         if found is not NO:
             return found
@@ -149,7 +149,7 @@ class _Tangent(TypedTangents):
         if is_real(kind):
             return ir.Const(0.0)
         if kind in (*_NEVER, FUNCTION) or isinstance(kind, Known) or self.writes:
-            return NO  # what is written through another name must not be lost: such a write is refused
+            return NO  # a zero here would lose a tangent written later, where NO makes the write refused
         return self.let(ir.Call(ir.Const(zero_of), (atom,)), "zero")
 
     def varies(self, atom: ir.Atom) -> bool:
@@ -163,7 +163,7 @@ class _Tangent(TypedTangents):
         return name
 
     def define(self, target: str, op: ir.Op) -> None:
-        """The tangent of `target` is the value of `op`."""
+        """Define the tangent of `target` as the value of `op`."""
         name = self.dots.get(target)
         if name is None:
             name = self.dots[target] = self.fresh(target)
@@ -171,7 +171,7 @@ class _Tangent(TypedTangents):
         self.out.append(ir.Let(self.position, name, op))
 
     def keep(self, target: str, op: ir.Op) -> None:
-        """The operation itself."""
+        """Add the operation itself, as it was."""
         self.out.append(ir.Let(self.position, target, op))
 
     def packed(self, atoms: Iterable[ir.Atom], handed: bool = False) -> str:
@@ -185,17 +185,17 @@ class _Tangent(TypedTangents):
         names: tuple[str, ...] = (),
         method: str | None = None,
     ) -> None:
-        """A call whose tangent is found when it is made."""
+        """Add a call whose tangent is found at run time."""
         self.halves(target, self.push_pair(function, args, names, method))
 
     def halves(self, target: str, both: str) -> None:
-        """Value and tangent of `target` are the parts of a pair."""
+        """Define `target`, and its tangent if it varies, as the two parts of a pair."""
         self.keep(target, ir.Item(both, ir.Const(0)))
         if target in self.varied:
             self.define(target, ir.Item(both, ir.Const(1)))
 
     def items_of(self, program: Any, *args: ir.Atom) -> tuple[str, str]:
-        """What a program gives to go through, and its tangent."""
+        """The items that a program returns, and their tangent."""
         both = self.let(ir.Call(ir.Const(program), (ir.Const(self.steps.push), *args)), "both")
         items = self.let(ir.Item(both, ir.Const(0)), "items")
         return items, self.let(ir.Item(both, ir.Const(1)), "items_dot")
@@ -234,20 +234,20 @@ class _Tangent(TypedTangents):
         return made
 
     def in_block(self, block: ir.Block, atom: ir.Atom) -> ir.Atom:
-        """The tangent of a value as it is at the end of a block."""
+        """The tangent of a value at the end of a block, where any zero that it needs is added."""
         outer, self.out = self.out, block
         found = self.full(atom)
         self.out = outer
         return found
 
     def announce(self, joins: list[ir.Phi]) -> None:
-        """Give names to the tangents of joins before what computes them is there."""
+        """Name the tangents of joins before the code that computes them exists."""
         for phi in joins:
             if phi.target in self.varied and phi.target not in self.dots:
                 self.dots[phi.target] = self.fresh(phi.target)
 
     def joined(self, joins: list[ir.Phi], *ends: ir.Block) -> list[ir.Phi]:
-        """Joins, and those of the tangents, whose sources are as they are at the ends of these blocks."""
+        """The joins and the joins of their tangents, whose sources are taken at the ends of these blocks."""
         made = list(joins)
         for phi in joins:
             if phi.target in self.varied:
@@ -282,7 +282,7 @@ class _Tangent(TypedTangents):
         self.out.append(dataclasses.replace(statement, body=body, handlers=handlers, slots=slots))
 
     def handled(self, handler: ir.Handler, slots: list[ir.Phi]) -> ir.Handler:
-        """A handler; what an exception carries has no tangent, so it may not be read."""
+        """A handler; one that reads its exception gets a check, since what that carries has no tangent."""
         body, name = self.inside(handler.body), handler.name
         read = (s.op.operands() for s in ir.lets(handler.body) if not isinstance(s.op, ir.Format))
         if name is not None and any(name in operands for operands in read):
@@ -296,7 +296,7 @@ class _Tangent(TypedTangents):
         return ir.with_leaves(iteration, self.beside)
 
     def beside(self, leaf: ir.Sequence | ir.Count) -> ir.Iteration:
-        """What is gone through, with its tangent beside it where it varies."""
+        """What a loop runs over, zipped with its tangent if it varies."""
         if isinstance(leaf, ir.Count) or not self.varies(leaf.value):
             return leaf
         value, value_dot, backwards = leaf.value, self.dot(leaf.value), leaf.backwards
@@ -381,8 +381,8 @@ class _Tangent(TypedTangents):
         elif not varies and not self.writes:
             self.keep(target, op)
         elif not self.writes and _is_array(self.types(op.left)):
-            # nobody sees the change, so it is a rebinding; on both sides with the shape and dtype of the
-            # left, and first as the author wrote it, whose errors are others than those of `left op right`
+            # Nothing else sees the change, so it is a rebinding; both sides have the left's shape and dtype.
+            # The author's own operator comes first, since its errors differ from those of `left op right`.
             self.keep(target, op)
             both = self.push_pair(ir.Const(getattr(operator, op.operator)), operands)
             self.define(target, ir.Item(both, ir.Const(1)))
@@ -434,7 +434,7 @@ class _Tangent(TypedTangents):
             self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
         if op.kind != "set":
             is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
-            # A zero that a call is given for a constant is strong: it may meet the NaN of a logarithm.
+            # For a constant passed to a call the zero stays NoTangent: a number would meet the NaN of a log.
             dot = self.dot if op.handed else self.full
             items = [a if key else dot(a) for a, key in zip(op.items, is_key, strict=True)]
             self.define(target, ir.Build(op.kind, tuple(items), op.handed))
@@ -471,7 +471,7 @@ class _Tangent(TypedTangents):
     def by_partials(
         self, rule: Rule, slopes: tuple[Formula, ...], args: tuple[ir.Atom, ...], target: str
     ) -> None:
-        """The tangent of an elementwise function of real numbers: its partials times the tangents."""
+        """Define the tangent of an elementwise function of real numbers: its partials times the tangents."""
         found = NO if slopes else self.let(ir.Call(ir.Const(rule.partials), (target, *args)), "partials")
         total: ir.Atom = NO
         for number, x in enumerate(args):
@@ -507,7 +507,7 @@ class _Tangent(TypedTangents):
         self.define(target, ir.Collect(op.kind, tuple(items)))
 
     def entries(self, atom: ir.Atom) -> ir.Atom:
-        """The tangents of a container's entries, also where none of them varies."""
+        """The tangents of a container's entries, even if none of them varies."""
         return self.let(ir.Call(ir.Const(programs.entries), (atom, self.dot(atom))), "entries")
 
     def of_append(self, op: ir.Append, target: str) -> None:
@@ -517,7 +517,7 @@ class _Tangent(TypedTangents):
 
     def of_publish(self, op: ir.Publish, target: str) -> None:
         if self.writes:
-            return  # nobody asks which containers were made here
+            return  # which containers were made here does not matter then
         self.keep(target, op)
         if self.varies(op.value):
             self.let(ir.Publish(self.dot(op.value)), "published")
@@ -562,7 +562,7 @@ class _Tangent(TypedTangents):
             self.let(ir.Call(ir.Const(programs.refuse_lost), (op.key, self.dot(op.value))), "kept")
 
 
-# What a write calls, and how many operands that takes.
+# The function that does each kind of write, and how many operands it takes.
 _WRITING: dict[str, tuple[Any, int]] = {
     "item": (operator.setitem, 3),
     "delete item": (operator.delitem, 2),
@@ -584,8 +584,8 @@ def _zero_of_constant(value: Any) -> ir.Const:
 
 
 def may_be_written(function: ir.Function, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of arrays that this function makes and that something varying might be written to: they need
-    a tangent from the start.
+    """The names of arrays that this function makes and to which a value that varies might be written: they
+    need a tangent from the start.
     """
     lets = function.lets()
     called = {s.target for s in lets if isinstance(s.op, (ir.Call, ir.Apply)) and _may_be_array(s, types)}
@@ -612,7 +612,7 @@ def _may_write(op: ir.Op, types: Types, changes_nothing: Callable[[ir.Op], bool]
 
 
 def _given_to_others(function: ir.Function) -> set[str]:
-    """The names of what others get: returned, captured, or put in a container. They may write to it."""
+    """The names of values that other code may get and write to: returned, captured, or put in a container."""
     keeping = (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
     ops = (s.op for s in function.lets() if isinstance(s.op, keeping))
     joins = [(phi.target, phi.sources) for s in function.statements() for phi in phis_of(s)]
@@ -620,8 +620,8 @@ def _given_to_others(function: ir.Function) -> set[str]:
 
 
 def kept_open(function: ir.Function) -> set[str]:
-    """The names of lists and dicts that this function makes and appends to or gives to others, and of
-    variables that it shares: something that varies may come later.
+    """The names of lists and dicts that this function makes and appends to or passes on, and of variables
+    that it shares with nested functions: a value that varies may be put in later.
     """
     lets = function.lets()
     appends = any(isinstance(s.op, ir.Append) for s in lets)
@@ -633,7 +633,7 @@ def kept_open(function: ir.Function) -> set[str]:
 
 
 def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of lists and dicts that this function makes, if it calls others that may write to them."""
+    """The names of lists and dicts that this function makes, if it calls functions that may write to them."""
     calls = [s.op for s in function.lets() if isinstance(s.op, (ir.Call, ir.Apply))]
     return set() if all(map(changes_nothing, calls)) else _built(function, ("list", "dict"))
 
@@ -644,7 +644,7 @@ def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
 
 
 def _is_plain_sequence(kind: Type) -> bool:
-    """Whether values of this type have tangents with items at the same places."""
+    """Whether the tangent of a value of this type has its items at the same positions."""
     return isinstance(kind, Tuple) or is_sequence_of_numbers(kind)
 
 

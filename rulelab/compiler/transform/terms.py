@@ -1,5 +1,5 @@
-"""What can be told of the text of an expression without a parser: its brackets, its sign, whether it is one
-operand. Texts are written with a space on each side of an operator.
+"""What can be read off the text of an expression without a parser: its brackets, its sign, whether it is one
+operand. The texts have a space on each side of an operator.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _OF_PRODUCTS = frozenset({"*", "/", "**"})
 
 
 def without_brackets(text: str) -> str:
-    """A text without the brackets that are around all of it.
+    """A text without the brackets that enclose all of it.
 
     >>> without_brackets("(1 - h * h)"), without_brackets("(a + b)[(0)]")
     ('1 - h * h', '(a + b)[(0)]')
@@ -21,9 +21,9 @@ def without_brackets(text: str) -> str:
 
 
 def signed(term: str) -> tuple[str, str]:
-    """The sign that a term of a sum has, and the term without it.
+    """The sign of a term of a sum, and the term without it.
 
-    Products and quotients round alike whatever the sign, so that of the first factor is that of all.
+    Products and quotients round alike whatever the sign, so a minus of the first factor can go in front.
 
     >>> signed("-(v_bar * v)"), signed("-x * y"), signed("((-x) / y) * z")
     (('-', '(v_bar * v)'), ('-', 'x * y'), ('-', '(x / y) * z'))
@@ -35,9 +35,9 @@ def signed(term: str) -> tuple[str, str]:
 
 
 def undoubled(term: str) -> str:
-    """A term without the doubling of what was halved first, as the slope of half a square has it: to double
-    what is large takes as long as the product itself. To halve and to double is exact, but for numbers below
-    1e-307.
+    """A term without the doubling of a factor that was halved first, as in the slope of half a square: to
+    double a large array takes as long as the product itself. Halving and doubling cancel exactly, except for
+    numbers below 1e-307.
 
     >>> undoubled("2.0 * ((-s_bar * 0.5)[:, None] * d)"), undoubled("2.0 * ((s_bar * 0.5) * d)")
     ('(-s_bar)[:, None] * d', 's_bar * d')
@@ -54,7 +54,7 @@ def undoubled(term: str) -> str:
 
 
 def _without_minus(text: str) -> str:
-    """A text that begins with a minus, but for that; nothing where it is not the sign of all."""
+    """A text without the minus that it begins with; empty if that is not the sign of the whole term."""
     if text[:1] == "-":
         return text[1:] if _OF_PRODUCTS.issuperset(_operators(text[1:])) else ""
     if text[:2] not in ("(-", "(("):
@@ -67,7 +67,7 @@ def _without_minus(text: str) -> str:
 
 
 def _operators(text: str) -> list[str]:
-    """What stands between the operands of a text, outside of brackets; of texts in quotes nobody knows."""
+    """The operators of a text that are outside brackets; `["?"]` if they cannot be told (quotes, say)."""
     if "'" in text or '"' in text:
         return ["?"]
     words, depth, start = [], 0, 0
@@ -78,11 +78,11 @@ def _operators(text: str) -> list[str]:
         elif depth == 0:
             words.append(text[start:at])
             start = at + 1
-    return words[1::2] if len(words) % 2 == 0 else ["?"]  # as many operators as there are more operands
+    return words[1::2] if len(words) % 2 == 0 else ["?"]  # the last operand is not in `words`
 
 
 def _end_of_brackets(text: str) -> int:
-    """Where the brackets end with which a text begins."""
+    """The position of the bracket that closes the one with which a text begins."""
     depth = 0
     for found in _SIGNS.finditer(text):
         sign = found.group()
@@ -94,7 +94,7 @@ def _end_of_brackets(text: str) -> int:
 
 
 def arguments(call: str) -> str:
-    """What stands in the brackets of a call.
+    """The text between the brackets of a call.
 
     >>> arguments("max_bar(y_bar, x, axis=(0))")
     'y_bar, x, axis=(0)'
@@ -103,7 +103,7 @@ def arguments(call: str) -> str:
 
 
 def without_first_minus(given: str) -> str:
-    """The arguments of a call without the minus of the first one, if that has one; else nothing.
+    """The arguments of a call without the minus of the first one; empty if that has none.
 
     >>> without_first_minus("-f(x, y), z"), without_first_minus("-x + y, z"), without_first_minus("x, y")
     ('f(x, y), z', '', '')
@@ -122,8 +122,8 @@ def without_first_minus(given: str) -> str:
 
 
 def is_primary(text: str) -> bool | None:
-    """Whether a text is an operand as it stands: a name or number, with what is called or taken of it; None
-    where only a parser can tell.
+    """Whether a text is an operand that needs no brackets: a name or number, perhaps with calls, attributes
+    or subscripts; None if only a parser can tell.
     """
     if text.isidentifier():
         return True

@@ -1,4 +1,4 @@
-"""What the sweeps are made of, and how the reverse one is written: without what can be left out."""
+"""What the sweeps are made of, and how the reverse sweep is written without superfluous lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .terms import arguments, is_primary, signed, undoubled, without_brackets, w
 
 
 def flow(name: str) -> str:
-    """A cotangent variable in the text of a node: what it holds may be written in its place.
+    """The marked name of a cotangent in the text of a node, which may be replaced by its value.
 
     >>> f"{flow('y_bar')} * x".split(chr(0))
     ['', 'y_bar', ' * x']
@@ -26,7 +26,7 @@ def flow(name: str) -> str:
 
 @dataclass(eq=False)
 class Line:
-    """One line of emitted code, `sets = text`; of cotangent variables `text` says `flow(name)`."""
+    """One line of emitted code, `sets = text`; cotangent variables are `flow(name)` in `text`."""
 
     text: str
     position: ir.Position | None
@@ -35,8 +35,8 @@ class Line:
 
 @dataclass(eq=False)
 class Put(Line):
-    """Such a line that adds to the cotangent of a tuple, which it sets, that of the item with this number,
-    whose text is `item`. The tuple's length is in the variable `size`; `text` puts this item alone.
+    """A line that sets the cotangent of a tuple, adding the cotangent `item` of the item with this number.
+    The variable `size` holds the tuple's length; `text` adds just this one item.
     """
 
     number: int = 0
@@ -46,34 +46,34 @@ class Put(Line):
 
 @dataclass(eq=False, init=False)
 class Sum:
-    """The value of `text` is added to the cotangent `bar`, which may be the first that it gets."""
+    """Adds the value of `text` to the cotangent `bar`, as its first term or a further one."""
 
     bar: str
     text: str
     position: ir.Position | None
     real: bool
-    delayed: str = ""  # what unwraps a term that may be a thunk; a sum does so itself
-    plain: bool = False  # a term of arrays, of the shape of the cotangent, which is added as it is
-    of: str = ""  # a cotangent of which the term is a part: where nothing flowed to it, there is none
-    keeps: bool = False  # whether nothing stays nothing, where a real number is added
-    # Whether the term is an array of float64 that nobody else has, of the cotangent's shape; or a zero.
+    delayed: str = ""  # the helper that unwraps a term that may be a thunk; a sum does so itself
+    plain: bool = False  # whether the term is an array of the cotangent's shape, added with `+`
+    of: str = ""  # the cotangent that the term is a part of: if nothing flowed to it, there is no term
+    keeps: bool = False  # whether a real cotangent stays a zero object if nothing flows to it
+    # Whether the term is a float64 array of the cotangent's shape that nothing else holds, or a zero.
     new: bool = False
-    # Whether the term is the cotangent that the text reads, times real numbers: new, if that is.
+    # Whether the term is the cotangent that the text reads, times real numbers: new if that one is.
     multiple: bool = False
-    quiet: bool = False  # whether nothing of the cotangents that the text reads lives on in the term
+    quiet: bool = False  # whether the term shares no memory with the cotangents that the text reads
     certain: bool = False  # whether the term is a zero object only if a cotangent that the text reads is one
     passes: bool = False  # whether the term is the cotangent that the text reads, or an array of its own
-    # What the cotangent that the text reads is multiplied with or divided by, one after the other, and the
-    # text that is then the term: the same in its memory, where nobody reads it again.
+    # The factors and divisors applied in turn to the cotangent that the text reads, and the text that is then
+    # the term: a way to compute it in the memory of that cotangent, if it is not read again.
     steps: tuple[str, ...] = ()
     then: str = ""
-    thin: bool = False  # whether the term may be a number, or have axes of one, where the cotangent has more
-    # What the text reads of the forward sweep that has the shape and dtype of the product that is summed.
+    thin: bool = False  # whether the term may be a number, or have axes of length one instead of full ones
+    # The forward values that the text reads and that have the shape and dtype of the product to be summed.
     full: tuple[str, ...] = ()
-    alike: tuple[str, ...] = ()  # and what may have it, if the product is not larger
-    onto: Callable[..., Any] | None = None  # what adds a term `f(*args)` to an array: `onto(array, *args)`
-    off: Callable[..., Any] | None = None  # what subtracts `f(x, …)`, where that term is `f(-x, …)`
-    of_array: str = ""  # the text, where what it reads certainly is an array of the shape that it is to have
+    alike: tuple[str, ...] = ()  # those that may have them, if the product is not larger
+    onto: Callable[..., Any] | None = None  # adds a term `f(*args)` to an array: `onto(array, *args)`
+    off: Callable[..., Any] | None = None  # subtracts `f(x, …)` from an array, where the term is `f(-x, …)`
+    of_array: str = ""  # the text to use if the cotangent that it reads is certainly an array of full shape
 
     def __init__(
         self,
@@ -85,16 +85,16 @@ class Sum:
         **more: Any,
     ) -> None:
         self.bar, self.text, self.position, self.real, self.delayed = bar, text, position, real, delayed
-        self.__dict__.update(more)  # of what is not said the class tells
+        self.__dict__.update(more)  # the class has the defaults of the rest
 
 
 @dataclass(eq=False)
 class Pull:
-    """What flows back through one operation: the pullback `back` is given `bar`, and of its answer the entry
-    with its number is added to each of `sums`, whose own texts do not count.
+    """Calls the pullback `back` of an operation with `bar`, and adds an entry of its answer, given by number,
+    to each of `sums`, whose own texts are ignored.
 
-    `runs_author` says that the pullback may be that of a function of the author's, which may call itself:
-    then no frame of ours may come between the two.
+    `runs_author` says that the pullback may be that of the author's function, which may be recursive: then
+    no frame of ours may come between two of its frames.
     """
 
     back: str
@@ -106,7 +106,7 @@ class Pull:
 
 @dataclass(eq=False)
 class Restart:
-    """From here on cotangents start again: each with its zero."""
+    """Starts each of these cotangents again from its zero."""
 
     zeros: dict[str, str]
 
@@ -117,22 +117,22 @@ class Region:
 
     arms: list[tuple[str, list[Node]]]
     position: ir.Position | None
-    sets: set[str] = field(default_factory=set)  # the cotangents that change in it, once it is counted
+    sets: set[str] = field(default_factory=set)  # the cotangents that change in it; `Writer.count` fills it
 
 
 Node = Line | Sum | Pull | Restart | Region
 
 
 class Block(list[Node]):
-    """The reverse lines of a block; `zeros` are the cotangents that nobody else knows, and how they start."""
+    """The reverse lines of a block; `zeros` are the cotangents local to it, each with its initial text."""
 
     def __init__(self, nodes: Iterable[Node] = ()) -> None:
         super().__init__(nodes)
         self.zeros: dict[str, str] = {}
 
 
-_WIDE = 100  # characters of a line that nothing more is put into
-# What takes the entries that are wanted from the answer of a pullback, if that is asked as well.
+_WIDE = 100  # characters: joining never makes a line longer than this
+# The helper that calls a pullback and takes these entries from its answer.
 _PULLS: dict[tuple[int, ...], Callable[..., Any]] = {
     (1,): support.pull,
     (2,): support.pull_second,
@@ -142,21 +142,21 @@ _PULLS: dict[tuple[int, ...], Callable[..., Any]] = {
 
 @dataclass(eq=False)
 class _Waiting:
-    """A line `name = text` that is not written yet: what follows may have room for its text."""
+    """A line `name = text` that is not written yet, since its text may fit into the next one."""
 
     name: str
     text: str
-    alone: tuple[str, ...]  # what says the same in lines of its own, if there is something better
+    alone: tuple[str, ...]  # better lines to write if it does not go into another
     position: ir.Position | None
-    names: tuple[str, ...] = ()  # of a line that sets several: `name` is none of them then
+    names: tuple[str, ...] = ()  # if the line sets several names; `name` is empty then
 
 
 class Writer:
     """Writes the nodes of a reverse sweep, in the order in which they run.
 
-    A cotangent that has only its zero, or what another variable holds, has no line until it must have one:
-    when that variable changes, or a branch or loop may change either. A value that only the next step reads,
-    on one line of the author's, goes into the line of that step.
+    A cotangent that is still zero, or equals another variable, gets no line until it needs one: when that
+    variable changes, or a branch or loop may change either. A value read only by the next step, on the same
+    line of the author's, goes into the line of that step.
     """
 
     def __init__(
@@ -167,21 +167,22 @@ class Writer:
         fresh: Callable[[str], str],
     ) -> None:
         self.put = put
-        self.inside = inside  # inside(header, position, what writes the lines below it)
+        self.inside = inside  # inside(header, position, function that writes the lines below it)
         self.helper = helper
         self.fresh = fresh
         self.zeros: dict[str, str] = {}  # the cotangents to which nothing has flowed, and their zeros
         self.held_by: dict[str, str] = {}  # those whose value another variable holds
-        self.copies: dict[str, list[str]] = {}  # the cotangents that a variable held when they were copied
+        self.copies: dict[str, list[str]] = {}  # for each variable, the cotangents that it was copied to
         self.waiting: _Waiting | None = None
         self.holders = Holders(self.held_by)
         self.left: Counter[str] = Counter()  # how often each is mentioned from here on
-        self.home: dict[str, int] = {}  # how many blocks deep the one is that a cotangent belongs to
+        self.home: dict[str, int] = {}  # the nesting depth of the block that a cotangent belongs to
         self.depth = 0
-        self.spending: Spending | None = None  # what is known of forward values, if they may be written to
+        self.spending: Spending | None = None  # the forward values that may be overwritten, if any may
 
     def write(self, nodes: Block, seed: str, returned: str) -> str:
-        """All nodes, and the text of what the sweep returns; `seed` is the cotangent that it is given."""
+        """Write all nodes; return the text of what the sweep returns. `seed` is the cotangent it starts from.
+        """
         mentioned = returned.split("\0")[1::2]
         self.count(nodes, set(), mentioned)
         self.left.update(mentioned)
@@ -191,8 +192,8 @@ class Writer:
         return self.filled(returned.split("\0"), None, True)
 
     def are_own(self, returned: list[str], buffers: set[str], no: str) -> bool:
-        """Whether what a sweep returns is, but for `no`, arrays of float64 that nobody else has, each of the
-        shape of what it belongs to. Nobody else has `buffers`.
+        """Whether all that a sweep returns, except `no`, are float64 arrays held by nothing else, each of the
+        shape of its primal. The `buffers` are known to be such.
         """
         held: list[str] = []
         for text in returned:
@@ -210,9 +211,7 @@ class Writer:
         return True
 
     def count(self, nodes: list[Node], sets: set[str], mentioned: list[str]) -> None:
-        """Note each cotangent that is mentioned, as often as it is, and what changes in each compound
-        statement.
-        """
+        """Note every mention of a cotangent, and the cotangents that change in each compound statement."""
         for node in nodes:
             if type(node) is Sum:  # most often
                 mentioned.append(node.bar)
@@ -268,14 +267,14 @@ class Writer:
         self.holders.note(node.sets, False)
         arms = node.arms if len(node.arms) > 1 or not zeros else [*node.arms, ("else:", [])]
         for header, body in arms:
-            self.zeros.update(zeros)  # each arm gives these their value, or says that nothing flowed
+            self.zeros.update(zeros)  # each arm sets these, if only to a zero
             self.holders.drop_all()  # an arm may run many times, or not at all
             self.inside(header, node.position, lambda body=body: self.arm(body, node))  # type: ignore[misc]
         self.holders.drop_all()
         self.holders.note(node.sets, False)
 
     def zeros_of_arms(self, node: Region) -> dict[str, str]:
-        """The cotangents that get their first value in a branch: each arm says what they are then."""
+        """The cotangents that get their first value in a branch, with their zeros: each arm sets them."""
         if not node.arms[0][0].startswith("if ") or node.arms[-1][0].startswith("elif "):
             return {}
         return {name: self.zeros[name] for name in sorted(node.sets) if name in self.zeros}
@@ -321,7 +320,7 @@ class Writer:
         lone = len(pieces) == 3 and pieces[1] not in self.holders.thin
         having = self.holders.of(pieces[1]) if lone else None
         passed = having if node.passes and held is None and bar in self.zeros else None
-        unnamed = held is not None and node.passes  # the only one that had it
+        unnamed = held is not None and node.passes  # the value never had a variable of its own
         new = node.new or (having is not None and (node.multiple or unnamed))
         if passed is None and not node.quiet and not new and not node.real:
             self.holders.give_away(pieces[1::2])
@@ -330,13 +329,13 @@ class Writer:
             self.holders.add(bar, passed)
 
     def are_whole(self, names: list[str]) -> bool:
-        """Whether cotangents, where what flows back to the function is none, are arrays of full shape."""
+        """Whether cotangents are certainly arrays of full shape, unless the seed is a zero object."""
         thin = self.holders.thin
         whole = not any(name in thin or self.holders.variable(name) in thin for name in names)
         return whole and self.holders.are_sure(names)
 
     def scale(self, node: Sum) -> bool:
-        """Write a term in the memory of what it is a multiple of, if that may be."""
+        """Write a term in the memory of the cotangent that it is a multiple of; False if that must not be."""
         bar, source = node.bar, node.text.split("\0")[1]
         if not self.may_scale(node, source):
             return False
@@ -363,11 +362,11 @@ class Writer:
         return True
 
     def slope(self, text: str, full: tuple[str, ...]) -> str:
-        """The text of a slope by which a cotangent is multiplied in its memory."""
+        """The text of a slope, which may reuse the memory of an array that it reads for the last time."""
         return text if self.spending is None else self.spending.spent(text, full, self.helper)
 
     def may_scale(self, node: Sum, source: str) -> bool:
-        """Whether what a term is a multiple of has a name, and memory that this may take."""
+        """Whether the cotangent that a term is a multiple of has a name, and memory that the term may take."""
         bar, waits, held = node.bar, self.waiting, self.holders.variable(source)
         so_far = set() if bar in self.zeros else {bar, self.holders.variable(bar)}
         if not so_far.isdisjoint({held, *(self.holders.of(held) or ())}):
@@ -379,8 +378,8 @@ class Writer:
         return takes
 
     def may_take(self, name: str, by: str) -> bool:
-        """Whether a cotangent is an array that nobody else has, nor reads after the present node, which sets
-        the one that its memory may go to.
+        """Whether the memory of the cotangent `name` may go to `by`, which the present node sets: it is an
+        array that nothing else holds or reads after this node.
         """
         group = self.holders.of(name)
         if group is None:
@@ -391,7 +390,7 @@ class Writer:
         return unread and not others and not {*having, by} & self.holders.thin
 
     def so_far(self, bar: str, reads: list[str], position: ir.Position | None, width: int) -> str:
-        """The text of a cotangent so far, if that waits, and a line of this width may take it."""
+        """Take the waiting text of a cotangent, if there is one and a line of this width has room for it."""
         held = self.waiting
         if held is None or held.name != bar or bar in reads or not self.fits(held, position, width):
             return ""
@@ -399,8 +398,8 @@ class Writer:
         return held.text
 
     def grow(self, node: Sum, term: str, begun: str = "", new: bool = False) -> None:
-        """A sum whose term has its text, and is `new`; `begun` is the text of the cotangent so far, if it was
-        not written.
+        """Write a sum, given the text of its term and whether that is `new`; `begun` is the cotangent's text
+        so far, if that is not written yet.
         """
         bar, own = node.bar, new
         alone: tuple[str, ...] = ()
@@ -411,7 +410,7 @@ class Writer:
         else:
             onto = begun or self.held_by.get(bar, bar)
             takes = not node.real and node.plain and self.may_take(bar, bar)
-            array = self.holders.are_sure([bar])  # also when nothing is added
+            array = self.holders.are_sure([bar])  # even if nothing is added
             both, sure = sure and array, sure or array
             own = takes and (own or both)
             given = () if onto == bar else (f"{bar} = {onto}",)
@@ -420,7 +419,7 @@ class Writer:
             elif node.real or node.plain:
                 sign, term = signed(term)
                 text = f"{onto} {sign} {term}"
-                if takes and both and not begun:  # NumPy adds no zero object to an array in place
+                if takes and both and not begun:  # NumPy cannot add a zero object to an array in place
                     alone = (*given, f"{bar} {sign}= {without_brackets(term)}")
                 elif node.real and onto == bar:
                     alone = (f"{bar} {sign}= {term}",)
@@ -434,7 +433,7 @@ class Writer:
             self.holders.add(bar)
 
     def added_onto(self, node: Sum, array: str, given: str) -> str:
-        """The text of what adds a term, made from these arguments, to an array in its memory."""
+        """The text of a call that adds the term of these arguments to an array, in the array's memory."""
         adding, less = node.onto, without_first_minus(given) if node.off is not None else ""
         if less:
             adding, given = node.off, less
@@ -479,7 +478,9 @@ class Writer:
         self.pull_some(node, asked, given)
 
     def pull_some(self, node: Pull, asked: str, given: str) -> None:
-        """Several entries at once; what becomes a real number, or goes where one went, is added after."""
+        """Take several entries at once; one that becomes a real number, or whose cotangent occurs twice, is
+        added in a line of its own.
+        """
         names: list[str] = []
         onto: list[str] = []
         later: list[tuple[Sum, str]] = []
@@ -499,14 +500,14 @@ class Writer:
             self.entry(term, name)
 
     def take_apart(self, node: Pull, given: str) -> None:
-        """The same with the answer of the pullback as it is."""
+        """Write a pull line by line: first the pullback's answer, then each entry that is added."""
         name = self.fresh("parts") if node.sums else ""
         self.put(f"{name} = {given}" if name else given, node.position)
         for slot, term in node.sums:
             self.entry(term, f"{name}[{slot}]")
 
     def entry(self, term: Sum, text: str) -> None:
-        """One entry of the answer of a pullback goes into its sum."""
+        """Add one entry of a pullback's answer to its sum."""
         begun = self.so_far(term.bar, [], term.position, 0)
         self.flush()
         if text == term.bar:  # its value so far is that entry
@@ -519,7 +520,7 @@ class Writer:
         return f"{self.helper(helper, helper.__name__)}({text})"
 
     def copy(self, bar: str, source: str, position: ir.Position | None) -> None:
-        """A cotangent is what another one is."""
+        """Make a cotangent equal to another one."""
         self.left[bar] -= 1
         self.left[source] -= 1
         held = self.waiting
@@ -547,7 +548,9 @@ class Writer:
     def before(
         self, reads: list[str], sets: tuple[str, ...], position: ir.Position | None, width: int
     ) -> _Waiting | None:
-        """Make ready for a node that reads and sets cotangents; gives the line that goes into its own."""
+        """Prepare for a node that reads and sets cotangents; return the waiting line that goes into its own,
+        if one does.
+        """
         for name in (*reads, *sets):
             self.left[name] -= 1
         kept, held = self.kept_in(sets), self.waiting
@@ -556,7 +559,7 @@ class Writer:
             return held
         self.flush()
         if kept:
-            self.left.update(reads)  # which are still to be read when these lines have run
+            self.left.update(reads)  # they are read after these lines
             self.spell_out(kept, position)
             self.left.subtract(reads)
         return None
@@ -569,21 +572,21 @@ class Writer:
         position: ir.Position | None,
         width: int,
     ) -> bool:
-        """Whether the text of a line that waits goes into a node that reads and sets cotangents."""
+        """Whether the text of a waiting line goes into a node that reads and sets these cotangents."""
         read_here = reads.count(held.name) == 1 and self.ends(held.name, sets)
         return read_here and self.fits(held, position, width)
 
     def fits(self, held: _Waiting, position: ir.Position | None, width: int) -> bool:
-        """Whether a line that waits may go into another: on one line of the author's, and of ours."""
+        """Whether a waiting line may go into another: from the same author's line, and not too long."""
         on_one_line = position is not None and held.position is not None and held.position[0] == position[0]
         return (on_one_line or held.position is None) and len(held.text) + width <= _WIDE
 
     def ends(self, name: str, sets: tuple[str, ...]) -> bool:
-        """Whether nobody reads a cotangent after the present node, which sets others, or sets that again."""
+        """Whether nothing reads a cotangent's value after the present node, which may be one that sets it."""
         return name in sets or (not self.left[name] and self.home.get(name, self.depth) == self.depth)
 
     def kept_in(self, names: Iterable[str]) -> list[str]:
-        """The cotangents that some variables hold and that are still read."""
+        """The cotangents that these variables hold for others and that are still to be read."""
         return [
             copy
             for name in names
@@ -593,7 +596,7 @@ class Writer:
         ]
 
     def spell_out(self, names: Iterable[str], position: ir.Position | None) -> None:
-        """Write the lines that were left out so far, all at once where one takes the other's value."""
+        """Write the assignments left out so far, all at once if one takes another's value."""
         moves: dict[str, str] = {}
         todo = list(names)
         while todo:
@@ -613,7 +616,7 @@ class Writer:
         position: ir.Position | None,
         alone: tuple[str, ...] = (),
     ) -> None:
-        """A line that sets names; one name may wait for who reads it."""
+        """Add a line that sets names; it waits, since it may go into the line that reads it."""
         for name in names:
             self.zeros.pop(name, None)
             self.held_by.pop(name, None)
@@ -626,7 +629,7 @@ class Writer:
             self.waiting = _Waiting("", text, alone, position, names)
 
     def give_instead(self, source: str, bar: str, held: _Waiting) -> None:
-        """Let the line that waits set one cotangent in place of another, which nobody reads."""
+        """Let the waiting line set one cotangent instead of another, which is not read again."""
         self.zeros.pop(bar, None)
         self.held_by.pop(bar, None)
         self.holders.replace(bar)
@@ -640,7 +643,7 @@ class Writer:
                 self.put(line, held.position)
 
     def filled(self, pieces: list[str], held: _Waiting | None, alone: bool) -> str:
-        """A text with the values of its cotangents; `alone` says that it needs no brackets around it."""
+        """A text with its cotangents filled in; `alone` says that a whole text needs no brackets."""
         made = pieces[:]
         for number in range(1, len(pieces), 2):
             name = pieces[number]
@@ -655,7 +658,7 @@ class Writer:
 
 
 def texts_of(nodes: list[Node], returned: list[str]) -> tuple[list[str], list[str]]:
-    """The texts of nodes and of what is returned; those outside of branches and loops, and those inside."""
+    """The texts outside branches and loops (of nodes and of what is returned), and the texts inside."""
     outside, inside = list(returned), []
     for node in nodes:
         if isinstance(node, Region):
@@ -667,8 +670,8 @@ def texts_of(nodes: list[Node], returned: list[str]) -> tuple[list[str], list[st
 
 
 def in_step(moves: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
-    """Copies as lines, each with its targets and sources: up to `most` on one line, and all of them where one
-    is the source of another.
+    """Copies grouped into lines, each with its targets and sources: up to `most` on a line, or all on one if
+    a target is a source of another.
 
     >>> in_step([("a", "b"), ("c", "d")], 1), in_step([("a", "b"), ("b", "a")], 1)
     ([('a', 'b'), ('c', 'd')], [('a, b', 'b, a')])
@@ -683,5 +686,5 @@ def in_step(moves: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
 
 
 def _is_name(pieces: list[str]) -> bool:
-    """Whether a text is nothing but one cotangent."""
+    """Whether a text is just one cotangent."""
     return len(pieces) == 3 and not pieces[0] and not pieces[2]

@@ -1,4 +1,4 @@
-"""The tangents of operations on typed arrays, written out, so that a further sweep knows what it meets."""
+"""The tangents of operations on typed arrays, written out, so that a further transform knows the types."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from ...rules.kinds import ANY, F8, Array, Known, Tuple, Type, is_real
 from ...rules.rule import Rule
 from ..base import ir
 
-_CHANGING = frozenset({"dtype", "out", "initial", "where"})  # options with which a sum is no linear function
+_CHANGING = frozenset({"dtype", "out", "initial", "where"})  # options that make a sum nonlinear
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow"}
 
 
 class TypedTangents:
-    """The part of the tangent that writes out what is linear in arrays or has its partials as formulas.
+    """The part of the tangent that writes out operations that are linear in arrays, or whose partials are
+    formulas.
 
-    An operation on tangents takes them for arrays: `assumed` are those of which that has to be true, in the
-    types of what is made.
+    Operations on tangents assume that these are arrays or numbers: `assumed` are those for which the types
+    of the finished function must confirm it.
     """
 
     assumed: list[ir.Atom]
@@ -41,7 +42,7 @@ class TypedTangents:
     of_reals: Callable[..., None]
 
     def of_arrays(self, op: ir.Op, target: str) -> bool:
-        """Whether an operation on arrays was written out, with its tangent."""
+        """Write out an operation on arrays with its tangent, if possible; return whether that was done."""
         if not _is_float(self.types(target)):
             return False
         rule = self.steps.certain_rule(op, "frule")
@@ -55,7 +56,7 @@ class TypedTangents:
         return True
 
     def tangent_of(self, op: ir.Op, rule: Rule, target: str) -> Callable[[], None] | None:
-        """What writes the tangent of an operation, if that is one of those here."""
+        """A function that writes out the tangent of an operation, or None if it is not one of those here."""
         if isinstance(op, ir.Binary):
             if not (_is_float(self.types(op.left)) and _is_float(self.types(op.right))):
                 return None
@@ -76,7 +77,7 @@ class TypedTangents:
         )
 
     def array(self, atom: ir.Atom) -> ir.Atom:
-        """The tangent of an array as one."""
+        """The tangent of an array, assumed to be an array as well."""
         dot = self.full(atom)
         self.assumed.append(dot)
         return dot
@@ -95,7 +96,8 @@ class TypedTangents:
         return (lambda: self.of_power(op, exponent, target)) if op.operator == "pow" and whole else None
 
     def of_sum(self, op: ir.Binary, target: str) -> None:
-        """The sum of the tangents, each of the shape of the sum."""
+        """Define the sum of the tangents; an array that is constant adds zeros, so that the shape is right.
+        """
         terms = [
             self.dot(atom)
             if self.varies(atom) or not isinstance(self.types(atom), Array)
@@ -131,7 +133,7 @@ class TypedTangents:
     # -- functions -------------------------------------------------------------------------------------------
 
     def by_slope(self, op: ir.Call, rule: Rule, target: str) -> Callable[[], None] | None:
-        """An elementwise function of one array: its slope times the tangent."""
+        """The writer for an elementwise function of one array or number: its slope times the tangent."""
         if op.keywords or len(op.args) != 1 or rule.past is not None:
             return None
         (x,) = op.args
@@ -146,13 +148,13 @@ class TypedTangents:
         )
 
     def slopes_of(self, rule: Rule, args: tuple[ir.Atom, ...]) -> tuple[Formula, ...]:
-        """The partials of a rule as formulas; none where they are not."""
+        """The partials of a rule as formulas, or an empty tuple if they cannot be written so."""
         kinds = list(map(self.types, args))
         of_arrays = all(isinstance(kind, Array) or kind == F8 for kind in kinds)
         return partials_of(rule.partials, len(args), of_arrays) if rule.partials is not None else ()
 
     def written(self, formula: Formula, y: str, xs: tuple[ir.Atom, ...]) -> ir.Atom:
-        """The operations of a formula; the value of the last one."""
+        """Add the operations of a formula; return the value of the last one."""
         names: dict[str, ir.Atom] = {"y": y, **{f"x{k}": x for k, x in enumerate(xs)}}
         names |= {f"h{k}": ir.Const(helper) for k, helper in enumerate(formula.helpers)}
         text = formula.text.format_map({name: name for name in names})
@@ -173,7 +175,7 @@ class TypedTangents:
         return self.let(ir.Call(self.expression(node.func, names), args), "t")
 
     def of_linear(self, op: ir.Call, rule: Rule, target: str) -> Callable[[], None] | None:
-        """A function that is linear in its first argument: the same of the tangent."""
+        """The writer for a function that is linear in its first argument: its value at the tangent."""
         if not rule.linear or any(name in _CHANGING for name, _ in op.keywords):
             return None
         is_method = op.method is not None and not isinstance(self.types(op.function), Known)
@@ -194,14 +196,14 @@ class TypedTangents:
         return define
 
     def is_display(self, atom: ir.Atom) -> bool:
-        """Whether a value is a tuple of arrays and numbers that is written out."""
+        """Whether a value is a tuple display of arrays and numbers, perhaps nested."""
         build = self.builds.get(str(atom))
         return build is not None and all(
             _is_float(self.types(item)) or self.is_display(item) for item in build.items
         )
 
     def display(self, atom: ir.Atom) -> ir.Atom:
-        """The tangents of all that stands in a tuple, zeros written out."""
+        """The tangents of all items of a tuple display, including zeros for the constant ones."""
         items = self.builds[str(atom)].items
         return self.packed(
             [
@@ -225,5 +227,5 @@ def _says_nothing(kind: Type) -> bool:
 
 
 def hold(assumed: list[ir.Atom], types: Callable[[ir.Atom], Type]) -> bool:
-    """Whether the tangents that were taken for arrays and numbers are such for certain."""
+    """Whether the tangents that were assumed to be arrays or numbers certainly are."""
     return all(_is_float(types(atom)) for atom in assumed)
