@@ -1,7 +1,7 @@
-"""Containers made of others: dict displays with `**`, dict comprehensions, the rest of a mapping pattern, the
+"""Containers made from others: dict displays with `**`, dict comprehensions, the rest of a mapping pattern, the
 columns of `zip(*rows)`.
 
-Each function has a rule of its own beside it, of the form of every rule: `(y, back)` for the same arguments.
+Beside each function is its rule, which returns `(y, back)` for the same arguments.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def merged(*parts: Any) -> dict[Any, Any]:
 
 
 def merged_rule(*parts: Any) -> tuple[dict[Any, Any], Callable[[Any], Any]]:
-    """The cotangent of an entry goes to the last part that has its key."""
+    """The rule of `merged`: the cotangent of an entry goes to the last part that has its key."""
     y = merged(*parts)
     giver = {key: number for number, part in enumerate(parts) for key in part.keys()}
     kinds = [_kind_of(part) for part in parts]
@@ -39,7 +39,7 @@ def merged_rule(*parts: Any) -> tuple[dict[Any, Any], Callable[[Any], Any]]:
 
 
 def keywords(*parts: Any) -> dict[str, Any]:
-    """The keyword arguments of a call with `**`: none may come twice."""
+    """The keyword arguments of a call with `**`; raises TypeError if one occurs twice."""
     found: dict[str, Any] = {}
     for part in parts:
         if not hasattr(part, "keys"):
@@ -54,17 +54,17 @@ def keywords(*parts: Any) -> dict[str, Any]:
 
 
 def keywords_rule(*parts: Any) -> tuple[dict[str, Any], Callable[[Any], Any]]:
-    """As for a merge; each key has one giver."""
+    """The rule of `keywords`: the cotangent of an entry goes to the part that has its key."""
     return keywords(*parts), merged_rule(*parts)[1]
 
 
 def paired(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
-    """`{k: v for ...}` from its keys and values in order."""
+    """`{k: v for ...}` from its keys and values, in order."""
     return dict(zip(keys, values, strict=True))
 
 
 def paired_rule(keys: list[Any], values: list[Any]) -> tuple[dict[Any, Any], Callable[[Any], Any]]:
-    """A value that a later one of the same key has replaced gets no cotangent."""
+    """The rule of `paired`: a value replaced by a later one with the same key gets no cotangent."""
     place, count = {key: number for number, key in enumerate(keys)}, len(values)
 
     def paired_pullback(y_bar: Any) -> Any:
@@ -84,20 +84,20 @@ def left_over(mapping: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
 
 
 def left_over_rule(mapping: Any, keys: tuple[Any, ...]) -> tuple[dict[Any, Any], Callable[[Any], Any]]:
-    """The entries keep their keys."""
+    """The rule of `left_over`: the entries keep their keys."""
     kind = _kind_of(mapping)
     return left_over(mapping, keys), lambda y_bar: (NO, make(kind, entries_in(y_bar)), NO)
 
 
 def transposed(rows: Any) -> Any:
-    """What `zip(*rows)` goes through: at once where the rows have lengths, else item by item."""
+    """The columns of `zip(*rows)`: a list if all rows have lengths, else an iterator."""
     rows = list(rows)
     columns = zip(*rows)
     return list(columns) if all(hasattr(row, "__len__") for row in rows) else columns
 
 
 def transposed_rule(rows: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The cotangents of the columns, row by row."""
+    """The rule of `transposed`: the cotangents of the columns are transposed back into those of the rows."""
     held = list(rows)
     for x in (rows, *held):
         if not isinstance(x, (list, tuple, np.ndarray)):

@@ -1,5 +1,5 @@
-"""What stands for the operations on lists, deques, dicts, objects and cells of this sweep: each does what
-Python does, and its pullback puts the cotangents where the parts were before.
+"""Handlers of the operations on lists, deques, dicts, objects and cells made during this sweep: each does what
+Python does, and its pullback moves the cotangents to where the parts were before.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ WITH_ITEMS = (list, dict, deque)  # their items go by index or key
 
 
 def base_of(x: Any) -> Any:
-    """The class of Python's own that a container is of, or inherits from: its methods do what is stored,
-    whatever a class of the author's makes of them.
+    """The built-in class of a container, or the one that it inherits from: its methods access the stored
+    items, even if the author's class overrides them.
     """
     kind = type(x)
     if kind not in _BASES:
@@ -61,12 +61,12 @@ def base_of(x: Any) -> Any:
 
 
 def stored(xs: Any, index: Any) -> Any:
-    """`xs[index]` as it is stored."""
+    """The stored item `xs[index]`, whatever the author's class overrides."""
     return xs[index] if type(xs) in _BASES else base_of(xs).__getitem__(xs, index)
 
 
 def store(xs: Any, index: Any, item: Any) -> None:
-    """`xs[index] = item` as it is stored."""
+    """Store `xs[index] = item`, whatever the author's class overrides."""
     if type(xs) in _BASES:
         xs[index] = item
     else:
@@ -77,11 +77,12 @@ def store(xs: Any, index: Any, item: Any) -> None:
 
 
 def _where(xs: Any, index: Any) -> int:
+    """An index as a position from the start."""
     return index + len(xs) if index < 0 else int(index)
 
 
 def _handed_out(xs: Any, key: Key, y: Any, bars: tuple[Any, ...] = _NOTHING) -> Callable[[Any], Any]:
-    """The pullback of a part that is handed out: it adds to the entry of its key, and gives `bars`."""
+    """The pullback of reading the part `y` under `key`: it adds to the cotangent there, and returns `bars`."""
     where = None if type(y) in NEVER_OWN else whole(y)
     if where is None:
 
@@ -99,7 +100,7 @@ def _handed_out(xs: Any, key: Key, y: Any, bars: tuple[Any, ...] = _NOTHING) -> 
 
 
 def read_item(xs: Any, index: Any) -> Any:
-    """`xs[index]` of a list, dict or deque of this sweep."""
+    """`xs[index]` of a list, dict or deque made during this sweep."""
     if type(xs) is list and type(index) is int:  # most often
         y = xs[index]
         return y, _handed_out(xs, index + len(xs) if index < 0 else index, y)
@@ -168,7 +169,7 @@ def pop(xs: Any, *index: Any) -> Any:
 
 
 def _without(xs: Any, key: int, y: Any, bars: tuple[Any, ...]) -> Any:
-    """What was at a position and has been taken away, with the pullback that makes room for it again."""
+    """The item `y` that was removed from a position, with the pullback that makes room for it again."""
     note_change(xs)
     put_back = _handed_out(xs, key, y, bars)
 
@@ -182,9 +183,10 @@ def _without(xs: Any, key: int, y: Any, bars: tuple[Any, ...]) -> Any:
 
 
 def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool = False) -> Callable[..., Any]:
-    """A method that moves the items of a list: `change(list, *args)` done on it and on its positions.
+    """The handler of a method that moves the items of a list: `change(list, *args)` runs on the list and on a
+    list of its positions.
 
-    `brings` is the argument that is put in, or whose items are, if `many`.
+    `brings` is the number of the argument that is put in, or whose items are if `many`.
     """
 
     def method(xs: Any, *args: Any) -> Any:
@@ -211,7 +213,7 @@ def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool =
 
 
 class InsertedItems:
-    """Items that are put into a list, with the way their cotangent goes back."""
+    """Items that are put into a list, and how their cotangents go back to where they came from."""
 
     __slots__ = ("before", "items", "outline", "source")
 
@@ -222,6 +224,7 @@ class InsertedItems:
         self.outline = outline(source)
 
     def cotangent(self, bars: list[Any]) -> Any:
+        """The cotangent of the source, from those of its items."""
         kind = type(self.source)
         if kind in (list, tuple, deque) or isinstance(self.source, (list, tuple)):
             found: Any = make(kind if kind is not deque else list, dict(enumerate(bars)), len(bars))
@@ -234,7 +237,7 @@ class InsertedItems:
 
 
 def nothing_lost(x: Any, items: Iterable[Any], bars: Iterable[Any]) -> Any:
-    """NoTangent for what something without positions handed out, if its items cannot lose anything."""
+    """NoTangent for a source whose items have no positions; raises if an item would lose its cotangent."""
     for item, bar in zip(items, bars):
         if bar is not None and not isinstance(unthunk(bar), AbstractZero) and not may_be_in_set(item):
             raise items_refused(type(x))
@@ -242,8 +245,8 @@ def nothing_lost(x: Any, items: Iterable[Any], bars: Iterable[Any]) -> Any:
 
 
 def _rearranged(xs: Any, act: Callable[[Any, list[Any]], Any], new: Any) -> Callable[[Any], Any]:
-    """Do `act(xs, items)`; the pullback moves the cotangents to where the items were, and gives those of the
-    new ones.
+    """Do `act(xs, items)`; the pullback moves the cotangents back to where the items were, and returns those
+    of the new items.
     """
     positions: Any = list(range(len(xs)))
     if isinstance(xs, deque):
@@ -284,7 +287,9 @@ def sort(xs: list[Any], *, key: Any = None, reverse: bool = False) -> Any:
 
 
 def _giving_itself(method: Callable[..., Any]) -> Callable[..., Any]:
-    """`xs += items` and its like, which change a container of this sweep as the method does, and give it."""
+    """The handler of an in-place operator, such as `xs += items`, from that of the method that does the same:
+    it returns the container.
+    """
 
     def in_place(xs: Any, other: Any) -> Any:
         _, back = method(xs, other)
@@ -314,7 +319,7 @@ NOT_COUNTED = Counter.__missing__  # which gives 0
 
 
 def _missing(d: Any, key: Key) -> Any:
-    """`d[key]` where there is no such key: what `__missing__` of its class gives must be a constant."""
+    """`d[key]` if there is no such key: what `__missing__` of its class returns must be constant."""
     y = d[key]  # or Python's own error
     if type(d).__missing__ is not NOT_COUNTED and carries(y):
         raise NotDifferentiableError(
@@ -326,7 +331,7 @@ def _missing(d: Any, key: Key) -> Any:
 
 
 def _make_entry(d: defaultdict[Any, Any], key: Key) -> Any:
-    """`d[key]` where the factory of a defaultdict makes the entry."""
+    """`d[key]` if the factory of a defaultdict makes the entry."""
     make = written().factories.get(id(d))
     if make is None:
         y, made = d[key], lambda y_bar: _NOTHING
@@ -405,7 +410,7 @@ def update(d: Any, /, *others: Any, **more: Any) -> Any:
 
     def back(_: Any) -> Any:
         words = [take(d, key) for key in more]
-        found = [take(d, key) for key in reversed(keys)][::-1]  # of equal keys the last one counts
+        found = [take(d, key) for key in reversed(keys)][::-1]  # the last of equal keys counts
         if is_dict:
             bar = hand_in(where, make(dict, dict(zip(keys, found))))
         else:
@@ -442,14 +447,14 @@ def fill_deque(xs: Any, iterable: Any = (), maxlen: Any = None) -> Any:
 
 
 def read_attribute(o: Any, name: str) -> Any:
-    """`o.name` of an object of this sweep."""
+    """`o.name` of an object made during this sweep."""
     y, owner = getattr(o, name), _keeper(o) if isinstance(o, WITH_ITEMS) else o
     return y, _handed_out(owner, name, y, (NO, ZERO))
 
 
 def _keeper(o: Any) -> Any:
-    """What the cotangents of the attributes of a container are kept for: the dict of its attributes, since
-    those of its items are kept for the container.
+    """The owner of the cotangents of a container's attributes: its `__dict__`, since the container itself
+    owns those of its items.
     """
     return getattr(o, "__dict__", o)
 
@@ -481,19 +486,19 @@ def set_attribute(o: Any, name: str, value: Any) -> Any:
 
 
 def make_cell(x: Any) -> Any:
-    """A variable that is rebound while nested functions see it, with its first value."""
+    """A cell for a variable that is rebound while nested functions see it, with its first value."""
     cell = types.CellType() if x is ir.UNBOUND else types.CellType(x)
     own(cell, True)
     return cell, effectful(lambda _: (NO, take(cell, CELL)))
 
 
 def plain_cell(x: Any) -> types.CellType:
-    """As `make_cell`, where no cotangent is wanted."""
+    """Like `make_cell`, if no cotangent is needed."""
     return own(types.CellType() if x is ir.UNBOUND else types.CellType(x), False)
 
 
 def cell_value(cell: types.CellType, name: str, free: bool) -> Any:
-    """The value of a shared variable, or Python's own error where it has none."""
+    """The value of a shared variable; raises Python's own error if it is unbound."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -510,7 +515,7 @@ def read_cell(cell: types.CellType, name: str, free: bool) -> Any:
 
 
 def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
-    """The assignment to a shared variable."""
+    """Assign to a shared variable, or unbind it."""
     if value is ir.UNBOUND:
         del cell.cell_contents
     else:
@@ -522,7 +527,7 @@ def write_cell(cell: types.CellType, name: str, value: Any) -> Any:
 # --- methods and operators ----------------------------------------------------------------------------------
 
 
-# What stands for a method or operator whose first argument is a container of this sweep.
+# The handlers of methods and operators whose first argument is a container made during this sweep.
 _LIST: dict[Any, Callable[..., Any]] = {
     list.append: append,
     list.pop: pop,
@@ -584,7 +589,9 @@ _METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
 
 
 def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
-    """What stands for a method or operator on the container `x`, if that is of this sweep and followed."""
+    """The handler of a method or operator on the container `x`; None if `x` is not one of this sweep's whose
+    changes are recorded.
+    """
     if type(x) in NEVER_OWN or not is_followed(x):
         return None
     if (kind := KINDS.get(type(x))) is not None:
@@ -596,7 +603,7 @@ def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
 
 
 def is_hashable(x: Any) -> bool:
-    """Whether a value may be looked up in a table."""
+    """Whether the type of a value has a hash."""
     return type(x).__hash__ is not None
 
 
@@ -604,12 +611,13 @@ _OF_SETS = frozenset(name for name in methods_that(WRITES, set) if name.__name__
 
 
 def changes_set(target: Any, x: Any) -> bool:
-    """Whether `target` is a method that changes the set `x` of this sweep."""
+    """Whether `target` is a method that changes `x`, a set made during this sweep."""
     return isinstance(x, set) and is_own(x) and is_hashable(target) and target in _OF_SETS
 
 
 def may_be_in_set(x: Any) -> bool:
-    """Whether nothing is lost if `x` is an item of a set: it has no cotangent, or keeps it by identity."""
+    """Whether `x` can be an item of a set without losing its cotangent: it has none, or keeps it by identity.
+    """
     if isinstance(x, (tuple, set, frozenset, list, range, dict)):
         return all(map(may_be_in_set, x))
     return isinstance(x, (int, str, bytes, type(None), np.integer, np.bool_)) or is_own(x) or callable(x)

@@ -1,4 +1,4 @@
-"""Copies of structures: new containers, which may be changed; their cotangents are those of the originals."""
+"""Copies of structures: new containers that may be changed, whose cotangents go to the originals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _OF_DATACLASSES = (dataclasses.asdict, dataclasses.astuple)
 
 
 def copier(target: Any, args: tuple[Any, ...], inner: Callable[..., Any]) -> Handler | None:
-    """The handler of a call that copies a structure; None for any other, and where nothing is to be followed.
+    """The handler of a call that copies a structure; None for any other call, and for values that hold no
+    others.
 
     `inner` makes the copy, or refuses.
     """
@@ -57,7 +58,7 @@ def conversion(target: Any, args: tuple[Any, ...]) -> Handler | None:
 
 
 def made_plain(target: Callable[[Any], Any]) -> Callable[..., Any]:
-    """`copy.copy` or `copy.deepcopy` where no cotangent is wanted: the copies may be changed."""
+    """`copy.copy` or `copy.deepcopy` if no cotangent is needed: the copies may be changed."""
 
     def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         y = target(*args, **kwargs)
@@ -69,6 +70,7 @@ def made_plain(target: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _following(inner: Callable[..., Any], deep: bool) -> Handler:
+    """The handler of a copy whose changes are recorded."""
     def copied(x: Any) -> Any:
         __tracebackhide__ = True
         y = inner(x)
@@ -79,7 +81,7 @@ def _following(inner: Callable[..., Any], deep: bool) -> Handler:
 
 
 class _Copy:
-    """A structure `x` and its copy `y`, with the copies of the parts where these are copied too."""
+    """A structure `x` and its copy `y`; for a deep copy, its parts and their copies, too."""
 
     def __init__(self, x: Any, y: Any, deep: bool, followed: bool, seen: dict[int, _Copy]) -> None:
         seen[id(y)] = self
@@ -101,7 +103,7 @@ class _Copy:
                 self.parts[key] = _Copy(part, copied, deep, followed, seen)
 
     def back(self, y_bar: Any) -> Any:
-        """The cotangent of the original, from what is said of the copy as a whole and of its parts."""
+        """The cotangent of the original, from that of the copy as a whole and those of its parts."""
         entries = outlines.entries_in(y_bar)
         for key, bar in (heap.take_all(self.y) if self.changes else {}).items():
             entries[key] = add(entries.get(key, ZERO), bar)

@@ -1,4 +1,4 @@
-"""Containers as arguments of rules and passes: what these are given, and where their answers go."""
+"""Containers as arguments of rules and passes: which get copies, and where the resulting cotangents go."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .support import NO, settle, with_lists_copied
 def through_pass(
     forward: Callable[..., Any], function: types.FunctionType, args: tuple[Any, ...]
 ) -> Callable[..., Any]:
-    """The forward sweep of a pass where lists of this sweep are captured or among the arguments: what the
-    pullback says of them as wholes goes into the table.
+    """The forward sweep of a pass, wrapped if lists made during this sweep are captured or among the arguments:
+    the cotangents that its pullback returns for them go into the table.
     """
     if not any_made():
         return forward
@@ -47,15 +47,15 @@ def through_pass(
 
 
 def _any_lists(args: tuple[Any, ...]) -> bool:
-    """Whether there are lists of this sweep among arguments, or in tuples among them."""
-    for x in args:  # few are either, and each call of the author's asks
+    """Whether lists made during this sweep are among the arguments, or in tuples among them."""
+    for x in args:  # few are either, and this runs for each call of an author's function
         if (type(x) is tuple or isinstance(x, list)) and _first_layer(x) is not None:
             return True
     return False
 
 
 def _first_layer(x: Any) -> Outline | None:
-    """The outline of an argument whose items a pass may speak of by position."""
+    """The outline of an argument whose items may get cotangents by position from a pass."""
     if type(x) is tuple:
         inner = {key: where for key, part in enumerate(x) if (where := _first_layer(part)) is not None}
         return (None, inner) if inner else None
@@ -69,7 +69,7 @@ def _held_lists(function: types.FunctionType) -> Outline | None:
     inner = {}
     for cell in function.__closure__ or ():
         if isinstance(contents(cell), _WITH_ITEMS):
-            break  # else nothing that is captured has an outline, as a rule
+            break  # without one, captured values have no outline
     else:
         if not function.__kwdefaults__ and MOST_LEAVES.issuperset(map(type, function.__defaults__ or ())):
             return None
@@ -86,13 +86,13 @@ _WITH_ITEMS = (tuple, list)
 def through_rule(
     handler: Callable[..., Any], copied: str | None, adopts: bool, name: str = ""
 ) -> Callable[..., Any]:
-    """A handler by rule for arguments that may be containers of this sweep: what the rule says of them goes
-    into the table.
+    """Wrap the handler of a rule whose arguments may be containers made during this sweep: the cotangents that
+    it returns for them go into the table.
 
-    The rule gets copies, for it may look at its arguments again when they have changed: of "all" there is in
-    them, of the arguments alone where the result holds their very "parts", of nothing (None) where the result
-    is one of them or looks into them later. `adopts` says that the result is a new container, which may be
-    changed from now on; `name` is that of the function if the rule is a user's.
+    The rule gets copies, since it may read its arguments again after they have changed. `copied` is "all" for
+    deep copies, "parts" for shallow ones if the result holds the very parts of an argument, and None if the
+    result is an argument or reads it later. `adopts` says that the result is a new container, which may be
+    changed from now on; `name` is the name of the function if the rule is a user's.
     """
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -111,7 +111,7 @@ def through_rule(
             copies.refuse_changed(name)
             copies.refuse_alias(y, name)
         if adopts and not is_own(y) and isinstance(y, (list, dict)):
-            y = y.copy()  # the rule may look at its own later
+            y = y.copy()  # the rule may read its own result later
         size = publish(y) if adopts else None
         if size is None and not any(outlines):
             return y, pullback
@@ -131,8 +131,7 @@ def through_rule(
 
 
 def through_item(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for an item of a tuple, which is never copied: nothing is said of the others, so that nobody
-    has to know what is in them.
+    """Wrap the handler of `x[number]` of a tuple, which is never copied: only the item's outline is needed.
     """
 
     def call(x: tuple[Any, ...], number: int) -> Any:
@@ -166,34 +165,34 @@ _PRESERVING = frozenset(
 
 
 def preserves(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the result of a function holds the very parts of its argument; of an array it has numbers, and
-    the rule keeps what else it is given: a key with lists in it, nested lists to multiply with.
+    """Whether the result of a function holds the very parts of its argument. With an array among the arguments
+    it holds numbers instead, and the rule keeps the other arguments (an index with lists, nested lists).
     """
     if any(isinstance(x, np.ndarray) for x in args):
         return False
     return is_hashable(target) and target in _PRESERVING
 
 
-# Functions whose result looks into their argument when it is read, so that it must be the argument itself.
+# Functions whose result reads their argument later, so they must get the argument itself.
 _LIVE = frozenset({iter, reversed, enumerate, zip, *methods_that(VIEWS, dict, OrderedDict)})
 
 
 def keeps_alive(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the result of a function is an argument itself, or reads it later."""
+    """Whether the result of a function is one of its arguments, or reads one later."""
     if target is max or target is min:
         return len(args) > 1
     return is_hashable(target) and target in _LIVE
 
 
 def makes_new(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a function makes a new list or dict, which may be changed from then on."""
+    """Whether a function returns a new list or dict, which may be changed afterwards."""
     if not is_hashable(target) or target is max or target is min or target is tuple:
         return False
     if target is operator.getitem:
         return isinstance(args[1], slice)
     try:
         return target is np.ndarray.tolist or target in _PRESERVING
-    except TypeError:  # an object that holds what has no hash
+    except TypeError:  # an object that holds something unhashable
         return False
 
 

@@ -1,4 +1,4 @@
-"""What arrays, containers and results look like, to notice a change between two looks at them."""
+"""Fingerprints of arrays, containers and results, to notice that they have changed."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from .reach import text_of
 
 
 def array_fingerprint(array: np.ndarray) -> Any:
-    """What tells one content of an array from another."""
+    """A value that differs if the contents of an array differ."""
     if array.dtype.hasobject:
         return tuple(map(id, array.ravel().tolist()))
-    if array.ndim and array.size and not any(array.strides):  # one number, seen as many
+    if array.ndim and array.size and not any(array.strides):  # one number, broadcast
         return hash(array[(0,) * array.ndim].tobytes())
     return hash(array.tobytes())
 
 
 def value_fingerprint(x: Any, depth: int = 8) -> Any:
-    """What tells one result of a function from another, without keeping it: its kind, shape and content."""
+    """A value that differs if two results of a function do, by type, shape and content; keeps neither."""
     if isinstance(x, np.ndarray):
         return "array", x.dtype, x.shape, array_fingerprint(x)
     if isinstance(x, (int, float, complex, np.generic, str, bytes)) or x is None:
-        return type(x), repr(x)  # equal for nan, and apart for the two zeros
+        return type(x), repr(x)  # equal for nan, different for the two zeros
     if callable(x) or not depth:
         return type(x)
     return type(x), tuple((repr(key), value_fingerprint(part, depth - 1)) for key, part in parts(x).items())
 
 
 def kept_by(back: Any, but: Any = None) -> list[Any]:
-    """Every array, container, object and captured variable of the author's that can be reached through the
-    variables of a pullback and the tapes it holds, not by way of `but`.
+    """Every array, and every container, object and captured variable of the author's, that can be reached
+    through the variables of a pullback and the tapes it holds, except through `but`.
     """
     kept: list[Any] = []
 
@@ -98,7 +98,7 @@ CHANGING = (list, dict, set, deque, bytearray, array.array)
 
 
 def state_of(held: Any) -> Any:
-    """What something that may change holds now, for `is_as_it_was`: its very parts; of an array a print."""
+    """What a changeable value holds now, for `is_as_it_was`: its very parts, or an array's fingerprint."""
     if isinstance(held, np.ndarray):
         return array_fingerprint(held)
     if type(held) in KINDS:
@@ -113,8 +113,7 @@ def state_of(held: Any) -> Any:
 
 
 def is_as_it_was(held: Any, state: Any, may_gain: bool = False) -> bool:
-    """Whether something still holds what it held; an object may have more attributes now if it `may_gain`
-    some.
+    """Whether a value still holds what it held in `state`; if it `may_gain` attributes, new ones are allowed.
     """
     now = state_of(held)
     if isinstance(held, (np.ndarray, set, bytearray, array.array, *KINDS)):
@@ -130,24 +129,24 @@ def _same_parts(then: Iterable[Any], now: Iterable[Any]) -> bool:
     return all(a is b or (type(a) is type(b) and isinstance(a, _PLAIN) and a == b) for a, b in zip(then, now))
 
 
-_PLAIN = (int, float, complex, str, bytes)  # an attribute in C may be made again each time it is read
+_PLAIN = (int, float, complex, str, bytes)  # reading an attribute defined in C may return a new object
 
 
-# All else is an author's object. (An iterator of `itertools` may hold a tuple that is not filled yet.)
+# Objects of other modules are the author's. (An iterator of `itertools` may hold a tuple not filled yet.)
 _OPAQUE = ("rulelab", "builtins", "numpy", "weakref", "itertools", "_")
 
 
 def _fields(held: Any) -> list[Any]:
-    """What an object holds; not its `__dict__`, but what is in that."""
+    """The values that an object refers to, with those in its `__dict__` in place of that."""
     named = getattr(held, "__dict__", None)
     fields = [value for value in gc.get_referents(held) if not isinstance(value, type) and value is not named]
     return [*fields, *named.values()] if isinstance(named, dict) else fields
 
 
 def arrays_in_reach(function: Any) -> list[np.ndarray]:
-    """The arrays that a function captures, has as defaults or names among its globals: by themselves, in
-    lists, tuples, dicts and functions, and as attributes of objects. What such objects hold in turn is not
-    looked through: a figure or a logger leads everywhere.
+    """The writable arrays that a function captures, has as defaults or names as globals: directly, in lists,
+    tuples, dicts and functions, and as attributes of objects. Objects are not searched any deeper, since a
+    figure or a logger leads everywhere.
     """
     reached = everything_held([function], _beside)
     found = [x for x in reached if isinstance(x, np.ndarray)]
@@ -155,7 +154,7 @@ def arrays_in_reach(function: Any) -> list[np.ndarray]:
 
 
 def _beside(held: Any) -> Iterable[Any]:
-    """Where `arrays_in_reach` goes from one value."""
+    """The values that `arrays_in_reach` visits next from one value."""
     if isinstance(held, types.FunctionType):
         named = (held.__globals__.get(name) for name in names_in(held.__code__))
         kinds = (np.ndarray, list, tuple, dict)
@@ -169,13 +168,13 @@ def _beside(held: Any) -> Iterable[Any]:
 
 
 class Seen:
-    """Arrays as they are now."""
+    """The contents of some arrays now, to check later."""
 
     def __init__(self, arrays: Iterable[np.ndarray]) -> None:
         self._prints = [(x, array_fingerprint(x)) for x in arrays]
 
     def check(self, where: str, fixes: tuple[str, ...], place: Place | None = None) -> None:
-        """MutationError if one of them has changed."""
+        """Raise MutationError if one of the arrays has changed."""
         for x, seen in self._prints:
             if array_fingerprint(x) != seen:
                 shape = ", ".join(map(str, x.shape))
@@ -188,8 +187,8 @@ class Seen:
 
 
 def read_outside(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function captures, its defaults and the globals that its code names, functions inside included;
-    without the records, to which it does nothing but add.
+    """The names and values of what a function captures, of its defaults, and of the globals that its code and
+    nested functions name; without records, that is, variables to which it only adds.
     """
     names = function.__globals__
     known = {name: names[name] for name in names_in(function.__code__) if name in names}

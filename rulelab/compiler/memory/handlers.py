@@ -1,4 +1,4 @@
-"""Handlers: what stands for a call at run time and gives `(y, back)` for the same arguments."""
+"""Handlers: functions that replace a call at run time and return `(y, back)` for the same arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO, ZERO = support.NO, support.ZERO
 
 
 class Uncached:
-    """A handler that was found for these very arguments: others of the same types may need another."""
+    """A handler for these very arguments only: others of the same types may need a different one."""
 
     __slots__ = ("call",)
 
@@ -32,13 +32,13 @@ def attribute_of(name: str, owner: Any) -> Any:
 
 
 def method_of(name: str, owner: Any) -> Any:
-    """A method taken as a value: what flows to it is the object's, unless it is static or of the class."""
+    """A method read as a value: its cotangent is the object's, unless it is a static or class method."""
     method = getattr(owner, name)
     return method, (lambda y_bar: (NO, y_bar)) if is_bound_to(method, owner) else no_cotangents
 
 
 def is_bound_to(method: Any, owner: Any) -> bool:
-    """Whether a method is one of this object, or of that of a `super()`."""
+    """Whether a method is bound to this object, or to the object of a `super()`."""
     bound = getattr(method, "__self__", None)
     return bound is owner or (isinstance(owner, super) and bound is owner.__self__)  # type: ignore[attr-defined]
 
@@ -55,16 +55,16 @@ def imaginary_part(x: Any) -> Any:
 
 
 def constant(target: Any) -> Handler:
-    """The handler of a call without derivative: every cotangent is NoTangent."""
+    """The handler of a call without a derivative: every cotangent is NoTangent."""
     return lambda *args, **kwargs: (target(*args, **kwargs), no_cotangents)
 
 
 def no_cotangents(y_bar: Any) -> Any:
-    return NO  # each of its entries is itself
+    return NO  # each entry of NoTangent is NoTangent
 
 
 def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
-    """A handler that brings the object of a bound method along; its cotangent is that of the function."""
+    """A handler that also passes the object of a bound method, whose cotangent becomes that of the method."""
 
     def call_bound(*args: Any, **kwargs: Any) -> Any:
         enter()
@@ -83,7 +83,7 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
 
 
 def rearranged(pullback: Any, order: Callable[[tuple[Any, ...]], Any]) -> Callable[[Any], Any]:
-    """A pullback whose cotangents stand in another order, or are of other arguments: `order(cotangents)`."""
+    """A pullback that returns `order(cotangents)`, for a call with other arguments or another order of them."""
 
     def back(y_bar: Any) -> Any:
         __tracebackhide__ = True
@@ -94,7 +94,7 @@ def rearranged(pullback: Any, order: Callable[[tuple[Any, ...]], Any]) -> Callab
 
 
 def without_owner(inner: Handler) -> Handler:
-    """The handler of `owner.name(...)` from that of the bound method, whose own cotangent is the object's."""
+    """The handler of `owner.name(...)` from that of the bound method, whose cotangent becomes the owner's."""
 
     def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         y, pullback = inner(*args, **kwargs)
@@ -104,7 +104,7 @@ def without_owner(inner: Handler) -> Handler:
 
 
 def without_name(inner: Handler) -> Handler:
-    """The handler of `getattr(x, name)` from that of `x.name`."""
+    """The handler of `getattr(x, name)`, or with a default, from that of `x.name`."""
 
     def call(x: Any, name: str, *default: Any) -> Any:
         y, pullback = inner(x)
@@ -114,5 +114,5 @@ def without_name(inner: Handler) -> Handler:
 
 
 def default_of(x: Any, name: str, default: Any) -> Any:
-    """`getattr(x, name, default)` where there is no such attribute."""
+    """`getattr(x, name, default)` for a missing attribute, with its pullback."""
     return default, lambda y_bar: (NO, ZERO, NO, y_bar)

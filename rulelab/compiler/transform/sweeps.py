@@ -212,7 +212,7 @@ class Sweeps:
         return f"{self.shared_constant(helper, base)}({', '.join(texts)})"
 
     def builtin(self, name: str) -> str:
-        """The text of a builtin function: its own name if that refers to it, as the guard then checks."""
+        """The text of a builtin function: its name, if that refers to it (the guard then checks that)."""
         function = self.function
         meant = getattr(builtins, name)
         if name in function.locals or self.sites.find_global(name) is not meant:

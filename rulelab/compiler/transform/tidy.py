@@ -366,7 +366,7 @@ class Writer:
         return text if self.spending is None else self.spending.spent(text, full, self.helper)
 
     def may_scale(self, node: Sum, source: str) -> bool:
-        """Whether the cotangent that a term is a multiple of has a name, and memory that the term may take."""
+        """Whether the cotangent that a term is a multiple of has a name, and memory for the term to take."""
         bar, waits, held = node.bar, self.waiting, self.holders.variable(source)
         so_far = set() if bar in self.zeros else {bar, self.holders.variable(bar)}
         if not so_far.isdisjoint({held, *(self.holders.of(held) or ())}):
