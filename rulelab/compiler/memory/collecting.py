@@ -1,5 +1,5 @@
-"""Containers made from others: dict displays with `**`, dict comprehensions, the rest of a mapping pattern, the
-columns of `zip(*rows)`.
+"""Containers made from others: dict displays with `**`, dict comprehensions, the rest of a mapping pattern,
+the columns of `zip(*rows)`.
 
 Beside each function is its rule, which returns `(y, back)` for the same arguments.
 """

@@ -1,5 +1,5 @@
-"""Handlers of the operations on lists, deques, dicts, objects and cells made during this sweep: each does what
-Python does, and its pullback moves the cotangents to where the parts were before.
+"""Handlers of the operations on lists, deques, dicts, objects and cells made during this sweep: each does
+what Python does, and its pullback moves the cotangents to where the parts were before.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _where(xs: Any, index: Any) -> int:
 
 
 def _handed_out(xs: Any, key: Key, y: Any, bars: tuple[Any, ...] = _NOTHING) -> Callable[[Any], Any]:
-    """The pullback of reading the part `y` under `key`: it adds to the cotangent there, and returns `bars`."""
+    """The pullback of reading the part `y` at `key`: it adds to the cotangent there, and returns `bars`."""
     where = None if type(y) in NEVER_OWN else whole(y)
     if where is None:
 

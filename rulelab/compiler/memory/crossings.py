@@ -24,8 +24,8 @@ from .support import NO, settle, with_lists_copied
 def through_pass(
     forward: Callable[..., Any], function: types.FunctionType, args: tuple[Any, ...]
 ) -> Callable[..., Any]:
-    """The forward sweep of a pass, wrapped if lists made during this sweep are captured or among the arguments:
-    the cotangents that its pullback returns for them go into the table.
+    """The forward sweep of a pass, wrapped if lists made during this sweep are captured or among the
+    arguments: the cotangents that its pullback returns for them go into the table.
     """
     if not any_made():
         return forward
@@ -86,8 +86,8 @@ _WITH_ITEMS = (tuple, list)
 def through_rule(
     handler: Callable[..., Any], copied: str | None, adopts: bool, name: str = ""
 ) -> Callable[..., Any]:
-    """Wrap the handler of a rule whose arguments may be containers made during this sweep: the cotangents that
-    it returns for them go into the table.
+    """Wrap the handler of a rule whose arguments may be containers made during this sweep: the cotangents
+    that it returns for them go into the table.
 
     The rule gets copies, since it may read its arguments again after they have changed. `copied` is "all" for
     deep copies, "parts" for shallow ones if the result holds the very parts of an argument, and None if the
@@ -165,8 +165,8 @@ _PRESERVING = frozenset(
 
 
 def preserves(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the result of a function holds the very parts of its argument. With an array among the arguments
-    it holds numbers instead, and the rule keeps the other arguments (an index with lists, nested lists).
+    """Whether the result of a function holds the very parts of its argument. With an array among the
+    arguments it holds numbers instead, and the rule keeps the other arguments (an index with lists, say).
     """
     if any(isinstance(x, np.ndarray) for x in args):
         return False

@@ -32,7 +32,7 @@ def attribute_of(name: str, owner: Any) -> Any:
 
 
 def method_of(name: str, owner: Any) -> Any:
-    """A method read as a value: its cotangent is the object's, unless it is a static or class method."""
+    """A method read as a value: its cotangent is the object's, unless it is static or of the class."""
     method = getattr(owner, name)
     return method, (lambda y_bar: (NO, y_bar)) if is_bound_to(method, owner) else no_cotangents
 
@@ -64,7 +64,7 @@ def no_cotangents(y_bar: Any) -> Any:
 
 
 def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
-    """A handler that also passes the object of a bound method, whose cotangent becomes that of the method."""
+    """A handler that also passes a bound method's object, whose cotangent becomes the method's."""
 
     def call_bound(*args: Any, **kwargs: Any) -> Any:
         enter()
@@ -83,7 +83,8 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
 
 
 def rearranged(pullback: Any, order: Callable[[tuple[Any, ...]], Any]) -> Callable[[Any], Any]:
-    """A pullback that returns `order(cotangents)`, for a call with other arguments or another order of them."""
+    """A pullback that returns `order(cotangents)`, for a call whose arguments differ or are in another order.
+    """
 
     def back(y_bar: Any) -> Any:
         __tracebackhide__ = True
@@ -94,7 +95,7 @@ def rearranged(pullback: Any, order: Callable[[tuple[Any, ...]], Any]) -> Callab
 
 
 def without_owner(inner: Handler) -> Handler:
-    """The handler of `owner.name(...)` from that of the bound method, whose cotangent becomes the owner's."""
+    """The handler of `owner.name(...)` from that of the bound method, whose cotangent is the owner's."""
 
     def call(owner: Any, /, *args: Any, **kwargs: Any) -> Any:
         y, pullback = inner(*args, **kwargs)

@@ -1,10 +1,10 @@
 """Lists, dicts, objects and variables that are changed: which may be, and their cotangents by identity.
 
-A container made inside a differentiated function may be reached under many names, also by the functions it
-is passed to. Its cotangent belongs to the object: while a reverse sweep runs, the cotangents of its parts
+A container made inside a differentiated function may be reached under many names, even by the functions it
+is passed to. So its cotangent belongs to the object: while a reverse sweep runs, the cotangents of its parts
 are in a table, by the identity of the container and the key of the part. The reverse sweep undoes what
 happened, latest first, so at each step the table describes the container as it was then: undoing a write
-takes the cotangent of what was written, undoing a removal puts the later ones back in place.
+takes out the cotangent of the written value, undoing a removal moves the later ones back in place.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from ..base.deriving import nest_level
 from .support import NO, ZERO, Items, add, settle
 
 Key = Any
-CELL = "cell_contents"  # the key of what a cell holds
-FACTORY = object()  # the key of a defaultdict's factory, which may capture what varies
-# What neither is nor holds a container.
+CELL = "cell_contents"  # the key of a cell's content
+FACTORY = object()  # the key of a defaultdict's factory, which may capture values that vary
+# Types of values that neither are nor hold containers of a sweep.
 NEVER_OWN = frozenset({float, np.float64, np.ndarray, int})  # the types of most operands
 LEAVES = (int, float, complex, str, bytes, bool, type(None), np.ndarray, np.generic, type, types.ModuleType)
 
 
 class Kind(NamedTuple):
-    """A class of containers that this package adds: `make` and `handlers` answer for its constructor and its
-    methods as handlers do, `state(x)` tells whether one has changed.
+    """A class of containers that this package adds: `make` is the handler of its constructor, `handlers` are
+    those of its methods, and comparing `state(x)` shows whether one has changed.
     """
 
     make: Callable[..., Any]
@@ -48,7 +48,7 @@ _MADE = frozenset(CONTAINERS)
 
 
 class _Sweep:
-    """What one forward sweep made, and the cotangents that one reverse sweep has found for it."""
+    """The containers made during one forward sweep, and their cotangents found by one reverse sweep."""
 
     __slots__ = (
         *("bars", "changed", "clock", "factories", "followed", "fresh", "holders", "made", "numbers"),
@@ -56,39 +56,39 @@ class _Sweep:
     )
 
     def __init__(self) -> None:
-        self.made: dict[int, Any] = {}  # by identity; held, so that an identity is not used again
+        self.made: dict[int, Any] = {}  # by identity; kept alive, so that no identity is reused
         self.numbers: dict[int, int] = {}  # in the order in which they were made
-        self.oldest = sys.maxsize  # the number of the oldest one changed since somebody asked
+        self.oldest = sys.maxsize  # the number of the oldest one changed since the last `mark`
         self.clock = 0  # counts the changes
-        self.changed: dict[int, int] = {}  # when each was changed last, the latest at the end
-        self.settled: dict[int, int] = {}  # when the call of an iterator ended that made it
+        self.changed: dict[int, int] = {}  # when each was last changed, the latest at the end
+        self.settled: dict[int, int] = {}  # when the iterator's call that made it ended
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
         self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
-        self.factories: dict[int, Callable[[], Any]] = {}  # what makes the entries of a defaultdict
-        self.lent: dict[int, np.ndarray] = {}  # arrays of this sweep that may be used elsewhere
-        self.outlines: dict[int, Any] = {}  # of containers that nothing has been changed in since
-        self.holders: dict[int, set[int]] = {}  # the containers that such a one is in
-        self.texts: dict[int, str] = {}  # forwards: what calls gave to which something varying was given
+        self.factories: dict[int, Callable[[], Any]] = {}  # the functions that make a defaultdict's entries
+        self.lent: dict[int, np.ndarray] = {}  # arrays that the author's code may have kept
+        self.outlines: dict[int, Any] = {}  # of containers in which nothing has changed since
+        self.holders: dict[int, set[int]] = {}  # the containers with a kept outline that each is in
+        self.texts: dict[int, str] = {}  # forward mode: strings that may spell out values that vary
 
 
-# Never written to: they stand for being outside of all sweeps, and for a sweep that made nothing yet.
+# Never written to: no sweep at all, and a sweep that has made nothing yet.
 _OUTSIDE, _EMPTY = _Sweep(), _Sweep()
 
 
 class _Here:
-    """The sweep of one thread; sweeps nest."""
+    """The current sweep of one thread; sweeps nest."""
 
     __slots__ = ("asked_again", "depth", "sweep")
 
     def __init__(self) -> None:
         self.sweep = _OUTSIDE
         self.depth = 0
-        self.asked_again: list[tuple[int, Any]] = []  # the pullbacks of users' rules, with the depth
+        self.asked_again: list[tuple[int, Any]] = []  # pullbacks of users' rules, with the sweep's depth
 
 
 class _State(threading.local):
-    """What belongs to this thread, in one object: to ask for anything of a thread takes as long as a call."""
+    """The state of this thread, in one object, since each access to a thread-local takes as long as a call."""
 
     def __init__(self) -> None:
         self.here = _Here()
@@ -101,21 +101,21 @@ Outer = tuple[_Here, _Sweep, int]
 
 
 def enter() -> Outer:
-    """Begin a sweep of its own: containers made outside it may not be changed in it. Give what is around
-    it to `leave`.
+    """Begin a new sweep, in which containers made outside it may not be changed. Returns the state around it,
+    for `leave`.
     """
     here = _STATE.here
     depth = here.depth
-    outer = here, here.sweep if depth else _OUTSIDE, depth  # what is made outside of all sweeps is nobody's
+    outer = here, here.sweep if depth else _OUTSIDE, depth  # outside all sweeps, nothing is tracked
     here.sweep = _EMPTY
     here.depth = depth + 1
     return outer
 
 
 def leave(outer: Outer) -> None:
-    """Go back to what was around the sweep."""
+    """End the sweep and return to the state around it."""
     here, sweep, depth = outer
-    if here.depth <= depth:  # what was around it has been forgotten meanwhile
+    if here.depth <= depth:  # the sweep around it has been forgotten meanwhile
         sweep, depth = _OUTSIDE, 0
     here.sweep = sweep
     here.depth = depth
@@ -125,19 +125,19 @@ def leave(outer: Outer) -> None:
 
 
 def begin_again() -> None:
-    """Begin the sweep that goes on once more: nothing was made in it yet."""
+    """Restart the current sweep: nothing was made during it yet."""
     _STATE.here.sweep = _EMPTY
 
 
 def is_running() -> bool:
-    """Whether a sweep of this thread goes on."""
+    """Whether a sweep is running in this thread."""
     return _STATE.here.depth > 0
 
 
 def is_nested() -> bool:
-    """Whether the sweep of this thread runs inside of another one, which may own what is handed in.
+    """Whether the sweep of this thread runs inside another one, which may own the arguments.
 
-    A sweep that nobody works on any more, because a KeyboardInterrupt came before it was left, is forgotten.
+    An outer sweep left over from a KeyboardInterrupt is forgotten.
     """
     here = _STATE.here
     if here.depth <= 1:
@@ -149,8 +149,8 @@ def is_nested() -> bool:
 
 
 def note_asked_again(pullback: Any) -> None:
-    """Note what a user's rule has left to be called in the reverse sweep: what it reads may not change out of
-    sight before.
+    """Note the pullback of a user's rule, which runs later: code that is not followed must not change what it
+    reads.
     """
     here = _STATE.here
     if here.depth:
@@ -158,12 +158,12 @@ def note_asked_again(pullback: Any) -> None:
 
 
 def asked_again() -> list[tuple[int, Any]]:
-    """Such pullbacks of the sweeps that go on in this thread, each with the depth of its sweep."""
+    """The noted pullbacks of users' rules in this thread's running sweeps, each with its sweep's depth."""
     return _STATE.here.asked_again
 
 
 def written() -> _Sweep:
-    """The sweep of this thread, as one to write to."""
+    """The sweep of this thread for writing; makes one if there is none."""
     here = _STATE.here
     if here.sweep is _EMPTY or here.sweep is _OUTSIDE:
         here.sweep = _Sweep()
@@ -171,30 +171,29 @@ def written() -> _Sweep:
 
 
 def effectful(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The pullback, marked as one that must be called even where nothing flowed to the result: it changes the
-    table.
+    """Mark a pullback as one that must be called even if nothing flowed to the result: it changes the table.
     """
     back.changes = True  # type: ignore[attr-defined]
     return back
 
 
 def handing_on(y: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The pullback of a function that gives `y` as a callee gave it, marked if that may be a container."""
+    """The pullback of a function whose result `y` may come from a callee, marked if `y` may be a container."""
     return back if isinstance(y, LEAVES) else effectful(back)
 
 
 def like(inner: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`back`, which calls the pullback `inner`, marked as that is."""
+    """`back`, which calls the pullback `inner`, marked as effectful if that is."""
     return effectful(back) if changes(inner) else back
 
 
 def changes(back: Any) -> bool:
-    """Whether a pullback is to be asked although nothing flowed to the result."""
+    """Whether a pullback must be called even if nothing flowed to the result."""
     return getattr(back, "changes", False)
 
 
 def is_idle(back: Any, y_bar: Any) -> bool:
-    """Whether a pullback need not be asked: nothing flowed to the result, and it does no more than answer."""
+    """Whether a pullback need not be called: nothing flowed to the result, and it has no side effects."""
     return (y_bar is ZERO or y_bar is NO) and not changes(back)
 
 
@@ -202,7 +201,7 @@ def is_idle(back: Any, y_bar: Any) -> bool:
 
 
 def own(x: Any, followed: bool) -> Any:
-    """Note that `x` was made in this sweep; `followed` says that its changes are recorded."""
+    """Note that `x` was made during this sweep, and return it; `followed`: its changes are recorded."""
     sweep = _STATE.here.sweep
     if sweep is not _OUTSIDE:
         if sweep is _EMPTY:
@@ -216,9 +215,9 @@ def own(x: Any, followed: bool) -> Any:
 
 
 def is_own(x: Any) -> bool:
-    """Whether a container was made in this sweep, so that its old contents are known."""
+    """Whether a container was made during this sweep, so that its old contents are known."""
     sweep = _STATE.here.sweep
-    return sweep is not _EMPTY and sweep.made.get(id(x)) is x  # each operation asks, mostly of nothing
+    return sweep is not _EMPTY and sweep.made.get(id(x)) is x  # called often, mostly when nothing was made
 
 
 def is_followed(x: Any) -> bool:
@@ -228,7 +227,7 @@ def is_followed(x: Any) -> bool:
 
 
 def fresh(x: Any) -> Any:
-    """Note of an array that nobody but the running statement has it; gives the array."""
+    """Note that only the running statement holds a value, if it is an array; returns the value."""
     if _STATE.here.sweep is not _OUTSIDE and isinstance(x, np.ndarray):
         sweep = written()
         if sweep.fresh is None:
@@ -238,27 +237,27 @@ def fresh(x: Any) -> Any:
 
 
 def note_text(text: Any) -> None:
-    """Note of a text that it may spell out what varies; of anything else nothing."""
+    """Note that a string may spell out a value that varies; other values are ignored."""
     if type(text) is str:
         written().texts[id(text)] = text
 
 
 def may_spell(x: Any) -> bool:
-    """Whether a text has been noted in this sweep."""
+    """Whether a value is a string that was noted during this sweep as one that may spell out what varies."""
     return _STATE.here.sweep.texts.get(id(x)) is x
 
 
 def is_fresh(x: Any) -> bool:
-    """Whether nobody but the running statement has an array."""
+    """Whether only the running statement holds an array."""
     known = _STATE.here.sweep.fresh
     return known is not None and known.get(id(x)) is x
 
 
-_LENT = [0]  # how many arrays were ever noted, which is quick to see
+_LENT = [0]  # how many arrays were ever noted: a quick test
 
 
 def note_lent(x: np.ndarray) -> None:
-    """Note of an array that the author's code may have kept, where it seemed that nobody does."""
+    """Note that the author's code may have kept an array that seemed to be held by nothing else."""
     _LENT[0] += 1
     written().lent[id(x)] = x
 
@@ -269,24 +268,24 @@ def is_lent(x: Any) -> bool:
 
 
 def any_made() -> bool:
-    """Whether any container was made in this sweep."""
+    """Whether the table of this sweep is in use: usually, because a container was made during it."""
     sweep = _STATE.here.sweep
     return sweep is not _EMPTY and sweep is not _OUTSIDE
 
 
 def may_change_unseen(x: Any) -> bool:
-    """Whether a container of this sweep may be changed without a record."""
+    """Whether a container was made during this sweep and its changes are not recorded."""
     return is_own(x) and id(x) not in _STATE.here.sweep.followed
 
 
 def followed() -> list[Any]:
-    """The containers of this sweep whose changes are recorded."""
+    """The containers made during this sweep whose changes are recorded."""
     sweep = _STATE.here.sweep
     return [sweep.made[number] for number in sweep.followed]
 
 
 def note_change(x: Any) -> None:
-    """Note that a container has been changed, for `changed_since`."""
+    """Note that a container was changed, for `changed_since` and `was_changed`."""
     sweep = _STATE.here.sweep
     if sweep is _EMPTY or sweep is _OUTSIDE:
         sweep = written()
@@ -303,7 +302,7 @@ def note_change(x: Any) -> None:
 
 
 def _forget_outlines(sweep: _Sweep, changed: int) -> None:
-    """What was found of a container that has been changed, and of all that it is in, is out of date."""
+    """Drop the outlines of a changed container and of all containers that it is in."""
     waiting = [changed]
     while waiting:
         number = waiting.pop()
@@ -312,7 +311,7 @@ def _forget_outlines(sweep: _Sweep, changed: int) -> None:
 
 
 def keep_outline(x: Any, found: Any, inside: list[Any]) -> None:
-    """Keep the outline of a container of this sweep, until that or one of those `inside` of it is changed."""
+    """Keep the outline of a container until it, or one of the containers `inside` it, is changed."""
     sweep, number = _STATE.here.sweep, id(x)
     sweep.outlines[number] = found
     for part in inside:
@@ -320,19 +319,19 @@ def keep_outline(x: Any, found: Any, inside: list[Any]) -> None:
 
 
 def kept_outlines() -> dict[int, Any]:
-    """The outlines that still count, by the identity of what they are of."""
+    """The outlines that are still valid, by the identity of their container."""
     return _STATE.here.sweep.outlines
 
 
 def now() -> tuple[int, int]:
-    """A point in the forward sweep, for `was_changed`: how many changes and containers there were."""
+    """A point in the forward sweep, for `was_changed`: the number of changes and of containers so far."""
     sweep = _STATE.here.sweep
     return sweep.clock, len(sweep.numbers)
 
 
 def was_changed(x: Any, point: tuple[int, int]) -> bool:
-    """Whether a container of this sweep was changed after that point; of one made later, in a call of an
-    iterator, after that call.
+    """Whether a container was changed after that point, or, if an iterator's call has made it since, after
+    that call.
     """
     sweep = _STATE.here.sweep
     clock, count = point
@@ -341,7 +340,7 @@ def was_changed(x: Any, point: tuple[int, int]) -> bool:
 
 
 def settle_made(point: tuple[int, int]) -> None:
-    """What was made since that point is from now on as the call of an iterator has left it."""
+    """Take the containers made since that point as unchanged up to now, where an iterator's call ends."""
     clock, count = point
     sweep = _STATE.here.sweep
     for key in reversed(sweep.changed):
@@ -361,7 +360,7 @@ def mark() -> tuple[int, int]:
 
 
 def changed_since(point: tuple[int, int]) -> bool:
-    """Whether a container that was there at that point has been changed since."""
+    """Whether a container that existed at that point has been changed since."""
     sweep = _STATE.here.sweep
     if not any_made():
         return False
@@ -372,20 +371,19 @@ def changed_since(point: tuple[int, int]) -> bool:
 
 
 def made_by(x: Any, make: Callable[[], Any]) -> None:
-    """Note what makes the missing entries of the defaultdict `x`: `make()` gives `(entry, back)`."""
+    """Note the function that makes missing entries of the defaultdict `x`: `make()` returns `(entry, back)`."""
     written().factories[id(x)] = make
 
 
 def publish(x: Any) -> Any:
-    """A list or dict is complete and may be passed on; gives its length, for `collect`.
-
-    One that has been noted before, where a call made it, may have grown unseen since.
+    """Note that a list or dict is complete and may be passed on. Returns its length, for `collect`, or None
+    if it is not a list or dict, or was noted before as one whose changes are not recorded.
     """
     return published(x)[1]
 
 
 def published(x: Any) -> tuple[Any, int | None]:
-    """The same with the list or dict itself, which has just been made."""
+    """Like `publish`, but returns the value, too, and then the length or None."""
     if type(x) is not list and type(x) is not dict:
         return x, None
     sweep = _STATE.here.sweep
@@ -397,17 +395,19 @@ def published(x: Any) -> tuple[Any, int | None]:
 
 
 def publish_plain(x: Any) -> Any:
-    """As `publish`, where no cotangent is wanted; gives the container."""
+    """Like `publish`, if no cotangent is needed; returns the container."""
     return own(x, False) if type(x) in _MADE and not is_own(x) else x
 
 
 def made_plain(x: Any) -> Any:
-    """A container that an operation has just made, where no cotangent is wanted."""
+    """Note a container that an operation has just made, if no cotangent is needed; returns it."""
     return own(x, False) if type(x) in _MADE else x
 
 
 def collect(x: Any, x_bar: Any, size: int | None) -> Any:
-    """The cotangent of a container at the point where it was published, when it had `size` parts."""
+    """The whole cotangent of a container as of when it was published with `size` parts: `x_bar` plus what the
+    table has.
+    """
     if size is None:
         return x_bar
     found = take_all(x)
@@ -424,7 +424,7 @@ def collect(x: Any, x_bar: Any, size: int | None) -> Any:
 
 
 def bars_of(x: Any) -> dict[Key, Any]:
-    """The cotangents of the parts of `x`, to be changed."""
+    """The table entry for `x`: the cotangents of its parts, which the caller may change."""
     return written().bars.setdefault(id(x), {})
 
 
@@ -444,19 +444,19 @@ def deposit(x: Any, key: Key, x_bar: Any) -> None:
 
 
 def take(x: Any, key: Key) -> Any:
-    """The cotangent of the part `key`, which was written here: before, the part was another."""
+    """Remove and return the cotangent of the part `key`, at the write before which it was another value."""
     bars = _STATE.here.sweep.bars.get(id(x))
     return bars.pop(key, ZERO) if bars else ZERO
 
 
 def take_all(x: Any) -> dict[Key, Any]:
-    """The cotangents of all parts, where the container was made."""
+    """Remove and return the cotangents of all parts, at the point where the container was made."""
     bars = _STATE.here.sweep.bars
     return bars.pop(id(x)) if id(x) in bars else {}
 
 
 def any_cotangent() -> bool:
-    """Whether any container has a cotangent other than zero."""
+    """Whether any container has a nonzero cotangent."""
     return any(
         not isinstance(bar, AbstractZero) and not (_is_plain(bar) and not np.any(bar))
         for bars in written().bars.values()

@@ -1,4 +1,4 @@
-"""What a value holds, looked through for what is used up by reading it."""
+"""What a value holds, and whether something that reading exhausts is among it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _NO_ITERATORS = {types.FunctionType, types.BuiltinFunctionType, np.ufunc, list, 
 
 
 def holds_iterator(values: Iterable[Any]) -> bool:
-    """Whether something that is used up by reading it is among the values or in them; True if they hold too
-    much to tell.
+    """Whether an iterator, which reading exhausts, is among the values or in them; True if they hold too much
+    to tell.
     """
     held = everything_held(values, _parts, _PLAIN, most=_MOST_LOOKED_AT, at_once=_MOST_WAITING)
     try:
@@ -43,7 +43,7 @@ def _parts(held: Any) -> Iterator[Any]:
         return
     yield from held_by(held).by_name().values()
     if is_of_rulelab(held.__code__.co_filename):
-        return  # what our own modules have for themselves is a registry with all its rules
+        return  # globals of our own modules lead to the registry with all its rules
     for name in held.__code__.co_names:
         value = held.__globals__.get(name, vars(builtins).get(name))
         if not isinstance(value, (types.FunctionType, types.ModuleType)):
@@ -51,8 +51,8 @@ def _parts(held: Any) -> Iterator[Any]:
 
 
 def parts_inside(x: Any) -> Iterable[Any]:
-    """What a container holds, values without keys, or a callable, or an object in its attributes; of a
-    defaultdict its factory, too.
+    """The values in a container, without keys (but with a defaultdict's factory), or those that a callable
+    holds, or an object in its attributes.
     """
     if isinstance(x, dict):
         return (*x.values(), getattr(x, "default_factory", None))
@@ -62,9 +62,9 @@ def parts_inside(x: Any) -> Iterable[Any]:
 
 
 def fields_of(held: Any) -> dict[str, Any]:
-    """The fields of an object, whatever its class makes of being asked."""
+    """The fields of an object, even if its class overrides attribute access; empty if it has none."""
     try:
         found = object.__getattribute__(held, "__dict__")
-    except Exception:  # it has none, or a class of its own mind
+    except Exception:  # it has none, or its class interferes
         return {}
     return found if isinstance(found, dict) else {}

@@ -335,7 +335,7 @@ class Sweeps:
         self.out.append(Line(text, position))
 
     def assign(self, target: str, text: str, position: ir.Position, *, may_wait: bool = False) -> None:
-        """Add `target = text`, now or (for a value used once, just ahead) as part of the line that uses it."""
+        """Add `target = text`, now or (a value used once, just ahead) as part of the line that uses it."""
         scope = self.scopes[-1]
         if may_wait and self.uses[target] == 1 and target not in scope.needed and len(text) < _LONG:
             self.pending[target] = (text, position)
