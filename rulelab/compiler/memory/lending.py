@@ -1,9 +1,9 @@
-"""Arguments that the differentiated function may change: their contents are kept as they were when it was
-entered, and the cotangents of what it found there are collected.
+"""Arguments that the differentiated function may change: their contents on entry are saved, and the cotangents
+of these contents are collected.
 
-A list, dict or object among the arguments of an outermost call may be changed if its old contents are
-known and no name that we do not see means it: the sweep then takes it for one of its own (`heap`). What the
-code can get hold of by itself, and what is there twice, stays as it is: a write to it is refused.
+A list, dict or object among the arguments of an outermost call may be changed if its old contents are known
+and it can be reached only through the arguments: the sweep then treats it as one of its own (`heap`). Writes
+are refused to what the code can reach in another way, and to what occurs twice in the arguments.
 """
 
 from __future__ import annotations
@@ -32,23 +32,25 @@ _PLAIN = (list, dict, deque, OrderedDict, defaultdict, types.SimpleNamespace)
 
 
 def may_lend(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArguments | None:
-    """The containers among the arguments, if the function seems to change some; None if nothing is to do.
+    """The containers among the arguments, if the function seems to change some, else None.
 
-    `f` may bring its own first argument along, as a bound method or a callable object.
+    `f` may have its own first argument, as a bound method or a callable object does.
     """
     looked = look_after(f, args, kwargs)
     return looked if isinstance(looked, LentArguments) else None
 
 
 def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArguments | OutOfSight | None:
-    """The same, or the containers to be watched where the function may change them out of sight."""
+    """The containers among the arguments that the function seems to change (`LentArguments`), or those to
+    watch if it may change them in code that is not followed (`OutOfSight`); None if there is neither.
+    """
     if all(isinstance(x, LEAVES) for x in (*args, *kwargs.values())) and isinstance(f, _PLAIN_CODE):
         return None
     target, bound = resolve(f)
     given = (*bound, *args, *kwargs.values())
     try:
         found = _Found(given)
-    except RecursionError:  # nested too deep to be gone through: nothing in it may be changed
+    except RecursionError:  # nested too deeply to search: nothing in it may be changed
         return None
     if not found.saved:
         return None
@@ -65,11 +67,11 @@ def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArg
 
 
 class OutOfSight:
-    """The containers among the arguments of a function that may change them where nobody follows it: under
-    `ignore_derivatives`. It may add to them. A part that it replaces would be taken for the one that came in.
+    """The containers among the arguments of a function that may change them in code that is not followed, as
+    under `ignore_derivatives`. Adding to them is fine; a replaced part would be mistaken for the one passed in.
 
-    As a context it looks after them while the function runs, whenever ignored code has run: a part that was
-    replaced, read and put back cannot be seen at the end.
+    As a context manager it checks them whenever ignored code has run, since a part that was replaced, read
+    and put back would not show at the end.
     """
 
     def __init__(self, saved: dict[int, tuple[Any, Any]]) -> None:
@@ -84,7 +86,7 @@ class OutOfSight:
             self.check()
 
     def check(self) -> None:
-        """MutationError, and everything as it was, if a part is another now."""
+        """If a part has been replaced, restore all containers and raise MutationError."""
         for x, before in self._saved.values():
             now = contents_of(x)
             if isinstance(now, list):
@@ -110,14 +112,14 @@ def may_be_lent(x: Any) -> bool:
     return type(x) in _PLAIN or (
         not isinstance(x, (*LEAVES, tuple, list, dict, set, frozenset, types.FunctionType, types.MethodType))
         and is_authors(type(x))
-        and type(x) not in KINDS  # a Buffer, which keeps what it holds to itself
+        and type(x) not in KINDS  # a Buffer, whose contents are private
         and type(x).__module__ != "functools"
     )
 
 
 class _Found:
-    """The containers in the arguments that are there once, by identity, with their contents; and `code`: the
-    classes and functions there.
+    """The containers that occur only once in the arguments, by identity, with their contents (`saved`), and
+    the classes, functions and other objects there that may give the function access to more (`code`).
     """
 
     def __init__(self, given: tuple[Any, ...]) -> None:
@@ -142,7 +144,7 @@ class _Found:
         if may_be_lent(x):
             self.saved[id(x)] = x, contents_of(x)
         elif not isinstance(x, tuple):
-            self.code.append(x)  # what it holds may be got hold of under other names
+            self.code.append(x)  # what it holds may be reached under other names
             return
         if type(x) not in _PLAIN:
             self.code.append(type(x))
@@ -150,16 +152,15 @@ class _Found:
             self._look(part)
 
     def _drop(self, x: Any) -> None:
-        """Take out a container, and what it holds: each of these has two names."""
+        """Remove a container that occurs twice, and all that it holds."""
         if self.saved.pop(id(x), None) is not None or isinstance(x, tuple):
             for part in parts_inside(x):
                 self._drop(part)
 
 
 class LentArguments:
-    """The arguments of one call, with the containers in them that it may change.
-
-    `saved` has these by identity, each with its contents as they were on entry.
+    """The arguments of one call, with the containers in them that it may change: `saved` has these by
+    identity, each with its contents on entry.
     """
 
     def __init__(
@@ -171,10 +172,10 @@ class LentArguments:
         self._outlines: list[Any] = []
 
     def own(self, active: tuple[bool, ...]) -> tuple[bool, ...]:
-        """Let the sweep that begins take the containers for its own.
+        """Make the containers ones of the sweep that begins; `active` is as in `Pullbacks.find`.
 
-        Gives for which arguments it has to want a cotangent: also for those that something varying may be
-        put into. `active` as `Pullbacks.find` takes it.
+        Returns `active` with the arguments added into which a value that varies may be put: the sweep needs
+        cotangents for them, too.
         """
         for x, _ in self._saved.values():
             heap.own(x, True)
@@ -185,7 +186,7 @@ class LentArguments:
         return (active[0] or bool(self._bound), *wanted)
 
     def collecting(self, back: Callable[[Any], Any], y: Any) -> Callable[[Any], tuple[Any, ...]]:
-        """The pullback that gives the cotangents of the arguments as they were on entry."""
+        """The pullback that returns the cotangents of the arguments as they were on entry."""
         of_result = outlines.outline(y)
 
         def collected(y_bar: Any) -> tuple[Any, ...]:
@@ -201,8 +202,8 @@ class LentArguments:
         return collected
 
     def _total(self, x: Any, rest: Any, asked: bool) -> Any:
-        """The cotangent of `x` as it was: of its parts, and what else was said of it; somebody may have
-        `asked` for it.
+        """The cotangent of `x` as it was on entry: those of its parts, plus `rest`; `asked` says whether the
+        caller needs it.
         """
         if isinstance(x, LEAVES):
             return rest
@@ -224,11 +225,11 @@ class LentArguments:
     # -- the arguments as they were --------------------------------------------------------------------------
 
     def as_it_was(self, x: Any) -> Any:
-        """`x` with the contents that it had on entry: a copy, if it holds containers that may be changed."""
+        """`x` with its contents on entry: a copy, if it is or holds a container that may be changed."""
         return _copied(x, self._saved, {})
 
     def afresh(self, f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        """The call once more, with copies of all that it may change: `(f, args, kwargs)`."""
+        """`(f, args, kwargs)` to repeat the call, with copies of all that it may change."""
         made: dict[int, Any] = {}
         if isinstance(f, types.MethodType):
             f = types.MethodType(f.__func__, _copied(f.__self__, self._saved, made))
@@ -238,13 +239,13 @@ class LentArguments:
         return f, args, {name: _copied(x, self._saved, made) for name, x in self._kwargs.items()}
 
     def put_back(self) -> None:
-        """Give the containers the contents that they had on entry, after a refusal."""
+        """Restore the contents that the containers had on entry, after a refusal."""
         for x, contents in self._saved.values():
             fill(x, contents)
 
 
 def lent_to(back: Any) -> LentArguments | None:
-    """What the call that gave this pullback was lent, if anything."""
+    """The lent arguments of the call that returned this pullback, or None."""
     return getattr(back, "lent", None)
 
 
@@ -289,7 +290,7 @@ def _empty(x: Any) -> Any:
 
 
 class _Checks(threading.local):
-    """What is to be asked whenever ignored code has run in this thread."""
+    """The checks to run whenever ignored code has run in this thread."""
 
     def __init__(self) -> None:
         self.running: list[Callable[[], None]] = []

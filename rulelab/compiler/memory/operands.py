@@ -1,4 +1,4 @@
-"""What a value is to the compiler: whether it can have a cotangent, and what a message calls it."""
+"""What the compiler needs to know of a value: whether it can have a cotangent, and its name in messages."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 
 def carries(value: Any, asked: set[int] | None = None) -> bool:
-    """Whether a value can have a cotangent: a number that is no bool, an array of them, or a structure
-    with such. Of the functions `asked` so far, which may hold one another, nothing has turned up.
+    """Whether a value can have a cotangent: a number other than a bool, an array of numbers, or a structure
+    that holds some. The functions in `asked` are being searched already, since functions may hold each other.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fciuO"
@@ -34,7 +34,7 @@ def carries(value: Any, asked: set[int] | None = None) -> bool:
     if value is None or isinstance(value, (bool, str, bytes, type, types.ModuleType, range, slice, np.dtype)):
         return False
     if heap.is_own(value):
-        return True  # it may be filled with such later
+        return True  # numbers may be put in later
     if isinstance(value, (list, tuple, dict)):
         return any(carries(x, asked) for x in (value.values() if isinstance(value, dict) else value))
     if isinstance(value, types.CellType):
@@ -49,7 +49,7 @@ def carries(value: Any, asked: set[int] | None = None) -> bool:
     if isinstance(value, _HOLDERS):
         return _holder_carries(value)
     if callable(value) and written_in_python(type(value), "__call__") is None:
-        return False  # a function, not an object of the author's, which holds what any object may
+        return False  # a function, not an author's object, which is searched like any other
     if hasattr(value, "__dict__"):
         return True
     return made_by_python(type(value)) and any(map(carries, own_attributes(value).values()))
@@ -61,7 +61,7 @@ def may_vary(x: Any) -> bool:
     if isinstance(x, np.ndarray) and kind not in (
         np.ndarray,
         np.memmap,
-    ):  # NumPy's functions mean other things by them
+    ):  # NumPy's functions behave differently for these
         raise NotDifferentiableError(
             f"An array of the class {kind.__name__} has no gradient here", fixes=("pass np.asarray of it",)
         )
@@ -79,7 +79,7 @@ _FUNCTIONS = (
 
 
 def _held_by(function: types.FunctionType) -> list[Any]:
-    """What a function holds: the variables it captures and, of one made inside another, its defaults."""
+    """What a function holds: the variables it captures and, if it is nested in another, its defaults."""
     held = held_by(function)
     found = list(held.captured.values())
     if function.__code__.co_flags & inspect.CO_NESTED:
@@ -106,11 +106,11 @@ _HOLDERS: tuple[type, ...] = (
 
 
 def _holder_carries(value: Any) -> bool:
-    """The same of what holds others in its own way; an iterator may give anything."""
+    """Whether a value of one of the types in `_HOLDERS` can have a cotangent; an iterator always can."""
     if (behind := carrier(value)) is not value:
         return carries(behind)
     if isinstance(value, types.BuiltinFunctionType):
-        return False  # of a module
+        return False  # a function of a module
     if (parts := attributes_of_callable(value)) is not None:
         return any(map(carries, parts.values()))
     if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
@@ -123,7 +123,7 @@ def _holder_carries(value: Any) -> bool:
 
 
 def describe(value: Any) -> str:
-    """A value in a message: `float64[3]`, `MaskedArray float64[3]`, `float`, `list`."""
+    """What a message calls a value: `float64[3]`, `MaskedArray float64[3]`, `float`, `list`."""
     if isinstance(value, np.ndarray):
         shown = f"{value.dtype}[{', '.join(map(str, value.shape))}]"
         return shown if type(value) is np.ndarray else f"{type(value).__name__} {shown}"
@@ -131,7 +131,9 @@ def describe(value: Any) -> str:
 
 
 def decided(answer: Any) -> Any:
-    """What a comparison gave, which must be an answer and no number: nothing is differentiated through it."""
+    """The result of a comparison; raises NotDifferentiableError if it can have a cotangent, which would be
+    lost.
+    """
     if answer is True or answer is False:
         return answer
     kind = answer.dtype.kind if isinstance(answer, (np.ndarray, np.generic)) else None

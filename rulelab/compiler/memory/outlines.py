@@ -1,4 +1,4 @@
-"""Where in a structure the containers of this sweep are, and cotangents of structures that hold some."""
+"""Where in a structure the containers made during this sweep are, and cotangents of such structures."""
 
 from __future__ import annotations
 
@@ -48,30 +48,31 @@ from .heap import (
 )
 from .support import NO, ZERO, settle
 
-_CLOSED = (types.BuiltinFunctionType, types.MethodType, range, slice)  # nothing is looked for in these
+_CLOSED = (types.BuiltinFunctionType, types.MethodType, range, slice)  # these are not searched
 _ENDS = (*LEAVES, *_CLOSED)
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
 class _Walk:
-    """What one search has met: nothing is looked at twice, for functions may share what they hold."""
+    """The state of one search, which visits nothing twice, since functions may share what they hold."""
 
     __slots__ = ("known", "lasting", "met")
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[Any, Outline | None]] = {}  # held, so that no identity is used again
-        self.met: list[Any] = []  # the containers of this sweep that were in it
-        self.lasting = True  # whether nothing was met twice, or that may change without a note
+        self.known: dict[int, tuple[Any, Outline | None]] = {}  # kept alive, so that no identity is reused
+        self.met: list[Any] = []  # the containers of this sweep found so far
+        self.lasting = True  # whether nothing was found twice, or may change without a note
 
 
 def outline(x: Any) -> Outline | None:
-    """Where in a structure containers of this sweep are; None if there are none."""
+    """Where in a structure the containers made during this sweep are; None if there are none."""
     return None if type(x) in MOST_LEAVES or not any_made() else _outline(x, _Walk())
 
 
 def _outline(x: Any, walk: _Walk) -> Outline | None:
-    """The outline of a value on a walk. That of an object is kept until something in it is changed: those of
-    the parts of a tree are asked for one by one. A list that no object holds may still grow unseen.
+    """The outline of a value in a search. An object's outline is kept until something in it changes, since
+    the outlines of the parts of a tree are needed one by one. Containers with items keep none, since a list
+    may still grow unseen.
     """
     if isinstance(x, _ENDS) or is_without_authors(x):
         return None
@@ -82,7 +83,7 @@ def _outline(x: Any, walk: _Walk) -> Outline | None:
     if number in walk.known:
         walk.lasting = False
         return walk.known[number][1]
-    walk.known[number] = x, None  # what leads back to itself adds nothing
+    walk.known[number] = x, None  # a cycle adds nothing
     around, walk.met = walk.met, []
     found = _outline_of_parts(x, mine, walk)
     walk.known[number] = x, found
@@ -105,7 +106,7 @@ def _outline_of_parts(x: Any, mine: bool, walk: _Walk) -> Outline | None:
 
 
 def _is_lasting(x: Any, mine: bool) -> bool:
-    """Whether what is in a value changes by writes alone that are noted of it."""
+    """Whether the parts of a value change only by writes to it that are noted."""
     kind = type(x)
     if kind is tuple:
         return True
@@ -122,7 +123,7 @@ def _is_lasting(x: Any, mine: bool) -> bool:
 
 
 def _outline_held(part: Any, walk: _Walk) -> Outline | None:
-    """The outline of what a function holds under a name: a variable that is rebound, or a value."""
+    """The outline of a part, which in a function may be the cell of a variable that is rebound."""
     if not isinstance(part, types.CellType):
         return _outline(part, walk)
     walk.lasting = False
@@ -141,7 +142,7 @@ def parts_by_key(x: Any) -> Iterable[tuple[Key, Any]]:
 
 
 def parts_by_name(x: Any) -> dict[Key, Any]:
-    """All parts of a value by the keys that its cotangent has: what a callable holds included."""
+    """All parts of a value, including what a callable holds, by the keys that its cotangent has for them."""
     if isinstance(x, types.FunctionType):
         return held_by(x).by_name()
     if isinstance(x, (list, deque)):
@@ -157,12 +158,14 @@ MOST_LEAVES = frozenset({float, int, np.ndarray, np.float64, str, bool, type(Non
 
 
 def whole(y: Any) -> Outline | None:
-    """For a part that is a container of this sweep itself: where what is said of it as a whole goes."""
+    """The outline of a container made during this sweep, without its parts; None for other values."""
     return (y, {}) if is_own(y) else None
 
 
 def hand_in(where: Outline | None, x_bar: Any) -> Any:
-    """Put what a structural cotangent says of containers of this sweep into the table; what remains."""
+    """Move the cotangents that a structural cotangent has for containers of this sweep into the table; return
+    the rest.
+    """
     if where is None or x_bar is None or x_bar is ZERO or isinstance(x_bar, AbstractZero):
         return x_bar
     x_bar = settle(unthunk(x_bar))
@@ -185,15 +188,15 @@ def hand_in(where: Outline | None, x_bar: Any) -> Any:
 
 
 def taken_from(y: Any, y_bar: Any) -> dict[Key, Any]:
-    """The cotangents of the parts of a new container or object, those that are said of it as a whole among
-    them.
+    """Remove and return the cotangents of the parts of a new container or object, including those in `y_bar`,
+    the cotangent of the whole.
     """
     hand_in((y, {}), y_bar)
     return take_all(y)
 
 
 def entries_in(x_bar: Any) -> dict[Key, Any]:
-    """What a cotangent says of each part: nothing, if it is zero."""
+    """The cotangents of the parts by key, from that of the whole; empty if that is zero."""
     x_bar = settle(unthunk(x_bar))
     if isinstance(x_bar, AbstractZero):
         return {}
@@ -203,8 +206,8 @@ def entries_in(x_bar: Any) -> dict[Key, Any]:
 
 
 def hand_on(y: Any) -> list[Any]:
-    """The containers of this sweep in the result of a function that were constant in it: their changes are
-    recorded from now on.
+    """Start recording changes of the containers in a function's result that were constant in it; return
+    these containers.
     """
     fresh = list(filter(may_change_unseen, _held_in([y]))) if any_made() else []
     if fresh:
@@ -213,7 +216,9 @@ def hand_on(y: Any) -> list[Any]:
 
 
 def reached_from(*holders: Any) -> list[Any]:
-    """The containers of this sweep that these values, functions or bound methods hold, each once."""
+    """The containers made during this sweep that are among, or held by, these values, functions or (objects
+    of) bound methods, each once.
+    """
     return list(filter(is_own, _held_in(getattr(x, "__self__", x) for x in holders))) if any_made() else []
 
 
@@ -222,7 +227,7 @@ def _held_in(roots: Iterable[Any]) -> Iterable[Any]:
 
 
 def _parts_inside(x: Any) -> Iterable[Any]:
-    """The parts of a value, of a function those that it holds, in cells where they are."""
+    """The parts of a value; a function's are what it holds, with cells for the variables it captures."""
     if is_without_authors(x):
         return ()
     if isinstance(x, types.CellType):
@@ -232,11 +237,11 @@ def _parts_inside(x: Any) -> Iterable[Any]:
 
 
 def any_changed(point: tuple[int, int], *holders: Any) -> bool:
-    """Whether a container that is, or is in, one of these was changed after that point."""
+    """Whether a container that is, or is in, one of these values was changed after that point."""
     return now()[0] != point[0] and any(was_changed(x, point) for x in reached_from(*holders))
 
 
 def forget(handed: list[Any]) -> None:
-    """Drop what the reverse sweep found for containers that are constant from here back."""
+    """Drop the cotangents of containers that were constant before this point."""
     for x in handed:
         take_all(x)

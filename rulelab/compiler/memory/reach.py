@@ -1,5 +1,5 @@
-"""What the code of a function can get hold of without being given it, and whether it seems to write to
-containers: globals, captured variables and defaults, what these hold, and the functions called from there.
+"""What a function's code can reach besides its arguments (globals, captured variables and defaults, what these
+hold, and functions called from there), and whether it seems to write to containers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...tangents.holding import TooMuch, everything_held, inside
 from ..base.libraries import BY_RULE, is_library, is_of_library
 from .heap import LEAVES
 
-# By these the code may get hold of anything, under names that its text does not show.
+# With these the code may reach anything, under names that its text does not show.
 LOOKING_AROUND = frozenset(
     {
         "globals",
@@ -39,11 +39,11 @@ LOOKING_AROUND = frozenset(
         "weakref",
     }
 )
-_MOST = 20_000  # values looked at before it is given up
+_MOST = 20_000  # values to visit before giving up
 _ATTRIBUTES = ("LOAD_METHOD", "LOAD_ATTR", "LOAD_SUPER_ATTR", "IMPORT_FROM")
 _VARIABLES = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 _WRITING = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"})
-# They write to an object that is not complete, which nobody else has.
+# These write to an object under construction, which nothing else holds.
 _MAKING = frozenset({"__init__", "__post_init__", "__new__", "__setstate__", "__set_name__"})
 _AUGMENTED = "augmented assignment"
 _CHANGING = names_that(WRITES, *KINDS)
@@ -54,17 +54,17 @@ _QUICK = frozenset(
     | {types.GetSetDescriptorType, types.MemberDescriptorType}
     | {types.WrapperDescriptorType, types.MethodDescriptorType, types.CodeType, range, slice}
 )
-# What `dataclass` keeps, and what Python does for annotations: nothing that a method calls.
+# Records of `dataclass` and of Python's annotations, which no method calls.
 _DESCRIPTIONS = frozenset(
     {"__dataclass_fields__", "__dataclass_params__", "__annotate_func__", "__annotations_cache__"}
 )
 
 
 class Reached(NamedTuple):
-    """What code can get hold of: `objects` by identity, and whether some of the code `writes` to containers.
+    """What code can reach: the identities of `objects`, and whether some of the code `writes` to containers.
 
-    `complete` is False where there was too much to look at; `hides` says that some code asks not to be
-    differentiated, or may get hold of more than its text shows.
+    `complete` is False if there was too much to visit; `hides` says that some code is marked as not to be
+    differentiated, or may reach more than its text shows.
     """
 
     objects: set[int]
@@ -79,9 +79,9 @@ class Text(NamedTuple):
     names: frozenset[str]  # looked up as globals
     imports: frozenset[str]
     attributes: frozenset[str]
-    noted: frozenset[str]  # variables from outside to which it adds something
-    used: frozenset[str]  # those that it uses in another way
-    read: frozenset[str]  # its attributes but for records
+    noted: frozenset[str]  # outer variables to which it adds something
+    used: frozenset[str]  # outer variables that it uses in another way
+    read: frozenset[str]  # its attributes, except those to which it adds something
     writes: bool
 
 
@@ -89,7 +89,7 @@ _TEXTS: weakref.WeakKeyDictionary[types.CodeType, Text] = weakref.WeakKeyDiction
 
 
 def reached_by(roots: Sequence[Any]) -> Reached:
-    """What the code of these functions, objects and classes can get hold of by itself."""
+    """What the code of these functions, objects and classes can reach."""
     walk = _Walk(roots)
     walk.called.update(x.__code__.co_name for x in roots if isinstance(x, types.FunctionType))
     complete = walk.run()
@@ -97,8 +97,8 @@ def reached_by(roots: Sequence[Any]) -> Reached:
 
 
 def walked(roots: Iterable[Any]) -> tuple[list[Any], set[str]]:
-    """The objects that the code of these can get hold of, as far as it was gone through, and the attributes
-    that it names.
+    """The objects that the code of these can reach, up to the limit of a search, and the attributes that the
+    code names.
     """
     walk = _Walk(roots)
     walk.run()
@@ -109,7 +109,7 @@ class _Walk:
     def __init__(self, roots: Iterable[Any]) -> None:
         self._roots = roots
         self.held: list[Any] = []
-        self.called: set[str] = set()  # names of what the code calls, or may call
+        self.called: set[str] = set()  # names of functions that the code calls, or may call
         self._writers: set[str] = set()
         self.hides = False
 
@@ -169,14 +169,15 @@ class _Walk:
 
 
 def _is_closed(x: Any) -> bool:
-    """Whether nothing is got hold of by way of a value."""
+    """Whether nothing can be reached through a value."""
     if type(x) in _QUICK or is_without_authors(x):
         return True
     return x.__module__ == "builtins" if isinstance(x, type) else isinstance(x, _LEAVES)
 
 
 def _of_name(names: dict[str, Any], name: str, read: frozenset[str] | None, depth: int) -> Iterator[Any]:
-    """What a global name stands for; of a module, the attributes that the code may read: all, if None."""
+    """The value of a global name; for a module, its attributes that the code may read (all if `read` is None).
+    """
     found = names.get(name, vars(builtins).get(name))
     if not isinstance(found, types.ModuleType):
         yield found
@@ -190,13 +191,13 @@ def _class_of(x: Any) -> tuple[Any, ...]:
 
 
 def _unknown(items: Iterable[Any]) -> list[Any]:
-    """The items that may hold something."""
+    """The items that may hold something else."""
     return [] if _QUICK.issuperset(map(type, items)) else [x for x in items if type(x) not in _QUICK]
 
 
 def only_reads(function: types.FunctionType) -> bool:
-    """Whether a function shows at a glance that it writes to nothing, and gets hold of nothing but what it is
-    handed, builtins and libraries.
+    """Whether the code of a function alone shows that it writes to nothing, and reaches only its arguments,
+    builtins and libraries.
     """
     code, names = function.__code__, function.__globals__
     text = text_of(code)
@@ -215,8 +216,8 @@ def only_reads(function: types.FunctionType) -> bool:
 
 
 def is_harmless(code: types.CodeType) -> bool:
-    """Whether the text of a function shows that it changes nothing: no write, and no call but of builtins.
-    What it captures it might call.
+    """Whether the code of a function shows that it changes nothing: it writes nothing and names only builtins.
+    It must not capture anything either, which it might call.
     """
     text = text_of(code)
     known = all(hasattr(builtins, name) for name in text.names) and text.names.isdisjoint(LOOKING_AROUND)
@@ -264,10 +265,10 @@ def _read(code: types.CodeType) -> Text:
 
 
 def _stored(step: dis.Instruction) -> str | None:
-    """The local variable to which a step gives what the step before has left."""
+    """The local variable in which an instruction stores the result of the one before, or None."""
     if not step.opname.startswith(("STORE_FAST", "STORE_DEREF")):
         return None
-    # From Python 3.13 on a store may be one instruction with what follows it on its line.
+    # From Python 3.13 on, a store may be merged with the next instruction on its line.
     return step.argval[0] if isinstance(step.argval, tuple) else step.argval
 
 

@@ -1,4 +1,4 @@
-"""Containers as they are at one point, to be looked at or compared with later, when they may have changed."""
+"""Snapshots of containers, to be read or compared with later, when the containers may have changed."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from .reach import OF_LIBRARIES, reached_by, text_of, walked
 
 
 def snapshot(x: Any) -> Any:
-    """A container of this sweep as it is now, with the very parts that it has."""
+    """A shallow copy of a list or dict; other values are returned as they are."""
     kind = type(x)
     return kind(x) if kind is list or kind is dict else x
 
 
 class Snapshots:
-    """Containers of this sweep as they are now, to all depths, for a rule that looks at its arguments again
-    later; what is reached twice is copied once.
+    """Deep copies of containers, for a rule that reads its arguments again later; a container that is reached
+    twice is copied once.
     """
 
     __slots__ = ("_made",)
@@ -67,7 +67,7 @@ class Snapshots:
         return self._copied(x)
 
     def _with_copies(self, function: types.FunctionType) -> types.FunctionType:
-        """The function as one that captures copies."""
+        """A copy of the function that captures copies."""
         cells = [types.CellType() for _ in function.__closure__ or ()]
         defaults = tuple(map(self.of, function.__defaults__ or ())) or None
         y = types.FunctionType(
@@ -104,7 +104,7 @@ class Snapshots:
         return y
 
     def refuse_changed(self, name: str) -> None:
-        """MutationError if a rule has written to the containers that it was given."""
+        """Raise MutationError if a rule has changed the containers that it was given."""
         for x, y in self._made.values():
             if not self._is_as_copied(x, y):
                 raise MutationError(
@@ -129,7 +129,7 @@ class Snapshots:
         )
 
     def refuse_alias(self, y: Any, name: str, depth: int = 3) -> None:
-        """NotDifferentiableError if the result of a rule is, or holds, a container that it was given."""
+        """Raise NotDifferentiableError if a rule's result is, or holds, a container that the rule was given."""
         if isinstance(y, LEAVES):
             return
         if any(y is copied for _, copied in self._made.values()):
@@ -146,16 +146,16 @@ class Snapshots:
 def watched(
     call: Callable[..., Any], place: Place | None, runs: tuple[Any, ...] = (), changes: bool = False
 ) -> Callable[..., Any]:
-    """A call that runs functions of the author's out of sight, those among its arguments and `runs`: refused
-    if they change what is followed, or an array that the sweep may have read. A call that itself `changes` a
-    container may do that.
+    """Wrap a call that runs author's functions (arguments, or in `runs`) that are not followed: MutationError
+    if they change a container that is followed, or an array that the sweep may have read. With `changes`, the
+    call itself may change containers, which are not checked then.
     """
 
     def watch(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         given = (*runs, *args, *kwargs.values())
         arrays = Seen(_may_be_written(given))
-        # Also those that are not followed: what varies could be put there.
+        # Even containers whose changes are not recorded: a value that varies could be put there.
         looks = any_made() and not changes
         reached = [*reached_from(call, *args, *kwargs.values()), *followed()] if looks else []
         reached = [*(x for x in reached if not isinstance(x, set)), *_read_by_rules()]
@@ -171,8 +171,7 @@ def watched(
 
 
 def _read_by_rules() -> list[Any]:
-    """What may change of what the pullbacks of users' rules read when they are called: of what they captured,
-    and of globals.
+    """The changeable values that pullbacks of users' rules may read when they are called: captured or global.
     """
     found = everything_held((back for _, back in asked_again()), _beside_pullback, (type, types.ModuleType))
     return [x for x in found if isinstance(x, (*CHANGING, np.ndarray)) or is_author_class(type(x))]
@@ -185,7 +184,8 @@ def _beside_pullback(x: Any) -> Iterable[Any]:
 
 
 def watched_later(x: Any, place: Place | None) -> Any:
-    """What takes the place of a function that an iterator will call; anything else as it is."""
+    """A watched version of a function that an iterator will call, if it may write to arrays; else `x` itself.
+    """
     if not isinstance(x, (types.FunctionType, types.MethodType)) or not _may_be_written((x,)):
         return x
     return watched(x, place, (x,))
@@ -196,7 +196,7 @@ _FIXES = ("change it in the function itself", "return the value, and change it t
 
 def _may_be_written(given: tuple[Any, ...]) -> list[Any]:
     """The arrays that the author's functions among these may write to."""
-    called = (getattr(x, "pyfunc", x) for x in given)  # of `np.vectorize`
+    called = (getattr(x, "pyfunc", x) for x in given)  # `np.vectorize` has a `pyfunc`
     authors = (x for x in called if is_authors_function(getattr(x, "__func__", x)))
     return [array for x in authors if reached_by((x,)).writes for array in arrays_in_reach(x)]
 
@@ -212,12 +212,12 @@ def changed_out_of_sight(x: Any, place: Place | None = None) -> MutationError:
     )
 
 
-# --- what a function reads without being given it ----------------------------------------------------------
+# --- what a function reads besides its arguments ------------------------------------------------------------
 
 
 class Outside:
-    """What the code of a function reads without being given it, as it is now: globals, captured variables,
-    and of what these hold the attributes that the code names. What is in an array is told by a print.
+    """What the code of a function reads now besides its arguments: globals, captured variables, and those
+    attributes of them that the code names. Arrays are compared by fingerprint.
     """
 
     def __init__(self, function: Any) -> None:
@@ -225,15 +225,15 @@ class Outside:
         self._states = {key: (x, _held_outside(x)) for key, x in _read_by(function).items()}
 
     def has_changed(self) -> bool:
-        """Whether some of it is another value by now."""
+        """Whether any of these values is different now."""
         return any(self._is_new(key, x) for key, x in _read_by(self._function).items())
 
     def _is_new(self, key: Any, x: Any) -> bool:
         if key not in self._states:
-            return False  # an attribute that was not read before
+            return False  # it was not there before
         then, state = self._states[key]
         if type(x) in _NUMBERS:
-            return type(then) is not type(x) or repr(then) != repr(x)  # equal for nan, apart for two zeros
+            return type(then) is not type(x) or repr(then) != repr(x)  # equal for nan, not for the two zeros
         return then is not x or state != _held_outside(x)
 
 
@@ -248,7 +248,7 @@ def _held_outside(x: Any) -> Any:
 
 
 def _read_by(function: Any) -> dict[Any, Any]:
-    """The values that code can read, each by the identity of its holder and its key there."""
+    """The values that a function's code can read, by the identity of the holder and the key in it."""
     found: dict[Any, Any] = {}
     held = walked((function,))[0]
     names = {name for f in held if isinstance(f, types.FunctionType) for name in text_of(f.__code__).read}
@@ -265,7 +265,7 @@ def _read_by(function: Any) -> dict[Any, Any]:
 
 
 def _is_unread(x: Any) -> bool:
-    """Whether nothing is read by way of a value, or what is read goes by identity."""
+    """Whether nothing is read through a value, or its contents are tracked by identity."""
     return is_own(x) or (isinstance(x, LEAVES) and not isinstance(x, _NAMESPACES))
 
 
