@@ -88,7 +88,7 @@ class _Here:
 
 
 class _State(threading.local):
-    """The state of this thread, in one object, since each access to a thread-local takes as long as a call."""
+    """The state of this thread, in one object, since reading any thread-local takes as long as a call."""
 
     def __init__(self) -> None:
         self.here = _Here()
@@ -178,7 +178,7 @@ def effectful(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def handing_on(y: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The pullback of a function whose result `y` may come from a callee, marked if `y` may be a container."""
+    """The pullback of a function whose result `y` may be a callee's, marked if `y` may be a container."""
     return back if isinstance(y, LEAVES) else effectful(back)
 
 
@@ -371,7 +371,7 @@ def changed_since(point: tuple[int, int]) -> bool:
 
 
 def made_by(x: Any, make: Callable[[], Any]) -> None:
-    """Note the function that makes missing entries of the defaultdict `x`: `make()` returns `(entry, back)`."""
+    """Note the function that makes missing entries of the defaultdict `x`; it returns `(entry, back)`."""
     written().factories[id(x)] = make
 
 

@@ -1,5 +1,5 @@
-"""Arguments that the differentiated function may change: their contents on entry are saved, and the cotangents
-of these contents are collected.
+"""Arguments that the differentiated function may change: their contents on entry are saved, and the
+cotangents of these contents are collected.
 
 A list, dict or object among the arguments of an outermost call may be changed if its old contents are known
 and it can be reached only through the arguments: the sweep then treats it as one of its own (`heap`). Writes
@@ -68,7 +68,7 @@ def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArg
 
 class OutOfSight:
     """The containers among the arguments of a function that may change them in code that is not followed, as
-    under `ignore_derivatives`. Adding to them is fine; a replaced part would be mistaken for the one passed in.
+    under `ignore_derivatives`. Adding to them is allowed; a replaced part would be taken for the one passed in.
 
     As a context manager it checks them whenever ignored code has run, since a part that was replaced, read
     and put back would not show at the end.

@@ -1,5 +1,5 @@
-"""What a function's code can reach besides its arguments (globals, captured variables and defaults, what these
-hold, and functions called from there), and whether it seems to write to containers.
+"""What a function's code can reach besides its arguments (globals, captured variables and defaults, what
+these hold, and functions called from there), and whether it seems to write to containers.
 """
 
 from __future__ import annotations
@@ -176,8 +176,7 @@ def _is_closed(x: Any) -> bool:
 
 
 def _of_name(names: dict[str, Any], name: str, read: frozenset[str] | None, depth: int) -> Iterator[Any]:
-    """The value of a global name; for a module, its attributes that the code may read (all if `read` is None).
-    """
+    """The value of a global name, or a module's attributes that the code may read (all if `read` is None)."""
     found = names.get(name, vars(builtins).get(name))
     if not isinstance(found, types.ModuleType):
         yield found
@@ -216,8 +215,8 @@ def only_reads(function: types.FunctionType) -> bool:
 
 
 def is_harmless(code: types.CodeType) -> bool:
-    """Whether the code of a function shows that it changes nothing: it writes nothing and names only builtins.
-    It must not capture anything either, which it might call.
+    """Whether the code of a function shows that it changes nothing: it writes nothing and names only
+    builtins. It must not capture anything either, which it might call.
     """
     text = text_of(code)
     known = all(hasattr(builtins, name) for name in text.names) and text.names.isdisjoint(LOOKING_AROUND)

@@ -129,7 +129,7 @@ class Snapshots:
         )
 
     def refuse_alias(self, y: Any, name: str, depth: int = 3) -> None:
-        """Raise NotDifferentiableError if a rule's result is, or holds, a container that the rule was given."""
+        """Raise NotDifferentiableError if a rule's result is, or holds, a container that it was given."""
         if isinstance(y, LEAVES):
             return
         if any(y is copied for _, copied in self._made.values()):

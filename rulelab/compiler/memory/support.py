@@ -1,4 +1,4 @@
-"""The helpers that emitted code names: zeros, sums, and the cotangents of items, lists and functions."""
+"""The helpers of emitted code: zeros, sums, and the cotangents of items, lists and functions."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ _NOTHING = (ZERO, NO)
 
 
 class Items(dict[Any, Any]):
-    """Cotangents of the items of a list or tuple of known size, by position; owned by one pass, which
-    changes it.
+    """Cotangents of the items of a list or tuple of known size, by position; owned, and changed, by one pass.
     """
 
     __slots__ = ("kind", "size")
@@ -93,7 +92,7 @@ value = unthunk  # the cotangent itself if it was delayed
 
 
 def real(x_bar: Any) -> Any:
-    """The cotangent of a real scalar as a number that adds."""
+    """The cotangent of a real scalar as a real number."""
     if type(x_bar) is float or type(x_bar) is np.float64:
         return x_bar
     x_bar = unthunk(x_bar)
@@ -107,14 +106,15 @@ def real(x_bar: Any) -> Any:
 
 
 def real_or_zero(x_bar: Any) -> Any:
-    """The same, of one that may have no part in the result: then nothing is nothing."""
+    """The cotangent of a real scalar as a real number, but ZERO as it is, for one that may not affect the result.
+    """
     return x_bar if x_bar is ZERO else real(x_bar)
 
 
 def reals(x_bar: Any, count: int) -> Any:
-    """The cotangents of the items of a tuple of so many real scalars, as numbers that add.
+    """The cotangents of the items of a tuple of `count` real scalars, as real numbers.
 
-    Nothing is nothing here too: a slope is infinite at the end of a domain, and 0 times it is NaN.
+    A ZERO stays ZERO: at the end of a domain a slope is infinite, and 0.0 times it would be NaN.
     """
     if type(x_bar) is tuple and len(x_bar) == count and _FLOATS.issuperset(map(type, x_bar)):
         return x_bar
@@ -125,7 +125,7 @@ _FLOATS = algebra.FLOATS
 
 
 def add(a: Any, b: Any) -> Any:
-    """The sum of two cotangents; only the running sums of items are written to, which the pass owns."""
+    """The sum of two cotangents; only the running sums of items, which the pass owns, are updated in place."""
     if a is ZERO:
         return unthunk(b) if isinstance(b, Thunk) else b
     if type(a) in _FLOATS and type(b) in _FLOATS:  # most often
@@ -136,9 +136,8 @@ def add(a: Any, b: Any) -> Any:
 
 
 def _pulling(entry: int) -> Callable[..., Any]:
-    """`pull(back, y_bar, x_bar)`: the sum of `x_bar` and what the pullback of an operation gives the operand
-    of that `entry`; it is not asked where nothing flowed, unless there is more that it does
-    (`heap.effectful`).
+    """`pull(back, y_bar, x_bar)`: the sum of `x_bar` and this `entry` of a pullback's answer; the pullback is
+    not called if `y_bar` is zero, unless it has side effects (`heap.effectful`).
     """
 
     def pull(back: Any, y_bar: Any, x_bar: Any = ZERO) -> Any:
@@ -154,7 +153,9 @@ pull, pull_second = _pulling(1), _pulling(2)
 
 
 def pull_both(back: Any, y_bar: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> Any:
-    """The same of both operands."""
+    """The sums of `a_bar` and `b_bar` with entries 1 and 2 of a pullback's answer; the pullback is not called
+    if `y_bar` is zero, unless it has side effects.
+    """
     __tracebackhide__ = True
     if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False):
         first = second = y_bar
@@ -170,8 +171,8 @@ def pull_both(back: Any, y_bar: Any, a_bar: Any = ZERO, b_bar: Any = ZERO) -> An
 
 @functools.cache
 def taking(*slots: int) -> Callable[..., Any]:
-    """What takes up to three entries of the answer of a pullback: `both(parts, a_bar, b_bar)` gives sums, of
-    `a_bar` and the first, of `b_bar` and the second.
+    """The helper that takes up to three entries of a pullback's answer: `both(parts, a_bar, b_bar)` returns
+    `a_bar` plus the first and `b_bar` plus the second.
     """
     first, *others = slots
 
@@ -201,16 +202,16 @@ _ENTRIES = dict(enumerate(("callee", "first", "second", "third", "fourth")))
 
 
 def unless_zero(back: Any, y_bar: Any) -> Any:
-    """The pullback, if it is to be asked for these cotangents; else what gives the zero for all of them.
+    """The pullback, if it must be called with this cotangent; else a function that returns the zero.
 
-    The pullback of a function of the author's is called by the sweep itself: it may be a step of a recursion.
+    The sweep itself calls it, since an author's function may be recursive and our frames would add up.
     """
     return _same if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back
 
 
 def twice(parts: Any) -> Any:
-    """The sum of the two cotangents that an elementwise rule has made for one value, in the memory of the
-    first: nobody else has it yet.
+    """The sum of the two cotangents that an elementwise rule returned for one value, if possible in the
+    memory of the first, which nothing else holds yet.
     """
     first, second = parts[1], parts[2]
     if (
@@ -238,7 +239,7 @@ def _add_items(a: Any, b: Any) -> Any:
 
 
 def _as_items(x_bar: Any, size: int, kind: type = list) -> Items:
-    """Cotangents by position, from whatever form they came in."""
+    """Cotangents by position, from any form of a sequence's cotangent."""
     if type(x_bar) is Items:
         return x_bar
     items = Items(size, kind)
@@ -254,7 +255,7 @@ def _as_items(x_bar: Any, size: int, kind: type = list) -> Items:
 
 
 def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> Items:
-    """`x_bar` of a sequence of `size` items, with `item_bar` added at `index`."""
+    """The cotangent `x_bar` of a sequence of `size` items, with `item_bar` added at `index`."""
     items = _as_items(x_bar, size, kind)
     items.size = size
     key = index + size if index < 0 else int(index)
@@ -263,7 +264,7 @@ def put_item(x_bar: Any, index: int, size: int, item_bar: Any, kind: type) -> It
 
 
 def put_each(x_bar: Any, size: int, bars: dict[int, Any]) -> Items:
-    """The same of several items of a tuple, by position."""
+    """The cotangent `x_bar` of a tuple of `size` items, with `bars` added by position."""
     items = _as_items(x_bar, size, tuple)
     items.size = size
     for number, bar in bars.items():
@@ -272,13 +273,13 @@ def put_each(x_bar: Any, size: int, bars: dict[int, Any]) -> Items:
 
 
 def key(index: Any) -> Any:
-    """What an index stands for, asked once: an object that counts says another position the next time."""
+    """An index as plain integers, converted once: an object with state may give another position next time."""
     return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
 
 
 def with_lists_copied(x: Any) -> Any:
-    """The value with copies of its lists, for a rule that looks at them again in the reverse sweep: who else
-    holds them may change them by then. Deques and arrays of the standard library are no better.
+    """The value with its lists copied, as well as its deques, bytearrays and arrays of the standard library:
+    a rule may read them again in the reverse sweep, and they may have changed by then.
     """
     kind = type(x)
     if kind is array.array or kind is bytearray:
@@ -292,11 +293,11 @@ def with_lists_copied(x: Any) -> Any:
     return x
 
 
-_CHANGING = frozenset({list, tuple, deque, array.array, bytearray})  # what may change, and what may hold that
+_CHANGING = frozenset({list, tuple, deque, array.array, bytearray})  # types that may change, or hold such
 
 
 def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:
-    """`x_bar` of a sequence of `size` items, with the cotangent of its slice (or item) `index` added."""
+    """The cotangent `x_bar` of a sequence of `size` items, with that of its slice (or item) `index` added."""
     if not isinstance(index, slice):
         return put_item(x_bar, operator.index(index), size, y_bar, kind)
     items = _as_items(x_bar, size, kind)
@@ -309,7 +310,7 @@ def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Item
 
 
 def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
-    """(the cotangent of the list before item `index` was appended, that of the item)."""
+    """The cotangents of a list before item `index` was appended, and of that item."""
     if isinstance(x_bar, AbstractZero):
         return x_bar, x_bar
     items = _as_items(x_bar, index + 1)
@@ -318,24 +319,24 @@ def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
 
 
 def bars_of_numbers(y_bar: Any) -> Any:
-    """The cotangents of the real numbers in a list, from that of the array that was made of it."""
+    """The cotangents of the real numbers in a list, from that of the array made from it."""
     y_bar = unthunk(y_bar)
     return y_bar if isinstance(y_bar, AbstractZero) else np.real(y_bar).tolist()
 
 
 def bars_of_rows(y_bar: Any) -> Any:
-    """The same of real arrays."""
+    """The cotangents of the real arrays in a list, from that of the array made from it."""
     y_bar = unthunk(y_bar)
     return y_bar if isinstance(y_bar, AbstractZero) else np.real(y_bar)
 
 
 def bar_of_item(bars: Any, index: int) -> Any:
-    """That of one of these."""
+    """The cotangent of item `index` of a list that an array was made from."""
     return bars if isinstance(bars, AbstractZero) else bars[index]
 
 
 def drop_item(x_bar: Any, index: int) -> Any:
-    """The cotangent of the list before item `index` was appended, where that does not vary."""
+    """The cotangent of a list before item `index`, which is constant, was appended."""
     if isinstance(x_bar, AbstractZero):
         return x_bar
     items = _as_items(x_bar, index + 1)
@@ -345,7 +346,7 @@ def drop_item(x_bar: Any, index: int) -> Any:
 
 
 def settle(x_bar: Any) -> Any:
-    """The cotangent of a list or tuple in the form that rules know."""
+    """A cotangent in the form that rules know: the running sums of a list or tuple become a tangent."""
     if type(x_bar) is not Items:
         return x_bar
     items = dict(x_bar.items())
@@ -376,22 +377,24 @@ def part(x_bar: Any, key: Any) -> Any:
 
 
 def part_of_last(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:
-    """The same of an entry of a dict display: of equal keys the last one counts."""
+    """The cotangent of an entry of a dict display: ZERO if the key occurs again, since the last one counts."""
     return ZERO if key in later else part(x_bar, key)
 
 
 def captured(**bars: Any) -> Tangent:
-    """The cotangent of a function: those of the variables it captures."""
+    """The cotangent of a function, from those of the variables that it captures."""
     return make(FunctionType, bars)
 
 
 def buffer(x: np.ndarray) -> np.ndarray:
-    """Where the cotangents of the elements of `x` are summed."""
+    """An array of zeros, in which the cotangents of the elements of `x` are summed."""
     return np.zeros(x.shape)
 
 
 def buffer_and_view(x: np.ndarray) -> tuple[np.ndarray, memoryview]:
-    """The same, and a view of it, which is quicker for single elements."""
+    """An array of zeros to sum the cotangents of the elements of `x`, and a view of it, which is quicker for
+    single elements.
+    """
     total = np.zeros(x.shape)
     return total, memoryview(total)  # type: ignore[arg-type]  # NumPy's arrays say so from Python 3.12 on
 
@@ -410,12 +413,12 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
             )
         total[index] = part + np.real(
             y_bar
-        )  # not `part +=`: one element is a number, which that would not write back
+        )  # not `part +=`: a single element is a number, which that would not write back
 
 
 @functools.cache
 def over(ufunc: np.ufunc) -> Callable[..., Any]:
-    """What gives `ufunc(a, b)` in the memory of `a`, if the result has its shape.
+    """A function that computes `ufunc(a, b)`, in the memory of `a` if the result has its shape.
 
     >>> a = np.ones(2)
     >>> over(np.add)(a, np.ones(2)) is a, over(np.add)(a, np.zeros((2, 1))).shape
@@ -423,11 +426,11 @@ def over(ufunc: np.ufunc) -> Callable[..., Any]:
     """
 
     def written_over(a: np.ndarray, b: Any) -> np.ndarray:
-        if type(b) is np.ndarray and b.size > a.size:  # to be told by NumPy takes longer than the rest
+        if type(b) is np.ndarray and b.size > a.size:  # an error from NumPy would take longer than this
             return ufunc(a, b)
         try:
             return ufunc(a, b, a)
-        except ValueError:  # of shapes, before anything was written
+        except ValueError:  # shapes differ; nothing was written yet
             return ufunc(a, b)
 
     written_over.__name__ = f"{ufunc.__name__}_over"
@@ -435,7 +438,7 @@ def over(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 class LoopItems:
-    """What a loop took from something without positions, one item after the other."""
+    """The items that a loop took from a value without positions, in order."""
 
     __slots__ = ("items", "walk")
 
@@ -454,8 +457,8 @@ class LoopItems:
 
 
 def are_finite(found: Iterable[Any]) -> bool:
-    """Whether all numbers among cotangents are finite for certain: where one has overflowed, NumPy's numbers
-    are to warn.
+    """Whether all cotangents are certainly finite; False may be wrong, and only leads to a repeated call, in
+    which NumPy warns.
     """
     arrays = []
     for bar in found:
@@ -469,8 +472,8 @@ def are_finite(found: Iterable[Any]) -> bool:
 
 
 def both_finite(a: np.ndarray, b: np.ndarray) -> bool:
-    """The same of two arrays. A product with what is not finite is not finite, which takes less time to see
-    than each number; unlike other products `vdot` does not warn.
+    """Whether two arrays are certainly finite: a sum of products with a number that is not finite is not
+    finite, and is quicker than a test of each number; unlike other products, `vdot` does not warn.
     """
     if a.shape == b.shape:
         return math.isfinite(np.vdot(a, b))
@@ -478,13 +481,13 @@ def both_finite(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def indexable(x: Any) -> Any:
-    """What a loop runs over, as something whose items go by position."""
+    """The value that a loop runs over, or a `LoopItems` of it, so that its items go by position."""
     by_position = isinstance(x, (list, tuple, deque)) or (isinstance(x, np.ndarray) and x.ndim > 0)
     return x if by_position else LoopItems(x)
 
 
 def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
-    """The positions that a loop over a sequence visits, also if that grows or shrinks meanwhile."""
+    """The positions that a loop over a sequence visits, even if that grows or shrinks meanwhile."""
     if type(sequence) is LoopItems:
         yield from sequence.positions(backwards)
         return
@@ -498,7 +501,7 @@ def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
 
 
 def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
-    """The value as a sequence of `count` items, with Python's own error where it has another number."""
+    """The value as a sequence of `count` items; raises Python's own error if it has another number of them."""
     whole = sequence
     if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
         sequence = _first_items(sequence, None if or_more else count + 1)
@@ -511,24 +514,24 @@ def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
     return sequence
 
 
-# Of which types Python says how many items there are.
+# The types for which Python's error says how many items there are.
 _COUNTED = (tuple, list, dict) if sys.version_info >= (3, 14) else ()
 
 
 def _first_items(x: Any, most: int | None) -> tuple[Any, ...]:
-    """The items of an iterable, read no further than an unpacking reads: it may have no end."""
+    """The items of an iterable, read no further than Python's unpacking reads, since it may be infinite."""
     try:
         items = iter(x)
     except TypeError as error:
         if hasattr(type(x), "__iter__"):
             raise
-        name = str(error).split("'")[1]  # "'numpy.float64' object is not iterable": the name as C knows it
+        name = str(error).split("'")[1]  # the name as C has it: "'numpy.float64' object is not iterable"
         raise TypeError(f"cannot unpack non-iterable {name} object") from None
     return tuple(itertools.islice(items, most))
 
 
 def bound(x: Any, name: str) -> Any:
-    """The value of a variable, which an assignment must have reached."""
+    """The value of a variable; raises UnboundLocalError if none was assigned."""
     if x is ir.UNBOUND:
         raise UnboundLocalError(
             f"cannot access local variable '{name}' where it is not associated with a value"

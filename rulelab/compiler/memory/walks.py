@@ -1,5 +1,5 @@
-"""Walks over what has items: which items were taken, so that their cotangents find the way back to where they
-stood.
+"""Walks over values that have items: they record which items were taken, so that the items' cotangents go
+back to where the items were.
 """
 
 from __future__ import annotations
@@ -30,26 +30,28 @@ DICT_VALUES, DICT_ITEMS, DICT_KEYS = type(_EMPTY.values()), type(_EMPTY.items())
 
 
 class Source:
-    """The items of one value, each under a key; this one for items that carry nothing."""
+    """The items of one value, each with a key; this base class is for items that have no cotangent."""
 
     def __init__(self, owner: Any) -> None:
         self.items = iter(owner)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
-        """(key, item) for each item as it is taken."""
+        """`(key, item)` for each item, as it is taken."""
         return enumerate(self.items)
 
     def cotangent(self, sums: Sums) -> Any:
-        """The cotangent of the owner from those of its items."""
+        """The cotangent of the owner, from those of its items."""
         return NO
 
 
 class Unfollowed(Source):
-    """Items that vary, of something that nobody differentiates."""
+    """Items that vary, of a value that is not differentiated."""
 
 
 class OfNames(Source):
-    """The keys of a dict, or the items of a set, that the function made: numbers that vary are lost there."""
+    """The keys of a dict, or the items of a set, made by the function: a cotangent of a number there would be
+    lost, so it is refused.
+    """
 
     def __init__(self, owner: Any, place: Place | None) -> None:
         super().__init__(owner)
@@ -67,7 +69,7 @@ class OfNames(Source):
 
 
 def refuse_lost(pairs: list[tuple[Any, Any]], kind: type, place: Place | None) -> None:
-    """NotDifferentiableError if a cotangent goes to a number or an array that is a name for something."""
+    """Raise NotDifferentiableError if a key or set item that is a number or an array gets a cotangent."""
     if any(_is_lost(item, unthunk(bar)) for item, bar in pairs):
         raise items_refused(kind, place)
 
@@ -81,9 +83,9 @@ def _is_lost(item: Any, bar: Any) -> bool:
 
 
 class OfSequence(Source):
-    """A list, tuple, NamedTuple or deque, by position.
+    """The items of a list, tuple, NamedTuple or deque, by position.
 
-    A list must stay as it is while it is read, for a position is one of the list at the start.
+    A list must not change while it is read, since positions refer to the list at the start.
     """
 
     def __init__(self, owner: Any) -> None:
@@ -99,7 +101,7 @@ class OfSequence(Source):
         self.check(0, None)
 
     def check(self, key: int, item: Any) -> None:
-        """MutationError if the list is no longer what it was."""
+        """Raise MutationError if the list has changed."""
         if len(self.owner) != self.size or (item is not None and item is not self.at_start[key]):
             raise changed_while_read("list")
 
@@ -107,13 +109,13 @@ class OfSequence(Source):
         if is_namedtuple(self.kind):
             return make(self.kind, {self.kind._fields[key]: bar for key, bar in sums.items()})
         bars = make(self.kind, {key: sums.get(key, ZERO) for key in range(self.size)}, self.size)
-        if isinstance(self.owner, deque):  # of this sweep: its cotangent goes by identity alone
+        if isinstance(self.owner, deque):  # one of this sweep: its cotangent goes by identity only
             return hand_in(outline(self.owner), bars)
         return bars
 
 
 def changed_while_read(what: str) -> MutationError:
-    """The refusal of a container that is not what it was when an iterator over it was made."""
+    """The error for a container that has changed since an iterator over it was made."""
     return MutationError(
         f"A {what} was changed while an iterator was reading it",
         fixes=(f"read it from a copy: iter(list(...)) of the {what}",),
@@ -122,7 +124,7 @@ def changed_while_read(what: str) -> MutationError:
 
 
 class OfRows(Source):
-    """An array, along its first axis."""
+    """The rows of an array, along its first axis."""
 
     def __init__(self, owner: np.ndarray) -> None:
         super().__init__(owner)
@@ -135,7 +137,7 @@ class OfRows(Source):
 
 
 def of_rows(shape: tuple[int, ...], sums: Sums) -> np.ndarray:
-    """The cotangent of an array from those of its rows."""
+    """The cotangent of an array, from those of its rows."""
     bars = {key: bar for key, bar in sums.items() if not isinstance(bar, AbstractZero)}
     x_bar = np.zeros(shape, np.result_type(float, *{np.asarray(bar).dtype for bar in bars.values()}))
     for key, bar in bars.items():
@@ -146,8 +148,8 @@ def of_rows(shape: tuple[int, ...], sums: Sums) -> np.ndarray:
 class OfView(Source):
     """The values or items of a dict; the cotangent of a view is that of its dict.
 
-    A view shows the dict as it is when it is read: if the dict is one that may change (`own`), the cotangents
-    go to it there and then.
+    A view shows the dict as it is when read: if the dict may change (then it is `own`), its cotangents go
+    straight into the table.
     """
 
     def __init__(self, owner: Any, own: Any = None) -> None:
@@ -175,7 +177,7 @@ class OfView(Source):
 
 
 class Backwards:
-    """What `reversed` reads in place of a list, tuple, array or range: its tokens, last one first."""
+    """The sequence of tokens that `reversed` reads in place of a list, tuple, array or range."""
 
     def __init__(self, source: Source, owner: Any) -> None:
         self.owner = owner
@@ -192,7 +194,7 @@ class Backwards:
 
 
 class OfIterator(Source):
-    """An iterator of ours, from where it stands now."""
+    """The remaining items of one of our iterators."""
 
     def __init__(self, owner: RecordedIterator) -> None:
         super().__init__(owner)
@@ -207,7 +209,7 @@ class OfIterator(Source):
 
 
 class OfObject(Source):
-    """An object of the author's, by the iterator that its `__iter__` gave."""
+    """The items of an author's object, by the iterator that its `__iter__` returned."""
 
     def __init__(self, inner: Source, back: Callable[[Any], Any]) -> None:
         self.inner, self.back = inner, back
@@ -220,7 +222,7 @@ class OfObject(Source):
 
 
 class OfIndexed(Source):
-    """An object of the author's that has items by number only; `take(k)` gives the item and its pullback."""
+    """The items of an author's object that has only `__getitem__`; `take(k)` returns item and pullback."""
 
     def __init__(self, take: Callable[[int], tuple[Any, Any]]) -> None:
         self.take = take
@@ -243,11 +245,11 @@ class OfIndexed(Source):
         return total
 
 
-# -- items on their way through a function that looks at none of them ----------------------------------------
+# -- items on their way through a function that inspects none of them ----------------------------------------
 
 
 class Token:
-    """Stands for one item of a source, or for a whole argument (a source of one)."""
+    """Represents one item of a source, or a whole argument (a source of one item)."""
 
     __slots__ = ("key", "source", "value")
 
@@ -273,14 +275,14 @@ def tokens(source: Source) -> Iterator[Token]:
 
 
 def valued(shape: Any) -> Any:
-    """What a structure of tokens stands for."""
+    """The value that a structure of tokens represents."""
     if hasattr(shape, "give"):
         return shape.value
     return tuple(map(valued, shape)) if type(shape) is tuple else shape
 
 
 def give(shape: Any, bar: Any, sums: dict[Any, Sums]) -> None:
-    """Hand the cotangent of such a structure to its tokens."""
+    """Pass the cotangent of a structure of tokens on to the tokens."""
     bar = settle(unthunk(bar))
     if isinstance(bar, AbstractZero) or bar is None:
         if type(shape) is Called and getattr(shape.back, "changes", False):
@@ -294,7 +296,7 @@ def give(shape: Any, bar: Any, sums: dict[Any, Sums]) -> None:
 
 
 class Called:
-    """The result of one call, with what it was called on."""
+    """The result of one call, with the function and the arguments."""
 
     __slots__ = ("back", "function", "given", "value")
 
@@ -327,9 +329,9 @@ class Part:
 
 
 class RecordedIterator:
-    """What map, zip and their like give inside a pass: an iterator that remembers what it has handed out.
+    """The iterator that `map`, `zip` and their like return inside a pass: it remembers the items it gave.
 
-    It is read once, as Python's own, and as lazily. Its cotangent goes by the number of the item.
+    It is read once, as lazily as Python's own. Its cotangent has those of the items by their number.
     """
 
     def __init__(self, shapes: Iterator[Any]) -> None:
@@ -346,7 +348,7 @@ class RecordedIterator:
         return valued(shape)
 
     def spread(self, y_bar: Any, sums: dict[Any, Sums]) -> None:
-        """Hand the cotangents of the items to the sources they came from, the last item first."""
+        """Pass the cotangents of the items on to the sources that they came from, the last item first."""
         entries = entries_in(y_bar)
         for number in reversed(range(len(self.drawn))):
             give(self.drawn[number], entries.get(number, ZERO), sums)
@@ -356,7 +358,7 @@ _NAMED: dict[str, type] = {}
 
 
 def drawn(shapes: Iterator[Any], name: str) -> RecordedIterator:
-    """An iterator that Python's own errors call by the name of what it stands for: `map`, `zip`."""
+    """A recorded iterator whose class has the name of what it replaces (`map`, `zip`), for Python's errors."""
     kind = _NAMED.get(name)
     if kind is None:
         kind = _NAMED[name] = type(name, (RecordedIterator,), {"__module__": __name__})
@@ -364,7 +366,7 @@ def drawn(shapes: Iterator[Any], name: str) -> RecordedIterator:
 
 
 class Walk:
-    """What a loop runs over in place of a value that has items: notes which it took."""
+    """A replacement for the value that a loop runs over, which records the items taken."""
 
     def __init__(self, source: Source, owner: Any = ()) -> None:
         self.source = source
@@ -383,11 +385,11 @@ class Walk:
             yield item
 
     def cotangent(self, bars: Iterable[Any]) -> Any:
-        """That of the value, from those of the items taken, the first one first."""
+        """The cotangent of the value, from those of the items taken, in the order in which they were taken."""
         return self.source.cotangent(dict(zip(self.keys, bars, strict=False)))
 
 
-# Python's own iterators: what they will give cannot be known without taking it.
+# Python's own iterators: their items cannot be known without taking them.
 ITERATORS: tuple[type, ...] = (
     map,
     filter,
@@ -404,7 +406,7 @@ ITERATORS: tuple[type, ...] = (
 
 
 def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
-    """The cotangent of what a loop ran over, from those of its items, the last one first.
+    """The cotangent of the value that a loop ran over, from those of the items, given last iteration first.
 
     A loop that ran `backwards` began with the last item of `x`.
     """

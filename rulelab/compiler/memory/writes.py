@@ -1,4 +1,4 @@
-"""Writes into containers and objects, at run time: done and recorded where the old value is known, else
+"""Writes into containers and objects at run time: they are done and recorded if the old value is known, else
 refused before they happen.
 """
 
@@ -32,11 +32,13 @@ _RECORDED: dict[str, Callable[..., Any]] = {
     "delete attribute": containers.delete_attribute,
     "cell": containers.write_cell,
 }
-_OF_PYTHON = frozenset({list, dict})  # whose items are written by no method of an author's
+_OF_PYTHON = frozenset({list, dict})  # no author's method writes their items
 
 
 def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler:
-    """The handler of `target[key] = value` and its like: `(None, back)` for target, key and value."""
+    """A function that finds the handler of a write such as `target[key] = value`, given the three; `kind` is
+    a key of `_RECORDED`. The handler returns `(None, back)`.
+    """
     of_items, recorded = kind.endswith("item"), _RECORDED[kind]
 
     def find(target: Any, key: Any, value: Any) -> Handler:
@@ -58,7 +60,7 @@ def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler
 
 
 def attribute_writer(pullbacks: Question, target: Any, place: Place | None) -> Handler:
-    """The handler of `setattr(x, name, value)` or `delattr(x, name)` on an object of this sweep."""
+    """The handler of `setattr(x, name, value)` or `delattr(x, name)` on an object made during this sweep."""
     find = write_finder(pullbacks, "attribute" if target is setattr else "delete attribute", place)
 
     def write(x: Any, name: str, *value: Any) -> Any:
@@ -71,7 +73,7 @@ def attribute_writer(pullbacks: Question, target: Any, place: Place | None) -> H
 
 
 def write_plain(pullbacks: Question, kind: str, place: Place) -> Callable[[Any, Any, Any], None]:
-    """The same where nothing is recorded: for containers of this sweep that carry no cotangent."""
+    """A function that does a write without recording it, for containers of this sweep without cotangents."""
 
     def write(target: Any, key: Any, value: Any) -> None:
         if kind == "cell":
@@ -91,7 +93,7 @@ def write_plain(pullbacks: Question, kind: str, place: Place) -> Callable[[Any, 
 
 
 def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
-    """The MutationError for a write to what this sweep did not make."""
+    """The MutationError for a write to a value that was not made during this sweep."""
     owner = "ndarray" if isinstance(target, np.ndarray) else type(target).__name__
     method = METHODS.get(kind, "__setattr__")
     shown = f"({key!r})" if kind.endswith("attribute") else f"({describe(target)})"
@@ -99,7 +101,7 @@ def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
 
 
 def _by_author(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The author's own method that a write runs, or None if its class has none, and what that is given."""
+    """The author's method that a write runs, or None if the class has none, and the arguments for it."""
     found = getattr(type(target), key, None) if kind.endswith("attribute") else None
     if isinstance(found, property):
         return (found.fset, (target, value)) if kind == "attribute" else (found.fdel, (target,))
@@ -109,7 +111,7 @@ def _by_author(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, tuple
 
 
 def _by_method(inner: Handler, kind: str) -> Handler:
-    """A write done by the author's method, whose arguments may leave out the key or the value."""
+    """The handler of a write done by the author's method, which may not take the key or the value."""
 
     def write(target: Any, key: Any, value: Any) -> Any:
         _, pullback = inner(*_by_author(kind, target, key, value)[1])
