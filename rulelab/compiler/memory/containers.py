@@ -115,6 +115,7 @@ def read_item(xs: Any, index: Any) -> Any:
 
 
 def _read_items(xs: Any, index: slice) -> Any:
+    """`xs[index]` for a slice: a new container, whose cotangents go to the items that it was made from."""
     positions = range(len(xs))[index]
     ys = own(stored(xs, index), True)
 

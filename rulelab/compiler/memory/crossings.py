@@ -131,8 +131,7 @@ def through_rule(
 
 
 def through_item(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap the handler of `x[number]` of a tuple, which is never copied: only the item's outline is needed.
-    """
+    """Wrap the handler of `x[number]` for a tuple, which needs no copy: only the item's outline matters."""
 
     def call(x: tuple[Any, ...], number: int) -> Any:
         __tracebackhide__ = True

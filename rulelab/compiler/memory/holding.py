@@ -1,4 +1,4 @@
-"""What a value holds, and whether something that reading exhausts is among it."""
+"""What a value holds, and whether iterators, which reading exhausts, are among it."""
 
 from __future__ import annotations
 

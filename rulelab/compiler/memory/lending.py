@@ -68,7 +68,7 @@ def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArg
 
 class OutOfSight:
     """The containers among the arguments of a function that may change them in code that is not followed, as
-    under `ignore_derivatives`. Adding to them is allowed; a replaced part would be taken for the one passed in.
+    under `ignore_derivatives`. It may add to them; a part that it replaced would be taken for the original.
 
     As a context manager it checks them whenever ignored code has run, since a part that was replaced, read
     and put back would not show at the end.
@@ -133,6 +133,7 @@ class _Found:
             self._drop(x)
 
     def _look(self, x: Any) -> None:
+        """Search a value and all that it holds, and note what occurs twice."""
         if isinstance(x, LEAVES):
             if isinstance(x, type):
                 self.code.append(x)
@@ -263,6 +264,7 @@ def _parts_of(x: Any, saved: tuple[Any, Any] | None) -> dict[Key, Any]:
 
 
 def _copied(x: Any, saved: dict[int, tuple[Any, Any]], made: dict[int, Any]) -> Any:
+    """A value with copies of its `saved` containers, as they were on entry; `made` has the copies so far."""
     if isinstance(x, LEAVES):
         return x
     if isinstance(x, tuple):
@@ -282,6 +284,7 @@ def _copied(x: Any, saved: dict[int, tuple[Any, Any]], made: dict[int, Any]) -> 
 
 
 def _empty(x: Any) -> Any:
+    """A new, empty container or object of the class of `x`."""
     if isinstance(x, defaultdict):
         return defaultdict(x.default_factory)
     if isinstance(x, deque):

@@ -131,9 +131,7 @@ def describe(value: Any) -> str:
 
 
 def decided(answer: Any) -> Any:
-    """The result of a comparison; raises NotDifferentiableError if it can have a cotangent, which would be
-    lost.
-    """
+    """The result of a comparison; raises NotDifferentiableError if it is not made of bools and might vary."""
     if answer is True or answer is False:
         return answer
     kind = answer.dtype.kind if isinstance(answer, (np.ndarray, np.generic)) else None

@@ -106,6 +106,8 @@ def walked(roots: Iterable[Any]) -> tuple[list[Any], set[str]]:
 
 
 class _Walk:
+    """A search through all that some code can reach."""
+
     def __init__(self, roots: Iterable[Any]) -> None:
         self._roots = roots
         self.held: list[Any] = []
@@ -114,6 +116,7 @@ class _Walk:
         self.hides = False
 
     def run(self) -> bool:
+        """Search; return False if there was too much to visit."""
         try:
             self.held.extend(everything_held(self._roots, self._from, stops=_is_closed, most=_MOST))
         except TooMuch:
@@ -124,6 +127,7 @@ class _Walk:
         return bool(self._writers & self.called)
 
     def _from(self, x: Any) -> Iterable[Any]:
+        """The values that are reached directly from one value."""
         if isinstance(x, (types.FunctionType, type)):
             self.hides |= may_hide(x)
         if isinstance(x, types.FunctionType):
@@ -232,6 +236,7 @@ def text_of(code: types.CodeType) -> Text:
 
 
 def _read(code: types.CodeType) -> Text:
+    """Read what the bytecode of a function names, without the cache of `text_of`."""
     mine: list[set[str]] = [set() for _ in range(6)]
     names, imports, attributes, noted, used, read = mine
     writes = False

@@ -51,6 +51,7 @@ class Snapshots:
         self._made: dict[int, tuple[Any, Any]] = {}  # identity -> (the original, its copy)
 
     def of(self, x: Any) -> Any:
+        """A value with all containers in it copied."""
         kind = type(x)
         if isinstance(x, LEAVES):
             return x
@@ -118,6 +119,7 @@ class Snapshots:
                 )
 
     def _is_as_copied(self, x: Any, y: Any) -> bool:
+        """Whether the copy `y` still holds what it held when it was made from `x`."""
         if isinstance(x, set):
             return x == y
         then, now = map(parts_by_name, (x, y))
@@ -242,6 +244,7 @@ _MOST_READ = 2000
 
 
 def _held_outside(x: Any) -> Any:
+    """The state of a random generator or the fingerprint of an array, to compare later; else None."""
     if isinstance(x, (np.random.Generator, np.random.RandomState, random.Random)):
         return pickle.dumps(x)
     return array_fingerprint(x) if isinstance(x, np.ndarray) else None
@@ -273,6 +276,7 @@ _NAMESPACES = (type, types.ModuleType)
 
 
 def _parts_read(x: Any, names: set[str]) -> list[tuple[Any, Any]]:
+    """The parts of a value that code may read, by key; of its attributes, only those in `names`."""
     if isinstance(x, types.FunctionType):
         return list(read_outside(x)) if is_authors_function(x) else []
     if isinstance(x, (list, tuple, deque, dict)):

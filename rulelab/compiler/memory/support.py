@@ -106,8 +106,7 @@ def real(x_bar: Any) -> Any:
 
 
 def real_or_zero(x_bar: Any) -> Any:
-    """The cotangent of a real scalar as a real number, but ZERO as it is, for one that may not affect the result.
-    """
+    """The cotangent of a real scalar as a real number, or ZERO if nothing flowed to it."""
     return x_bar if x_bar is ZERO else real(x_bar)
 
 
@@ -125,7 +124,7 @@ _FLOATS = algebra.FLOATS
 
 
 def add(a: Any, b: Any) -> Any:
-    """The sum of two cotangents; only the running sums of items, which the pass owns, are updated in place."""
+    """The sum of two cotangents; only running sums of items, which the pass owns, are updated in place."""
     if a is ZERO:
         return unthunk(b) if isinstance(b, Thunk) else b
     if type(a) in _FLOATS and type(b) in _FLOATS:  # most often
@@ -204,7 +203,7 @@ _ENTRIES = dict(enumerate(("callee", "first", "second", "third", "fourth")))
 def unless_zero(back: Any, y_bar: Any) -> Any:
     """The pullback, if it must be called with this cotangent; else a function that returns the zero.
 
-    The sweep itself calls it, since an author's function may be recursive and our frames would add up.
+    The sweep itself makes the call: an author's function may be recursive, so a helper's frames would add up.
     """
     return _same if (y_bar is ZERO or y_bar is NO) and not getattr(back, "changes", False) else back
 
@@ -227,6 +226,7 @@ def twice(parts: Any) -> Any:
 
 
 def _add_items(a: Any, b: Any) -> Any:
+    """The sum of two cotangents of a list or tuple, at least one of them a running sum, which is updated."""
     if isinstance(b, AbstractZero):
         return a
     if isinstance(a, AbstractZero):
@@ -273,7 +273,7 @@ def put_each(x_bar: Any, size: int, bars: dict[int, Any]) -> Items:
 
 
 def key(index: Any) -> Any:
-    """An index as plain integers, converted once: an object with state may give another position next time."""
+    """An index as plain integers, converted once: an object may give another position the next time."""
     return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
 
 
@@ -377,7 +377,7 @@ def part(x_bar: Any, key: Any) -> Any:
 
 
 def part_of_last(x_bar: Any, key: Any, later: tuple[Any, ...]) -> Any:
-    """The cotangent of an entry of a dict display: ZERO if the key occurs again, since the last one counts."""
+    """The cotangent of an entry of a dict display: ZERO if the key is among the `later` ones, which win."""
     return ZERO if key in later else part(x_bar, key)
 
 
@@ -457,8 +457,8 @@ class LoopItems:
 
 
 def are_finite(found: Iterable[Any]) -> bool:
-    """Whether all cotangents are certainly finite; False may be wrong, and only leads to a repeated call, in
-    which NumPy warns.
+    """Whether all floats and arrays among cotangents are certainly finite. If not, the caller repeats the
+    work with NumPy's numbers, which warn of an overflow.
     """
     arrays = []
     for bar in found:
@@ -501,7 +501,7 @@ def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
 
 
 def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
-    """The value as a sequence of `count` items; raises Python's own error if it has another number of them."""
+    """The value as a sequence of `count` items; raises Python's own error if it has more or fewer."""
     whole = sequence
     if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
         sequence = _first_items(sequence, None if or_more else count + 1)

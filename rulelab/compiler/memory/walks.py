@@ -358,7 +358,7 @@ _NAMED: dict[str, type] = {}
 
 
 def drawn(shapes: Iterator[Any], name: str) -> RecordedIterator:
-    """A recorded iterator whose class has the name of what it replaces (`map`, `zip`), for Python's errors."""
+    """A recorded iterator whose class is named like what it replaces (`map`, `zip`), for Python's errors."""
     kind = _NAMED.get(name)
     if kind is None:
         kind = _NAMED[name] = type(name, (RecordedIterator,), {"__module__": __name__})
@@ -385,7 +385,7 @@ class Walk:
             yield item
 
     def cotangent(self, bars: Iterable[Any]) -> Any:
-        """The cotangent of the value, from those of the items taken, in the order in which they were taken."""
+        """The cotangent of the value, from those of the items, in the order in which they were taken."""
         return self.source.cotangent(dict(zip(self.keys, bars, strict=False)))
 
 

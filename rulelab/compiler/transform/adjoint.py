@@ -84,6 +84,7 @@ class _Adjoint(Operations):
     """The transform of one function: a method for each kind of statement."""
 
     def run(self, parameters: list[str], wanted: set[str], differentiate: bool) -> Emitted:
+        """Transform the whole function."""
         function = self.function
         for name in (*function.parameters, *function.free):
             self.define(name)
@@ -145,8 +146,8 @@ class _Adjoint(Operations):
         return out[::-1]
 
     def hand_over_result(self, result: str) -> list[Node]:
-        """Start tracking a returned container that is constant here, since the caller may change it; return
-        the reverse lines that stop it.
+        """Start recording changes of a returned container that is constant here, since the caller may change
+        it; return the reverse line that drops its cotangents.
         """
         if (self.active(result) and not self.makes_unseen) or not self.regions.makes(result):
             return []
@@ -243,7 +244,7 @@ class _Adjoint(Operations):
         return nodes, [phi.target for phi in statement.outs if self.active(phi.target)]
 
     def tested(self, statement: ir.If | ir.While, texts: list[str]) -> str:
-        """The text of a test, after a check of whose code gives the answer."""
+        """The text of a test, with a check that the code that answers it can be followed."""
         position = statement.position
         if statement.asks:
             return self.ask_text(self.shared_constant(operator.truth), texts, position)
@@ -256,6 +257,7 @@ class _Adjoint(Operations):
         return taken
 
     def arm(self, statement: ir.If, number: int) -> tuple[list[Node], Block]:
+        """The forward and reverse lines of one arm of an `if`, with the moves for the joined names."""
         active = [phi for phi in statement.outs if self.active(phi.target)]
         moves = [n for phi in active for n in self.move(phi.sources[number], phi.target, statement.position)]
         body = (statement.then, statement.orelse)[number]
@@ -317,6 +319,7 @@ class _Adjoint(Operations):
         return name
 
     def iterated(self, iteration: ir.Iteration, position: ir.Position) -> str:
+        """The text of what a `for` runs over."""
         if isinstance(iteration, ir.Count):
             texts = list(map(self.text, iteration.args))
             if isinstance(iteration, ir.Positions):

@@ -89,7 +89,7 @@ class _Kept:
         return replace(self, helpers=formula.helpers)
 
     def may_be_whole_zero(self) -> bool:
-        """Whether NumPy may have divided by a whole zero, where Python would not."""
+        """Whether the divisor may be an integer zero, by which NumPy has divided where Python would raise."""
         (left, right), types = self.operands, self.sweeps.types
         return types(right) == INT and types(left) in (F8, REAL) and not isinstance(right, ir.Const)
 

@@ -154,6 +154,7 @@ class Operations(Formulas):
         return self.asked(heap.made_plain, text, base="made")
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
+        """Add a call that is not differentiated, by a handler if the callee must be checked at run time."""
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
         if guard is None:
             text = self.made_here(op, target, self.call_text(op, position))
@@ -178,6 +179,7 @@ class Operations(Formulas):
         return op.name if isinstance(op, ir.Load) else f"{self.text(op.value)}.{op.name}"
 
     def call_text(self, op: ir.Call, position: ir.Position | None = None) -> str:
+        """The text of a call that is not differentiated; its checks are left out without a `position`."""
         texts = self.texts(op.operands(), tight=1)
         asks = op.asks and (self.sites.target(op) is range or self.sites.target(op) not in _NEVER_RUNNING)
         if position is not None and not asks:
@@ -191,6 +193,7 @@ class Operations(Formulas):
         return [self.text(a) for a in op.args] + [f"{key}={self.text(a)}" for key, a in op.keywords]
 
     def expression(self, op: ir.Op, position: ir.Position) -> str:
+        """The text of an operation as the author wrote it, with the checks that it needs."""
         if isinstance(op, ir.Load):
             return op.name
         if isinstance(op, ir.MakeFunction):
@@ -237,7 +240,7 @@ class Operations(Formulas):
         return self.asked(decided, text) if compares_objects else text
 
     def ask_text(self, question: str, texts: list[str], position: ir.Position) -> str:
-        """`ask(question, *texts)`: the answer, after a check of whose code gives it."""
+        """`ask(question, *texts)`: the answer, after a check that the code that gives it can be followed."""
         return f"{self.constant(self.sites.asker(position), 'ask')}({', '.join([question, *texts])})"
 
     def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
@@ -298,6 +301,7 @@ class Operations(Formulas):
     # -- sites: how one operation is differentiated ----------------------------------------------------------
 
     def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
+        """The point where a container is complete: from here its cotangents are in the table, by identity."""
         if not self.active(op.value) or op.value in self.active.handled:
             self.makes_unseen = True
             text = self.asked(heap.publish_plain, "{}", base="publish")
@@ -566,9 +570,7 @@ class Operations(Formulas):
     # -- sites that ask for the pullback at run time ---------------------------------------------------------
 
     def makes_two_of_one(self, op: ir.Op) -> bool:
-        """Whether an operator by a built-in elementwise rule has the same value as both operands, as in
-        `x * x`.
-        """
+        """Whether an operator with a built-in elementwise rule has the same operand twice, as in `x * x`."""
         if not isinstance(op, ir.Binary) or op.left != op.right:
             return False
         rule = self.sites.certain_rule(op)
@@ -582,7 +584,7 @@ class Operations(Formulas):
         return self.site_at_run_time(op, target, position) if nodes is None else nodes
 
     def site_at_run_time(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """An operation by the pullback that a rule, or a look at the operands at run time, gives for it."""
+        """An operation by the pullback of a rule that certainly applies, else of one found at run time."""
         flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
         called = self.called(op)
         back = self.defined(f"{called}_back")

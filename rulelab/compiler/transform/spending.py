@@ -84,6 +84,7 @@ def _handed_on(text: str, arrays: set[str], constants: dict[str, Any]) -> Iterat
 
 
 def _only_reads(node: ast.Name, parent: ast.AST, constants: dict[str, Any]) -> bool:
+    """Whether the value of the parent node shares no memory with the array that the node names."""
     if isinstance(parent, ast.Attribute):
         return parent.attr == "shape"
     if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Name):

@@ -46,7 +46,7 @@ _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
 
 
 class Sites(Protocol):
-    """What the transform asks of the machinery that finds pullbacks at run time."""
+    """What the transform needs from the machinery that finds pullbacks at run time."""
 
     def find_global(self, name: str) -> Any: ...
     @property

@@ -103,6 +103,7 @@ class _Tangent(TypedTangents):
     position: ir.Position = field(init=False)
 
     def run(self, parameters: list[str], captured: bool, own: frozenset[str]) -> ir.Function:
+        """The tangent of the whole function; the captured variables in `own` hold the function itself."""
         function = self.function
         builds = ((s.target, s.op) for s in function.lets() if isinstance(s.op, ir.Build))
         self.builds = {target: op for target, op in builds if op.kind == "tuple"}
@@ -134,7 +135,7 @@ class _Tangent(TypedTangents):
         return self.function.fresh(f"{name}_dot")
 
     def dot(self, atom: ir.Atom) -> ir.Atom:
-        """The tangent of a value, or NoTangent where it does not vary."""
+        """The tangent of a value, or NoTangent if it does not vary."""
         return self.dots.get(atom, NO) if isinstance(atom, str) else NO
 
     def full(self, atom: ir.Atom) -> ir.Atom:
@@ -207,6 +208,7 @@ class _Tangent(TypedTangents):
         names: tuple[str, ...] = (),
         method: str | None = None,
     ) -> str:
+        """Add a call that returns a pair, the value and its tangent; return the pair's name."""
         dots = tuple(map(self.dot, args))
         still = all(d is NO for d in dots)
         given = (
@@ -542,6 +544,7 @@ class _Tangent(TypedTangents):
         self.define(target, ir.Build("tuple", (captured, defaults, words)))
 
     def of_write(self, op: ir.Write, target: str) -> None:
+        """A write, done to a value and its tangent together if either may vary."""
         if op.kind == "cell":
             self.of_cell(op, target)
             return

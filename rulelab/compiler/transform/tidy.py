@@ -261,6 +261,7 @@ class Writer:
         self.flush()
 
     def region(self, node: Region) -> None:
+        """Write a compound statement; afterwards, less is known of the cotangents that change in it."""
         self.flush()
         zeros = self.zeros_of_arms(node)
         self.spell_out([*(node.sets - zeros.keys()), *self.kept_in(node.sets)], node.position)
@@ -296,6 +297,7 @@ class Writer:
         self.give(node.sets, text, node.position)
 
     def sum(self, node: Sum) -> None:
+        """Write a sum: as a copy, as a scaling in place, or as a line with the term and any old value."""
         pieces, bar = node.text.split("\0"), node.bar
         if node.of in self.zeros:
             self.left.subtract((bar, *pieces[1::2]))
@@ -441,6 +443,7 @@ class Writer:
         return f"{self.helper(adding, adding.__name__)}({array}, {given})"
 
     def pull(self, node: Pull) -> None:
+        """Write the call of a pullback, with a helper that adds the entries of its answer if there is one."""
         slots = tuple(slot for slot, _ in node.sums)
         pulled = None if node.runs_author else _PULLS.get(slots)
         reads = [node.bar] * (2 if pulled is None else 1)
