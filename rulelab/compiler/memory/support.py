@@ -501,7 +501,7 @@ def positions(sequence: Any, backwards: bool = False) -> Iterator[int]:
 
 
 def unpack(sequence: Any, count: int, *, or_more: bool = False) -> Any:
-    """The value as a sequence of `count` items; raises Python's own error if it has more or fewer."""
+    """The value as a sequence of `count` items (at least, if `or_more`); else raises Python's own error."""
     whole = sequence
     if not isinstance(sequence, (tuple, list)) and not (isinstance(sequence, np.ndarray) and sequence.ndim):
         sequence = _first_items(sequence, None if or_more else count + 1)
