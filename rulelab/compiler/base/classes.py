@@ -1,4 +1,4 @@
-"""What a class says by itself: whose it is, which method Python asks of it, what its objects are made of."""
+"""What a class tells about its objects: who owns it, which methods Python calls, what they are made of."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FIRST = {
 }
 
 
-# Classes of objects that hold nothing but what they draw next.
+# Classes of objects whose only state is what they draw next.
 GENERATORS = frozenset({random.Random, np.random.Generator, np.random.RandomState})
 
 _NUMBERS = (int, float, complex)
@@ -53,8 +53,8 @@ _LOOKING_INSIDE = (operator.getitem, builtins.reversed, builtins.iter, builtins.
 
 
 def is_declined(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether the classes of the operands have no method for an operator or a conversion: then Python raises
-    its own error, and runs nothing before.
+    """Whether the classes of the operands lack a method for an operator or a conversion, so that Python
+    raises its own error before running any code.
     """
     if target in BINARY and len(args) == 2:
         return all(_declines(x, name, other) for x, name, other in zip(args, BINARY[target], args[::-1]))
@@ -64,12 +64,12 @@ def is_declined(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _declines(x: Any, name: str, other: Any) -> bool:
-    """Whether a value does not know by itself what an operator means beside another value."""
+    """Whether a value's own class cannot handle an operator with another value."""
     kind = type(x)
     if written_in_python(kind, name) is not None:
         return False
     if isinstance(x, np.generic) or (isinstance(x, np.ndarray) and x.dtype != object):
-        # NumPy takes the other for an item, and asks the class of that.
+        # NumPy treats the other value as a scalar, and calls the method of its class.
         return not any(hasattr(type(other), each) for each in LIKE_ARRAYS)
     return issubclass(kind, _NUMBERS) or not _has(kind, name)
 
@@ -79,8 +79,8 @@ def _has(kind: type, name: str) -> bool:
 
 
 def is_author_class(kind: type) -> bool:
-    """Whether a class was made by a class statement outside of NumPy and this package, or is one of those
-    that rules compute with by the methods of the class.
+    """Whether a class was made by a class statement outside NumPy and this package, or is one that rules
+    compute with through its methods.
     """
     if not made_by_python(kind) or kind in GENERATORS:
         return False
@@ -91,18 +91,18 @@ _OF_RULES = (Tangent, One)
 
 
 def is_of_c(target: Any) -> bool:
-    """Whether a callable is a builtin function or a plain class, which a table may be asked for."""
+    """Whether a callable is a builtin function or a plain class, and so can be looked up in a table."""
     return type(target) is type or isinstance(target, types.BuiltinFunctionType)
 
 
 def written_in_python(kind: type, name: str) -> Any:
-    """The method of a class that Python code gives it, or None."""
+    """The method of a class that is written in Python; None if there is none."""
     found = getattr(kind, name, None)
     return found if isinstance(found, types.FunctionType) else None
 
 
 def hands_out_its_own(x: Any) -> bool:
-    """Whether a list, tuple or dict of a class of the author's hands out other items than it holds."""
+    """Whether a list, tuple or dict of an author's class may yield other items than it contains."""
     kind = type(x)
     return (
         isinstance(x, (list, tuple, dict))
@@ -115,7 +115,7 @@ _ITEM_METHODS = ("__iter__", "__getitem__", "__len__", "keys", "values", "items"
 
 
 def holds_callable(owner: Any, name: str) -> bool:
-    """Whether `owner.name` is a value that happens to be callable, and no method of the owner's class."""
+    """Whether `owner.name` is a value that happens to be callable, not a method of the owner's class."""
     if isinstance(owner, (types.ModuleType, type, np.ndarray, np.generic, types.FunctionType)):
         return False
     if isinstance(owner, super):
@@ -133,13 +133,13 @@ def holds_callable(owner: Any, name: str) -> bool:
 
 
 def is_dispatcher(target: Any) -> bool:
-    """Whether a function is made by `functools.singledispatch`, which chooses by the class of an argument."""
+    """Whether a function was made by `functools.singledispatch`, which chooses by an argument's class."""
     return isinstance(target, types.FunctionType) and target.__code__ is _DISPATCHER
 
 
 def chosen_by(dispatcher: types.FunctionType, args: tuple[Any, ...]) -> Any:
-    """What a function made by `functools.singledispatch` runs for these arguments. It asks its closure; what
-    it has as `dispatch` is for others, and a copy of the function has none.
+    """The function that one made by `functools.singledispatch` calls for these arguments. It is looked up in
+    the closure: the attribute `dispatch` is missing from a copy of the function.
     """
     cells = dict(zip(dispatcher.__code__.co_freevars, dispatcher.__closure__ or (), strict=True))
     return cells["dispatch"].cell_contents(args[0].__class__)
@@ -149,9 +149,7 @@ _DISPATCHER = functools.singledispatch(lambda x: x).__code__  # type: ignore[att
 
 
 def dispatched(owner: Any, name: str, args: tuple[Any, ...]) -> Any:
-    """The function that `owner.name(*args)` runs where `functools.singledispatchmethod` chooses it; else
-    None.
-    """
+    """The function `owner.name(*args)` calls if `functools.singledispatchmethod` chooses it; else None."""
     found = in_class(type(owner), name)
     if not isinstance(found, functools.singledispatchmethod) or not args:
         return None
@@ -160,7 +158,7 @@ def dispatched(owner: Any, name: str, args: tuple[Any, ...]) -> Any:
 
 
 def in_class(kind: type, name: str) -> Any:
-    """What the classes of an object have under a name, not asked for its value."""
+    """The class attribute of this name, with no descriptor called; None if there is none."""
     for cls in kind.__mro__:
         if name in cls.__dict__:
             return cls.__dict__[name]
@@ -168,7 +166,7 @@ def in_class(kind: type, name: str) -> Any:
 
 
 def is_authors(cls: Any) -> bool:
-    """Whether the objects of a class are made of its arguments alone and keep them in sight."""
+    """Whether the objects of a class are made from its arguments only, and keep them in plain sight."""
     if isinstance(cls, type) and is_namedtuple(cls) and is_generated(cls.__new__):
         return True
     return (
@@ -181,8 +179,8 @@ def is_authors(cls: Any) -> bool:
 
 
 def container_base(cls: type) -> type | None:
-    """The class of Python's own that a class of lists, dicts, deques or sets inherits from; None for a class
-    of anything else, and for one that says itself what is in it.
+    """The base class of Python's own (list, deque, dict, set) of a container class; None for other classes,
+    and for those that redefine how items are read or written.
     """
     if not issubclass(cls, CONTAINER_BASES):
         return None
@@ -197,14 +195,14 @@ def container_base(cls: type) -> type | None:
 
 
 def is_generated(function: Any) -> bool:
-    """Whether a method was written by `dataclass` or `namedtuple`, not by an author."""
+    """Whether a method was generated by `dataclass` or `namedtuple`, not written by an author."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(("<string>", "<dataclass"))
 
 
 CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
-_MADE_WHOLE = (*CONTAINERS, types.SimpleNamespace)  # classes of C whose objects hold what they are given
-PLAIN_NEW = (object.__new__, typing.Generic.__new__)  # those that make an object and do nothing with it
+_MADE_WHOLE = (*CONTAINERS, types.SimpleNamespace)  # C classes whose objects contain their arguments
+PLAIN_NEW = (object.__new__, typing.Generic.__new__)  # these make an object and do nothing with it
 
 
 CONTAINER_BASES = (list, collections.deque, collections.OrderedDict, dict, set)

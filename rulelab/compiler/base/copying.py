@@ -1,4 +1,4 @@
-"""A copy of lowered statements, with other values in place of names and other positions."""
+"""Copies lowered statements, with names replaced by other values and with other positions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from . import ir
 
 
 def shallow(x: Any) -> Any:
-    """What `copy.copy` makes of a node of ours or of a syntax tree, in a fifth of its time."""
+    """Like `copy.copy` for one of our nodes or a syntax tree, in a fifth of the time."""
     new = x.__class__.__new__(x.__class__)
     new.__dict__.update(x.__dict__)
     return new
 
 
 class Copying:
-    """Copies with what `named` gives for each name, be it read or given, and positions as `placed` has them.
+    """Copies with every name replaced by `named(name)` and every position by `placed(position)`.
 
-    Names that statements give have to stay names.
+    Names that statements assign must be replaced by names.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Copying:
         return self.named(atom) if isinstance(atom, str) else atom
 
     def given(self, name: str) -> str:
-        """The other name of a value that is made here."""
+        """The new name for a name that is assigned."""
         found = self.named(name)
         assert isinstance(found, str)
         return found
@@ -128,7 +128,7 @@ class Copying:
 
 
 def duplicate(function: ir.Function) -> ir.Function:
-    """The same function, to be changed; new names stay unlike those of both."""
+    """A copy of the function that may be changed; fresh names are unique across both."""
     copying = Copying(lambda name: name)
     return replace(
         function,
@@ -141,7 +141,7 @@ def duplicate(function: ir.Function) -> ir.Function:
     )
 
 
-# How the operands among the fields of an operation are copied, by what the fields are declared to be.
+# How the operands among an operation's fields are copied, by the declared type of the field.
 _OPERANDS: dict[str, Callable[[Copying, Any], Any]] = {
     "Atom": lambda to, atom: to.atom(atom),
     "tuple[Atom, ...]": lambda to, atoms: tuple(map(to.atom, atoms)),
@@ -152,11 +152,11 @@ _OPERANDS: dict[str, Callable[[Copying, Any], Any]] = {
 }
 
 
-_FIELDS: dict[type, list[tuple[str, Callable[[Copying, Any], Any]]]] = {}  # of the kinds that were met
+_FIELDS: dict[type, list[tuple[str, Callable[[Copying, Any], Any]]]] = {}  # filled on demand
 
 
 def _fields_of(kind: type) -> list[tuple[str, Callable[[Copying, Any], Any]]]:
-    """The fields of an operation that are operands, each with how it is copied."""
+    """The fields of an operation that are operands, each with the function that copies it."""
     if kind not in _FIELDS:
         declared = inspect.get_annotations(kind).items()
         _FIELDS[kind] = [(name, _OPERANDS[what]) for name, what in declared if what in _OPERANDS]

@@ -1,7 +1,7 @@
-"""Which code objects stand for the tangent of other code: what a pass of theirs is made from.
+"""Code objects that represent the tangent of other code, and what their passes are compiled from.
 
-The tangent of a function is a function object like the author's, with the same globals and captured variables
-and a code object of its own, by which passes are cached. That code is never run: it only names what is to be
+The tangent of a function is a function object with the author's globals and captured variables, and with a
+code object of its own as the key for cached passes. That code is never run: it only identifies what is to be
 compiled.
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Derived:
-    """The tangent of the code `base` for one choice of parameters that vary.
+    """The tangent of the code `base` for one choice of varying parameters.
 
-    `varied` has one flag for each parameter, in the order of the code object's; `captured` says that the
-    tangents of captured variables come as a last argument, and `own` names those of them that hold the
+    `varied` has one flag for each parameter, in the code object's order; `captured` says that the tangents of
+    captured variables are passed as a last argument, and `own` names the captured variables that hold the
     function itself.
     """
 
@@ -31,7 +31,7 @@ class Derived:
     @property
     def base(self) -> types.CodeType:
         code = self.of()
-        assert code is not None  # the function that is being compiled has the same constants and names
+        assert code is not None  # the function being compiled has the same constants and names
         return code
 
 
@@ -40,19 +40,19 @@ _TANGENTS: dict[int, tuple[weakref.ref[types.CodeType], dict[object, types.CodeT
 
 
 def derived_of(code: types.CodeType) -> Derived | None:
-    """What code stands for the tangent of; None for an author's own."""
+    """The `Derived` that describes this code if it represents a tangent; None for an author's own code."""
     found = _DERIVED.get(id(code))
     return found[1] if found is not None and found[0]() is code else None
 
 
 def base_of(code: types.CodeType) -> types.CodeType:
-    """The author's code that this one is, or is a tangent of some order of."""
+    """The author's code that this code is, or is a tangent of (of any order)."""
     derived = derived_of(code)
     return code if derived is None else base_of(derived.base)
 
 
 def stands_for(function: types.FunctionType, other: object) -> bool:
-    """Whether a function is the other one, or a tangent of it, of some order."""
+    """Whether a function is the other one, or a tangent of it (of any order)."""
     if function is other:
         return True
     if derived_of(function.__code__) is None or not isinstance(other, types.FunctionType):
@@ -65,7 +65,7 @@ def stands_for(function: types.FunctionType, other: object) -> bool:
 def tangent_of(
     function: types.FunctionType, varied: tuple[bool, ...], captured: bool, own: frozenset[str]
 ) -> types.FunctionType:
-    """The function that stands for the tangent of this one: to be compiled, not called."""
+    """The function that represents the tangent of this one: it is to be compiled, not called."""
     code = function.__code__
     key = (varied, captured, own)
     held = _TANGENTS.get(id(code))

@@ -1,4 +1,4 @@
-"""How many derivatives are being computed around a call, told by the frames of the running thread."""
+"""How many derivatives are being computed around a call, as seen from the frames of the running thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 class Codes:
-    """Code objects by identity. None of them is kept alive."""
+    """A set of code objects by identity that keeps none of them alive."""
 
     def __init__(self) -> None:
         self._known: dict[int, weakref.ref[CodeType]] = {}
@@ -29,9 +29,9 @@ _AT_WORK = Codes()
 
 
 def derives(function: _Function) -> _Function:
-    """Decorator of a function that works a derivative out while it runs.
+    """Decorator for a function that computes a derivative while it runs.
 
-    Nothing is counted as it runs, so it costs a call nothing; whoever asks looks at the frames.
+    Nothing is counted at run time, so a call costs nothing extra; `nest_level` looks at the frames instead.
     """
     _AT_WORK.add(function.__code__)
     return function
@@ -41,8 +41,8 @@ def nest_level() -> int:
     """How many nested derivatives are being computed here: 0 outside all of them, 1 in a gradient, 2 in a
     gradient inside another one.
 
-    It looks at the frames of the running thread, so other threads have no part in it. Forwards and backwards
-    count alike: a rule and its pullback see the same level.
+    Only the frames of the running thread count. Forward and backward sweeps count alike: a rule and its
+    pullback see the same level.
 
     >>> nest_level()
     0
@@ -55,10 +55,10 @@ def nest_level() -> int:
 
 
 def isderiving() -> bool:
-    """Whether a derivative is being computed here: in the function that is differentiated, in all that it
+    """Whether a derivative is being computed here: in the function that is differentiated, in everything it
     calls, and in rules and their pullbacks.
 
-    What depends on the answer is run again by rulelab under the same answer, when it compares values.
+    When rulelab runs code again to compare values, it does so under the same answer.
 
     >>> isderiving()
     False
@@ -67,7 +67,7 @@ def isderiving() -> bool:
 
 
 def is_running(codes: Codes) -> bool:
-    """Whether a function with one of these codes runs around this call, in this thread."""
+    """Whether a function with one of these codes is running around this call, in this thread."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code in codes:

@@ -17,13 +17,13 @@ from .libraries import BY_RULE, INSTALLED_IN
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What the addresses of a project are called, the best place for a report first.
+# Labels of a project's addresses, the best place for a report first.
 _LABELS = (r"issue|bug|tracker", r"source|repository|code|github|gitlab", r"home")
 
 
 @dataclass(frozen=True)
 class Installed:
-    """An installed package as far as its metadata tell."""
+    """An installed package, as described by its metadata."""
 
     name: str
     version: str | None = None
@@ -34,8 +34,8 @@ class Installed:
 
 
 def point_to_package(error: RuleLabError) -> None:
-    """Let the fixes of an error whose place lies in an installed package name that; the line is not one that
-    its reader can change. Faults of rulelab stay its own.
+    """If the place of an error is in an installed package, which the reader cannot change, name the package
+    in the fixes. Bugs in rulelab itself are left alone.
     """
     place = error.place
     if place is None or isinstance(error, InternalError):
@@ -52,37 +52,37 @@ def point_to_package(error: RuleLabError) -> None:
         fixes = [fix for fix in ruled if place.function not in re.findall(r"[\w.]+", fix)] + [named]
     where = package.tracker or "its authors"
     error.fixes = (f"in {package} (installed package): report to {where}", *fixes)
-    if len("; or ".join(error.fixes)) > WIDTH - len("do: "):  # the hint at the magic is what can be spared
+    if len("; or ".join(error.fixes)) > WIDTH - len("do: "):  # the hint about the magic can be spared
         error.fixes = tuple(re.sub(r" \(%rule_stub [^)]*\)$", "", fix) for fix in error.fixes)
 
 
 @functools.lru_cache(maxsize=1024)
 def installed_package(filename: str) -> Installed | None:
-    """The installed package that a file is part of; None for the author's own files, editable installs
-    included.
+    """The installed package that a file is part of; None for the author's own files, including editable
+    installs.
     """
     try:
         return _find(filename)
-    except Exception:  # broken metadata of somebody's package must not hide the error that asks
+    except Exception:  # a package's broken metadata must not hide the error being reported
         return None
 
 
 def _find(filename: str) -> Installed | None:
     if filename.startswith("<"):
         return None
-    from pathlib import Path  # here, as below: errors are few, and every import of rulelab would wait
+    from pathlib import Path  # here, as below, since errors are rare and every import of rulelab would wait
 
     path = Path(os.path.realpath(filename))
     for home in _homes(path):
         inside = path.relative_to(home)
         if inside.parts[0] in BY_RULE:
-            return None  # what cannot be differentiated in NumPy and SciPy is this package's business
-        from importlib import metadata  # here, because it loads what reads mail, and errors are few
+            return None  # what cannot be differentiated in NumPy and SciPy is for rulelab to report
+        from importlib import metadata  # here, because it loads mail parsers
 
         for distribution in metadata.distributions(path=[str(home)]):
             if _lists(distribution, inside):
                 return _described(distribution)
-        if home.name in INSTALLED_IN:  # copied there by hand, or its metadata are gone
+        if home.name in INSTALLED_IN:  # copied there by hand, or without its metadata
             return Installed(inside.parts[0].removesuffix(".py"))
     return None
 
@@ -94,7 +94,7 @@ def _homes(path: Path) -> Iterator[Path]:
 
 
 def _lists(distribution: Any, inside: Path) -> bool:
-    """Whether a distribution has installed a file, given by its path from where the distribution lies."""
+    """Whether a distribution installed a file, given by its path relative to the distribution's folder."""
     record = distribution.read_text("RECORD")
     if record:
         return any(line.startswith(f"{inside.as_posix()},") for line in record.splitlines())
@@ -110,7 +110,7 @@ def _described(distribution: Any) -> Installed:
 
 
 def _tracker(fields: Any) -> str | None:
-    """Where to report: the project's tracker, else its source, else its home page."""
+    """Where to report: the project's tracker, or else its source, or else its home page."""
     entries = [entry.partition(",") for entry in fields.get_all("Project-URL") or ()]
     found = [(label.strip().lower(), url.strip()) for label, _, url in entries]
     found.append(("home", (fields.get("Home-page") or "").strip()))
@@ -122,7 +122,7 @@ def _tracker(fields: Any) -> str | None:
 
 
 def _qualified(place: Place) -> str | None:
-    """The dotted name under which the function of a place can be imported."""
+    """The dotted name under which the function of a place can be imported; None if it cannot be found."""
     found = [
         (code.co_firstlineno, name)
         for code, name in _functions_of(place.filename)

@@ -1,4 +1,4 @@
-"""The intermediate form: single assignment, one operation a statement, branches and loops kept as such."""
+"""The intermediate form: single assignment, one operation per statement, branches and loops kept as such."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .source import Source
 
 
 class Position(tuple):
-    """(line, end line, column, end column) in the author's text."""
+    """(line, end line, column, end column) in the author's source."""
 
     def place_in(self, source: Source) -> Place:
-        """The spot that messages show: in this text, unless the position is one in another."""
+        """The place shown in messages: in this source, unless the position has a place of its own."""
         return source.place_at(*self)
 
 
 class PositionInlined(Position):
-    """Where emitted code stands for a statement of an inlined function, which has a place of its own."""
+    """The position of emitted code for a statement of an inlined function, which also has its own place."""
 
     place: Place
 
@@ -44,12 +44,12 @@ class Const:
     value: Any
 
 
-Atom = str | Const  # a name defined once, or a constant
+Atom = str | Const  # a name that is assigned once, or a constant
 
 
 def gives_pair(function: Any) -> bool:
-    """Whether what is called is one of ours that gives a pair, as it says itself; a value is asked nothing,
-    which may answer whatever it is asked for.
+    """Whether a callee declares that it is one of our functions that return a pair; values are not asked,
+    since their attributes may be anything.
     """
     says = function if isinstance(function, FunctionType) else type(function)
     return bool(getattr(says, "gives_pair", False))
@@ -60,9 +60,9 @@ def gives_pair(function: Any) -> bool:
 
 @dataclass(eq=False)
 class Op:
-    source = False  # set where the result may vary though no operand does (`watching`)
-    asks = False  # set where it asks what varies and may be an author's object (`activity.mark_asking`)
-    reads: ClassVar[Any]  # gives the atoms among the fields
+    source = False  # set if the result may vary although no operand does (`watching`)
+    asks = False  # set if it asks a varying, perhaps an author's, object (`activity.mark_asking`)
+    reads: ClassVar[Any]  # returns the fields that are atoms
 
     def __init_subclass__(cls) -> None:
         names = [name for name, kind in inspect.get_annotations(cls).items() if kind == "Atom"]
@@ -70,9 +70,7 @@ class Op:
         cls.reads = staticmethod(read if len(names) != 1 else lambda op: (read(op),))
 
     def operands(self) -> tuple[Atom, ...]:
-        """Every atom the operation reads, in the order of evaluation: the fields that are atoms, unless a
-        class says more.
-        """
+        """Every atom the operation reads, in evaluation order: by default the fields that are atoms."""
         return self.reads(self)
 
 
@@ -100,9 +98,9 @@ class Binary(Op):
 
 @dataclass(eq=False)
 class Augmented(Op):
-    """`left op= right`: a rebinding where `owned` shows that nobody can see the difference. It may turn out
-    to be one where `left` was read from an item just before (`of_item`), and is one for an array where
-    `left` goes back to a copy that was looked at (`of_copy`).
+    """`left op= right`, lowered as a rebinding if `owned`, since the difference cannot be seen. It may turn
+    out to be a rebinding if `left` was just read from an item (`of_item`), and is one for an array if `left`
+    comes from a copy that was checked (`of_copy`).
     """
 
     operator: str
@@ -121,7 +119,7 @@ class Unary(Op):
 
 @dataclass(eq=False)
 class Compare(Op):
-    """Comparisons, identity and membership: their result carries no cotangent."""
+    """A comparison, identity or membership test: the result carries no cotangent."""
 
     symbol: str
     left: Atom
@@ -130,7 +128,7 @@ class Compare(Op):
 
 @dataclass(frozen=True)
 class Field:
-    """The name of an attribute as the key of an object's part: no text is equal to it."""
+    """The name of an attribute as the key of an object's part; it is not equal to any string."""
 
     name: str
 
@@ -148,8 +146,8 @@ class Attribute(Op):
 class Item(Op):
     """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name.
 
-    `by_moved_slice`: a number that varies may bound a slice in the index, which a class of the author's may
-    read (`activity.mark_moved_slices`).
+    `by_moved_slice`: a varying number may bound a slice in the index, which an author's class may read
+    (`activity.mark_moved_slices`).
     """
 
     value: Atom
@@ -160,7 +158,7 @@ class Item(Op):
 
 @dataclass(eq=False)
 class Slice(Op):
-    """`lower:upper:step` in `owner[...]`, which says whether objects among these ends stand for positions."""
+    """`lower:upper:step` in `owner[...]`; the owner decides which objects are positions."""
 
     lower: Atom
     upper: Atom
@@ -177,8 +175,8 @@ class Slice(Op):
 
 @dataclass(eq=False)
 class Build(Op):
-    """A display: tuple, list, dict (keys and values alternate) or set; or what a call is `handed`, in a tuple
-    that nobody else sees. An `opened` one stands for an argument whose parts are parameters.
+    """A display: tuple, list, dict (keys and values alternate) or set. A `handed` one is a tuple of arguments
+    that nothing else refers to; an `opened` one represents an argument whose parts are parameters.
     """
 
     kind: str
@@ -192,8 +190,8 @@ class Build(Op):
 
 @dataclass(eq=False)
 class Unpack(Op):
-    """The value as a sequence of exactly `count` items (`or_more` for a starred target), or Python's own
-    error.
+    """The value as a sequence of exactly `count` items (or at least that many with `or_more`, for a starred
+    target); otherwise Python's own error.
     """
 
     value: Atom
@@ -203,13 +201,13 @@ class Unpack(Op):
 
 @dataclass(eq=False)
 class Call(Op):
-    """`function(*args, **kwargs)`; with `method` set, `function` is the object and the call is a method's."""
+    """`function(*args, **kwargs)`; with `method` set, a call of that method of the object `function`."""
 
     function: Atom
     args: tuple[Atom, ...]
     keywords: tuple[tuple[str, Atom], ...] = ()
     method: str | None = None
-    starred: bool = False  # whether it was one of `function(*args)`
+    starred: bool = False  # whether it comes from `function(*args)`
 
     def operands(self) -> tuple[Atom, ...]:
         return (self.function, *self.args, *(atom for _, atom in self.keywords))
@@ -217,7 +215,7 @@ class Call(Op):
 
 @dataclass(eq=False)
 class Apply(Op):
-    """`function(*args, **keywords)` with a tuple and a dict; `method` as in Call."""
+    """`function(*args, **keywords)` with a tuple and a dict; `method` is as in Call."""
 
     function: Atom
     args: Atom
@@ -227,7 +225,7 @@ class Apply(Op):
 
 @dataclass(eq=False)
 class Collect(Op):
-    """A container made of others: the `kind` is a name in `collecting`, which holds function and rule."""
+    """A container made from others; `kind` is a name in `collecting`, which has the function and its rule."""
 
     kind: str
     items: tuple[Atom, ...]
@@ -238,7 +236,9 @@ class Collect(Op):
 
 @dataclass(eq=False)
 class Ask(Op):
-    """A question of ours about values, whose answer carries no cotangent; the function says of which type."""
+    """A question of the compiler about values, whose answer carries no cotangent; the function's annotation
+    gives its type.
+    """
 
     function: Callable[..., Any]
     items: tuple[Atom, ...]
@@ -249,9 +249,9 @@ class Ask(Op):
 
 @dataclass(eq=False)
 class Append(Op):
-    """The list, longer by one item; the list is this function's own and nobody else holds it.
+    """The list with one more item; the list belongs to this function and nothing else refers to it.
 
-    The list of a comprehension is `hidden`: nobody can hold it until it is complete.
+    The list of a comprehension is `hidden`: nothing can refer to it until it is complete.
     """
 
     value: Atom
@@ -261,21 +261,21 @@ class Append(Op):
 
 @dataclass(eq=False)
 class Publish(Op):
-    """A list, dict or set is complete: from here on others may hold it and change it."""
+    """Marks a list, dict or set as complete: from here on others may refer to it and change it."""
 
     value: Atom
 
 
 @dataclass(eq=False)
 class Indexable(Op):
-    """What a loop runs over, as a sequence with positions: itself, or a tuple of what it hands out."""
+    """What a loop runs over as a sequence with positions: the value itself, or a tuple of its items."""
 
     value: Atom
 
 
 @dataclass(eq=False)
 class Elements(Op):
-    """The numbers of a float64 array, each read as a float of Python's own; of one number that float."""
+    """The numbers of a float64 array, each read as a Python float; with `of_number`, a scalar as a float."""
 
     value: Atom
     of_number: bool = False
@@ -290,8 +290,8 @@ class MakeCell(Op):
 
 @dataclass(eq=False)
 class ReadCell(Op):
-    """The value that such a variable has now; `name` is the author's name of it, `free` says that it is
-    another function's.
+    """The current value of a variable in a cell; `name` is the author's name for it, `free` says that it
+    belongs to another function.
     """
 
     cell: Atom
@@ -304,10 +304,10 @@ class ReadCell(Op):
 
 @dataclass(eq=False)
 class MakeFunction(Op):
-    """A nested function or lambda: its code, default values and the variables it captures.
+    """A nested function or lambda: its code, default values and captured variables.
 
-    `captured` are (name in the nested function, value); its own name maps to Const(UNBOUND). For the names
-    in `cells` the value is the cell.
+    `captured` has pairs (name in the nested function, value); the function's own name maps to Const(UNBOUND).
+    For names in `cells` the value is the cell.
     """
 
     code: Any
@@ -332,13 +332,13 @@ class Format(Op):
 
 @dataclass(eq=False)
 class Write(Op):
-    """An assignment into an array, container or object: done or refused at run time, before it happens."""
+    """An assignment to a part of an array, container or object: executed or refused at run time."""
 
     kind: str  # "item" | "attribute" | "cell" | "delete item" | "delete attribute"
     target: Atom
     key: Atom
     value: Atom
-    owned: bool = False  # nobody holds the target or has read it, so a constant may be written
+    owned: bool = False  # nothing else has or has read the target, so a constant may be written
     by_moved_slice: bool = False  # as in Item
 
 
@@ -347,7 +347,7 @@ class Write(Op):
 
 @dataclass(eq=False)
 class Statement:
-    has_blocks: ClassVar[bool] = False  # whether it holds statements
+    has_blocks: ClassVar[bool] = False  # whether it contains statements
     position: Position
 
 
@@ -359,7 +359,7 @@ class Let(Statement):
 
 @dataclass(eq=False)
 class Phi:
-    """A name that gets its value at a join: one source for each way in."""
+    """A name that gets its value at a join, with one source for each incoming path."""
 
     target: str
     sources: list[Atom]
@@ -375,12 +375,12 @@ class If(Statement):
     then: Block
     orelse: Block
     outs: list[Phi]
-    asks: bool = False  # as in Op, of the test
+    asks: bool = False  # as in Op, for the test
 
 
 @dataclass(eq=False)
 class Sequence:
-    """Items of `value`, one by one (from the last if `backwards`), bound to `item`."""
+    """The items of `value`, in order (from the last if `backwards`), bound to `item`."""
 
     value: Atom
     item: str
@@ -397,7 +397,7 @@ class Count:
 
 @dataclass(eq=False)
 class Positions(Count):
-    """The positions of the one argument, a sequence that may grow or shrink meanwhile."""
+    """The positions in the only argument, a sequence that may grow or shrink during the loop."""
 
     backwards: bool = False
 
@@ -419,7 +419,7 @@ Iteration = Sequence | Count | Zipped | Enumerated
 
 
 def parts(iteration: Iteration) -> Iterator[Iteration]:
-    """An iteration and what it is put together of."""
+    """An iteration and all the iterations it consists of."""
     yield iteration
     inner = [iteration.part] if isinstance(iteration, Enumerated) else getattr(iteration, "parts", ())
     for part in inner:
@@ -427,17 +427,17 @@ def parts(iteration: Iteration) -> Iterator[Iteration]:
 
 
 def leaves(iteration: Iteration) -> list[Sequence | Count]:
-    """What an iteration goes through."""
+    """The sequences and ranges that an iteration goes through."""
     return [part for part in parts(iteration) if isinstance(part, (Sequence, Count))]
 
 
 def counters(iteration: Iteration) -> list[str]:
-    """The names that count in an iteration."""
+    """The counters in an iteration."""
     return [part.counter for part in parts(iteration) if isinstance(part, Enumerated)]
 
 
 def with_leaves(iteration: Iteration, change: Callable[[Sequence | Count], Iteration]) -> Iteration:
-    """The iteration with other leaves."""
+    """The iteration with each leaf replaced by `change(leaf)`."""
     if isinstance(iteration, Zipped):
         return Zipped([with_leaves(part, change) for part in iteration.parts], iteration.strict)
     if isinstance(iteration, Enumerated):
@@ -447,9 +447,9 @@ def with_leaves(iteration: Iteration, change: Callable[[Sequence | Count], Itera
 
 @dataclass(eq=False)
 class For(Statement):
-    """`carried` are (name, [value before, value after an iteration]); `stop` ends the loop after an
-    iteration. One that `generates` is a generator expression in which StopIteration may be raised, which
-    leaves it as the RuntimeError that Python makes of it.
+    """`carried` has (name, [value before, value after an iteration]); `stop` ends the loop after an
+    iteration. With `generates`, the loop is a generator expression in which StopIteration may be raised,
+    which Python turns into RuntimeError.
     """
 
     has_blocks = True
@@ -468,28 +468,28 @@ class While(Statement):
     body: Block
     carried: list[Phi]
     stop: Atom | None
-    asks: bool = False  # as in Op, of the test
+    asks: bool = False  # as in Op, for the test
 
 
 @dataclass(eq=False)
 class Handler:
-    """One `except` of emitted code. Where the author's classes are computed it stands for several clauses, at
-    `clauses`, and `chosen` is the number of the one that ran, from one.
+    """One `except` of emitted code. If the author's exception classes are computed, it represents several
+    clauses, at the positions `clauses`, and `chosen` is the number of the one that ran, counted from one.
     """
 
     position: Position
-    kinds: str | None  # text of the exception classes, None for a bare except
+    kinds: str | None  # source of the exception classes, None for a bare except
     name: str | None
     body: Block
     values: list[Atom]  # what each slot holds after this handler
-    unwinds: bool = False  # runs what must run however the block is left, so also for a refusal of ours
+    unwinds: bool = False  # runs code that must run however the block is left, even by our own refusals
     clauses: tuple[Position, ...] = ()
     chosen: Atom | None = None
 
 
 @dataclass(eq=False)
 class Try(Statement):
-    """`slots` are variables that keep their latest value through the block, so that a handler finds it."""
+    """`slots` are variables whose latest value is kept throughout the block, so that a handler finds it."""
 
     has_blocks = True
     body: Block
@@ -499,7 +499,7 @@ class Try(Statement):
 
 @dataclass(eq=False)
 class Keep(Statement):
-    """Inside a try block: the slot takes the new value of its variable."""
+    """Inside a try block: stores the new value of a variable in its slot."""
 
     slot: str
     value: Atom
@@ -513,9 +513,9 @@ class Raise(Statement):
 
 @dataclass(frozen=True)
 class Handed:
-    """What an inlined call gave, and what it was given: that counts as used where the value is, though
-    perhaps nothing flows to it. `call` tells which call it was; one of `f(*args)` does not count, as the
-    tuple is used there, and what is in it only where something flows to it.
+    """The result of an inlined call and its arguments, which count as used where the result is, even if
+    nothing flows to them. `call` is the place of the call, if it matters. `counts` is False for `f(*args)`:
+    there the tuple is used, and its items only if something flows to them.
     """
 
     value: Atom
@@ -533,18 +533,18 @@ class Function:
     positional: int
     keyword_only: int
     free: list[str]  # names of captured variables, in the order of co_freevars
-    cells: frozenset[str]  # those of them that are rebound while this function may run
+    cells: frozenset[str]  # captured variables that are rebound while this function may run
     body: Block
     result: Atom
-    fresh: Callable[[str], str]  # a name that no other value has
+    fresh: Callable[[str], str]  # makes a name that no other value has
     reserved: set[str] = field(default_factory=set)  # names the emitted code must not take
-    locals: frozenset[str] = frozenset()  # the author's variables, captured ones among them
+    locals: frozenset[str] = frozenset()  # the author's variables, including captured ones
     assumed: dict[str, Any] = field(default_factory=dict)  # builtins whose meaning the lowering relied on
-    readers: dict[str, Any] = field(default_factory=dict)  # functions that the text of was relied on, by name
+    readers: dict[str, Any] = field(default_factory=dict)  # functions whose source was relied on, by name
     handed: list[Handed] = field(default_factory=list)
-    # Of those free names that are read from a captured function: which one, and what its attribute is.
+    # For free names read from a captured function: that function's name, and the attribute it is read from.
     within: dict[str, tuple[str, str]] = field(default_factory=dict)
-    _settled: list[Statement] | None = field(default=None, init=False)  # no copy is settled
+    _settled: list[Statement] | None = field(default=None, init=False)  # a copy is never settled
     _settled_lets: list[Let] | None = field(default=None, init=False)
 
     def statements(self) -> list[Statement]:
@@ -552,13 +552,13 @@ class Function:
         return walk(self.body) if self._settled is None else self._settled
 
     def lets(self) -> list[Let]:
-        """Every operation, in textual order."""
+        """Every operation, in source order."""
         if self._settled_lets is None:
             return [statement for statement in self.statements() if isinstance(statement, Let)]
         return self._settled_lets
 
     def settle(self) -> None:
-        """From here on no statement comes or goes: who asks for all of them is given the same list."""
+        """Declare that no statement will be added or removed: the lists of all are then shared."""
         self._settled = walk(self.body)
         self._settled_lets = [statement for statement in self._settled if isinstance(statement, Let)]
 
@@ -576,7 +576,7 @@ def walk(block: Block) -> list[Statement]:
 
 
 def lets(block: Block) -> list[Let]:
-    """Every operation of a block, in textual order."""
+    """Every operation of a block, in source order."""
     return [statement for statement in walk(block) if isinstance(statement, Let)]
 
 

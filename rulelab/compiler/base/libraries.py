@@ -1,6 +1,5 @@
-"""Whose a Python function is: the author's (installed packages count as that), or a library's, which goes by
-rule.
-"""
+"""Who owns a Python function: the author (installed packages count as the author's), or a library, whose
+functions have rules."""
 
 from __future__ import annotations
 
@@ -37,8 +36,8 @@ _OF_A_BASIS = {
     "line": "two coefficients",
     "weight": "one formula",
 }
-# Functions of the libraries that are compiled like the author's own: plain Python over operations that have
-# rules, which writes to nothing but the object of a method. Module, name and why it is safe.
+# Library functions that are compiled like the author's own: plain Python over operations that have rules,
+# writing to nothing but the object of a method. Module, name and why it is safe.
 COMPILED: dict[tuple[str, str], str] = {
     ("colorsys", "rgb_to_yiq"): "two sums of products",
     ("colorsys", "yiq_to_rgb"): "sums of products, clipped to [0, 1] by branches",
@@ -91,13 +90,14 @@ def compile_too(function: Any, why: str) -> None:
 
 
 def compiled_function(target: Any) -> types.FunctionType | None:
-    """The Python function to compile for a call of `target`; None if it goes by rule or not at all."""
+    """The Python function to compile for a call of `target`; None if it needs a rule or cannot be compiled.
+    """
     function = target
-    if type(target) is type(np.sum):  # it hands the call to other array classes; those are refused before
+    if type(target) is type(np.sum):  # it dispatches to other array classes, which are refused earlier
         function = getattr(target, "__wrapped__", None)
     if not isinstance(function, types.FunctionType):
         return None
-    if function.__dict__:  # a derivative as a function, which has a program of its own to be differentiated
+    if function.__dict__:  # a derivative, which has a program of its own to differentiate
         function = function.__dict__.get("differentiated_as", function)
     if is_library(function) and (target.__module__, target.__qualname__) not in COMPILED:
         return None
@@ -108,19 +108,19 @@ def is_library(function: types.FunctionType) -> bool:
     """Whether a Python function belongs to NumPy, SciPy, the standard library or this package.
 
     The file decides, not the module's name: an author's own `queue.py` or `random.py` is the author's, and so
-    are the examples in somebody's docstrings.
+    are examples in docstrings.
     """
     top = str(function.__globals__.get("__name__", "")).partition(".")[0]
     return _is_library_file(function.__code__.co_filename, top if top in BY_RULE else None)
 
 
 def is_of_rulelab(filename: str) -> bool:
-    """Whether a file belongs to this package, or what is compiled from it stands in for a function."""
+    """Whether a file belongs to this package, or holds generated code that stands in for a function."""
     return is_stand_in(filename) or filename.startswith(_PACKAGE)
 
 
 def is_authors_function(x: Any) -> bool:
-    """Whether a value is a Python function that belongs to none of these."""
+    """Whether a value is a Python function that is not a library's (see `is_library`)."""
     return isinstance(x, types.FunctionType) and not is_library(x)
 
 
@@ -148,19 +148,19 @@ def _is_library_file(filename: str, library: str | None) -> bool:
 
 
 def _inside(folder: str, path: str) -> list[str] | None:
-    """The names that lead from a folder to a path in it; None of a path outside."""
+    """The path components from a folder to a path in it; None if the path is outside."""
     return path[len(folder) :].split(os.sep) if path.startswith(folder + os.sep) else None
 
 
 @functools.cache
 def _standard_library() -> tuple[str, ...]:
-    # Where `sysconfig` has them, too, which reads its own tables for a tenth of the time of a first gradient.
+    # The same folders as from `sysconfig`, whose tables take a tenth of the time of a first gradient to read.
     of_platform = f"python{sys.version_info.major}.{sys.version_info.minor}"
     paths = {os.path.dirname(os.__file__), os.path.join(sys.base_exec_prefix, sys.platlibdir, of_platform)}
     return tuple(map(os.path.realpath, paths))
 
 
-# Packages whose functions and classes nobody takes away, so that a pass may take them for granted.
+# Packages whose functions and classes are never removed, so that a pass may rely on them.
 IMMORTAL = frozenset(
     {"builtins", "numpy", "scipy", "math", "rulelab", "operator", "_operator", "functools", "itertools"}
 )

@@ -1,4 +1,4 @@
-"""Which names statements give and read, where values join, and joins that nobody reads."""
+"""Which names statements assign and read, where values join, and joins that are never read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from . import ir
 
 
 def prune(function: ir.Function) -> None:
-    """Drop the joins (and the kept slots) whose value nobody reads."""
+    """Drop the joins (and the kept slots) whose value is never read."""
     statements = function.statements()
     read = [function.result, *(atom for s in statements for atom in reads_of(s, joins=False))]
     _drop(function.body, led_to(read, [join for s in statements for join in joins_of(s)]))
 
 
 def drop(block: ir.Block, names: set[str]) -> None:
-    """Let go of the statements that give these names."""
+    """Remove the statements that assign these names."""
     block[:] = [s for s in block if not (isinstance(s, ir.Let) and s.target in names)]
     for statement in block:
         for inner in ir.blocks(statement):
@@ -25,7 +25,7 @@ def drop(block: ir.Block, names: set[str]) -> None:
 
 
 def led_to(start: Iterable[ir.Atom | None], steps: list[tuple[str, list[ir.Atom]]]) -> set[str]:
-    """The names to which steps lead from those at the start: each from a name to some atoms."""
+    """The names reachable from those at the start by steps, each from a name to some atoms."""
     after: dict[str, list[str]] = {}
     for name, atoms in steps:
         after.setdefault(name, []).extend([atom for atom in atoms if isinstance(atom, str)])
@@ -40,7 +40,7 @@ def led_to(start: Iterable[ir.Atom | None], steps: list[tuple[str, list[ir.Atom]
 
 
 def phis_of(statement: ir.Statement) -> list[ir.Phi]:
-    """The joins that a statement ends with."""
+    """The joins at the end of a statement."""
     find = _PHIS.get(type(statement))
     return [] if find is None else find(statement)
 
@@ -54,8 +54,8 @@ _PHIS: dict[type, Callable[[Any], list[ir.Phi]]] = {
 
 
 def joins_of(statement: ir.Statement) -> Sequence[tuple[str, list[ir.Atom]]]:
-    """The names that a statement gives at joins, each with all that may become its value there: what handlers
-    leave and what is kept for them included.
+    """The names that a statement assigns at joins, each with every atom that may become its value, including
+    those left by handlers or kept for them.
     """
     find = _JOINS.get(type(statement))
     return () if find is None else find(statement)
@@ -80,12 +80,12 @@ _JOINS: dict[type, Callable[[Any], list[tuple[str, list[ir.Atom]]]]] = {
 
 
 def all_names(function: ir.Function) -> set[str]:
-    """The names that the statements of a function give."""
+    """The names that the statements of a function assign."""
     return names_in(function.body)
 
 
 def names_in(block: ir.Block) -> set[str]:
-    """The names that statements give."""
+    """The names that the statements of a block assign."""
     statements = ir.walk(block)
     names = {statement.target for statement in statements if isinstance(statement, ir.Let)}
     for statement in [one for one in statements if one.has_blocks]:
@@ -104,14 +104,14 @@ def use_counts(function: ir.Function) -> Counter[Any]:
 
 
 def sequences_of(statement: ir.Statement) -> list[ir.Sequence]:
-    """What a loop goes through item by item."""
+    """The sequences that a loop goes through."""
     if type(statement) is not ir.For:
         return []
     return [leaf for leaf in ir.leaves(statement.iteration) if isinstance(leaf, ir.Sequence)]
 
 
 def reads_of(statement: ir.Statement, *, joins: bool = True) -> list[ir.Atom | None]:
-    """The atoms that a statement itself reads, those inside its blocks left out."""
+    """The atoms that a statement itself reads, not counting those inside its blocks."""
     if type(statement) is ir.Let:
         return list(statement.op.operands())
     find = _READS.get(type(statement))

@@ -1,10 +1,10 @@
-"""How deep calls may nest through C code: CPython 3.11 does not notice the end of the C stack by itself."""
+"""How deeply calls may nest through C code: CPython 3.11 does not notice the end of the C stack by itself."""
 
 from __future__ import annotations
 
 import threading
 
-MOST = 3000  # a level takes up to 1 kB of the 8 MB stack, forwards and backwards
+MOST = 3000  # a level takes up to 1 kB of the 8 MB stack, forward and backward
 
 
 class _Levels(threading.local):
@@ -15,7 +15,7 @@ _LEVELS = _Levels()
 
 
 def enter() -> None:
-    """One level deeper; RecursionError where the C stack could end. Follow it with `leave` in a `finally`."""
+    """Enter a level; raises RecursionError if the C stack might run out. Call `leave` in a `finally`."""
     now = _LEVELS.now
     if now >= MOST:
         raise RecursionError("maximum recursion depth exceeded through rules, objects or keywords")
@@ -23,5 +23,5 @@ def enter() -> None:
 
 
 def leave() -> None:
-    """Back from a level."""
+    """Leave a level."""
     _LEVELS.now -= 1

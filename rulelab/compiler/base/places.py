@@ -1,4 +1,4 @@
-"""The author's lines in what runs: passes are known by a mark, what stands in for a function by its file."""
+"""The author's lines in running code: passes are known by a mark, generated stand-ins by their file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MARK = "A pass of rulelab: the forward sweep of the author's function."
 
 
 class Bodies(tuple[Place, ...]):
-    """Among the constants of a pass: the places of the statements of inlined functions that stand in it. The
-    columns of their code tell which is which, far beyond those that a text has.
+    """Among the constants of a pass: the places of the statements inlined into it. The code of an inlined
+    statement is recognised by its end column, which is beyond any in a source text.
     """
 
 
@@ -24,7 +24,7 @@ _FIRST = 1 << 20
 
 
 class Spots:
-    """Where code stands that has the positions of statements; `places` are those of what was inlined."""
+    """Assigns positions to emitted code; `places` collects those of inlined statements."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[Place, tuple[Place, ...]], int] = {}
@@ -42,7 +42,7 @@ class Spots:
 
 
 def _place_of(frame: types.FrameType, step: int, line: int) -> Place:
-    """The author's line that a pass is at: in a frame, at an instruction and a line of its code."""
+    """The author's line that a pass is at, given a frame, and an instruction and a line of its code."""
     code = frame.f_code
     spots = itertools.islice(code.co_positions(), step // 2, None) if step >= 0 else iter(())
     end_column = next(spots, (None,) * 4)[3]
@@ -53,7 +53,7 @@ def _place_of(frame: types.FrameType, step: int, line: int) -> Place:
 
 
 def tell_bodies(error: BaseException) -> None:
-    """Have the traceback of an author's error show inlined functions as it shows the calls of others."""
+    """Make the traceback of an author's error show inlined functions as if they had been called."""
     steps = []
     trace = error.__traceback__
     while trace is not None:
@@ -102,8 +102,8 @@ def calls_leading_here() -> tuple[Place, ...]:
 
 
 def place_in_passes(error: BaseException) -> tuple[Place | None, tuple[Place, ...]]:
-    """The author's line that an error passed through, innermost, and the lines that called it, outermost
-    first.
+    """The innermost line of the author's that an error passed through, and the lines that led there,
+    outermost first.
     """
     found = []
     trace = error.__traceback__

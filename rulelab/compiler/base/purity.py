@@ -1,7 +1,7 @@
-"""Whether an author's function seems to change what it is given, as far as its text tells.
+"""Whether an author's function seems to change its arguments, as far as its source tells.
 
-This only decides what is compiled: a function that is taken for one that changes nothing, and does (it was
-redefined, or hides it too well), is noticed when it writes, and refused.
+This only decides what is compiled: if a function is wrongly taken to change nothing (it was redefined, or
+hides the change too well), that is noticed when it writes, and refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...errors import RuleLabError
 from ...python_facts import READS, TELLS, WRITES, names_that
 from .source import find_source, first_name
 
-# The names of methods of Python's values and NumPy's that leave everything as it is.
+# The names of methods of Python's values and NumPy's that change nothing.
 _VALUES = (np.ndarray, str, list, dict, tuple, set, deque, float, complex)
 HARMLESS = frozenset(
     name
@@ -28,7 +28,7 @@ HARMLESS = frozenset(
 )
 
 
-# (the globals or None for the reader's own, a name in them, a weak reference to the code it meant)
+# (the globals, or None for those of the reader, a name in them, a weak reference to its code then)
 Named = tuple[dict[str, Any] | None, str, Any]
 
 
@@ -37,7 +37,7 @@ def seems_to_change(
 ) -> bool:
     """Whether the function, or one that it calls, may change an argument or a captured container.
 
-    The functions that a denial relies on, by the names they have now, are added to `relied`.
+    If the answer is no, the functions that it relies on, by their current names, are added to `relied`.
     """
     return text_changes(function.__code__, function.__globals__, seen, relied)
 
@@ -48,7 +48,7 @@ def text_changes(
     seen: frozenset[Any] = frozenset(),
     relied: list[Named] | None = None,
 ) -> bool:
-    """The same of a function that is not made yet, from its code and the globals that it will see."""
+    """Whether a function with this code and these globals may change an argument or a captured container."""
     if code in seen:
         return False
     try:
@@ -60,7 +60,7 @@ def text_changes(
 
 
 def is_as_it_was(named: Named, namespace: dict[str, Any]) -> bool:
-    """Whether a name still means the function that was looked at; None stands for `namespace`."""
+    """Whether a name still means the function that was read; globals of None mean `namespace`."""
     names, name, code = named
     meant = code()
     found = (namespace if names is None else names).get(name)
@@ -72,8 +72,8 @@ _ASKED: dict[int, tuple[weakref.ref[types.CodeType], tuple[Asked, ...]]] = {}  #
 
 
 def _asked_of(code: types.CodeType) -> tuple[Asked, ...]:
-    """What the answer depends on besides the text: the names that it calls, and (with True) those whose
-    attributes it calls; the last one is None where the text itself changes something.
+    """What the answer depends on besides the source: the names that are called, and (with True) those whose
+    attributes are called. The last is None if the source itself changes something.
     """
     known = _ASKED.get(id(code))
     if known is not None and known[0]() is code:
@@ -96,7 +96,7 @@ _CHANGE: Asked = (None, False)
 
 
 def _asked_by(node: ast.AST, local: set[str], parameters: set[str]) -> Asked | None:
-    """What one part of a text asks; None if it changes nothing."""
+    """What one node of the source makes the answer depend on; None if it changes nothing."""
     if isinstance(node, (ast.Attribute, ast.Subscript)):
         changes = isinstance(node.ctx, (ast.Store, ast.Del))
     elif isinstance(node, ast.AugAssign):
@@ -118,7 +118,7 @@ def _asked_by(node: ast.AST, local: set[str], parameters: set[str]) -> Asked | N
 def _changes(
     name: str | None, of_module: bool, names: dict[str, Any], seen: frozenset[Any], relied: list[Named]
 ) -> bool:
-    """Whether what was asked of a text means a change, with what its names mean now."""
+    """Whether an entry of `_asked_of` means a change, given what names refer to now."""
     if name is None:
         return True
     if of_module:
@@ -131,7 +131,7 @@ def _changes(
 
 
 def _is_of_arithmetic(module: Any) -> bool:
-    """Whether a value is a module whose functions leave lists and objects alone."""
+    """Whether a value is a module whose functions leave lists and objects unchanged."""
     return isinstance(module, types.ModuleType) and module.__name__.partition(".")[0] in _MODULES
 
 

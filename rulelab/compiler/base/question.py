@@ -1,6 +1,6 @@
-"""What the parts of the compiler ask of whoever answers calls (`calls.pullbacks`).
+"""What the parts of the compiler ask of whatever answers calls (`calls.pullbacks`).
 
-It is passed to them, so that none of them imports who answers.
+It is passed to them, so that none of them has to import it.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from typing import Any, Protocol
 
 from ...errors import Place
 
-Handler = Callable[..., Any]  # called in place of a callable, with the same arguments; gives `(y, back)`
+Handler = Callable[..., Any]  # called in place of a callable, with the same arguments; returns `(y, back)`
 
 
 class Question(Protocol):
-    """Who answers a call, an attribute or a method, in reverse, forward and plain running.
+    """What answers a call, an attribute or a method, in reverse mode, forward mode and plain running.
 
     `active` has a flag for the function itself and one for each argument; `place` is the author's line.
     """
 
     @property
     def cache(self) -> Any:
-        """The compiled passes, and the registry that they are made over."""
+        """The compiled passes, and the registry of rules that they depend on."""
 
     @property
     def implicit(self) -> bool:
-        """Whether parameters are reached that nobody hands in."""
+        """Whether the gradient is with respect to parameters that are reached without being passed."""
 
     @property
     def keeps(self) -> bool:
-        """Whether copies are kept of the arrays that belong to others."""
+        """Whether copies are kept of arrays that belong to others."""
 
     @property
     def entries(self) -> Any:
-        """The quick way to passes that were found before."""
+        """The fast path to passes that were found before."""
 
     @property
     def push(self) -> Any:
-        """The forward question."""
+        """What answers calls in forward mode."""
 
     @property
     def vjp(self) -> Any:
-        """The reverse question as forward mode asks it."""
+        """What answers calls in reverse mode, as used by forward mode."""
 
     @property
     def iteration(self) -> Any:
@@ -50,7 +50,7 @@ class Question(Protocol):
 
     @property
     def plain_iteration(self) -> Any:
-        """The same in plain running."""
+        """What answers for iterators, and for functions of iterables, in plain running."""
 
     # -- reverse mode ----------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class Question(Protocol):
     def find_function(
         self, function: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
     ) -> Handler:
-        """The same of a Python function that is called by position and of which nothing is remembered."""
+        """Like `find`, for a Python function called by position that has no cache entry."""
 
     def find_target(
         self,
@@ -77,7 +77,7 @@ class Question(Protocol):
         active: tuple[bool, ...],
         place: Place | None,
     ) -> Handler:
-        """The same where nothing but the target itself is called, with arguments that it takes."""
+        """Like `find`, for a call that runs nothing but the target itself, with arguments that it accepts."""
 
     def remembered(
         self,
@@ -86,7 +86,7 @@ class Question(Protocol):
         active: tuple[bool, ...],
         by_rule: bool = True,
     ) -> Handler | None:
-        """The handler of such a call that has been found before and still counts; None if nobody knows."""
+        """The handler found earlier for a call of a function by position, if it is still valid; else None."""
 
     def remembered_bound(
         self,
@@ -95,25 +95,25 @@ class Question(Protocol):
         words: dict[str, Any],
         active: tuple[bool, ...],
     ) -> Handler | None:
-        """The same of a call by keyword, or one that leaves parameters to their defaults."""
+        """Like `remembered`, for a call with keywords, or one that leaves parameters to their defaults."""
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the registry answers for a call: a rule, that its function opted out, or None."""
+        """What the registry says about a call: a rule, that the function opted out, or None."""
 
     def by_pass(self, function: types.FunctionType, call: Any) -> Handler:
-        """The pass of a Python function as a handler of the call that it answers."""
+        """The pass of a Python function as the handler of a call."""
 
     def by_rule(self, rule: Any, call: Any) -> Handler:
         """The handler of a call that a rule answers."""
 
     def without_rule(self, call: Any) -> Handler | None:
-        """The handler of a call of C code that this package knows the doings of; None for any other."""
+        """The handler of a call of C code whose behaviour this package knows; None for any other call."""
 
     def via_ad(self, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """`(y, back)` of a call as rules ask for it."""
+        """`(y, back)` of a call, as requested by rules."""
 
     def by_arguments(self, f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> tuple[Any, Any]:
-        """`(y, back)` of a call as `gradient` asks for it: what f captures is a constant."""
+        """`(y, back)` of a call, as requested by `gradient`: what f captures is constant."""
 
     # -- plain running ---------------------------------------------------------------------------------------
 
@@ -125,16 +125,16 @@ class Question(Protocol):
         varied: tuple[bool, ...],
         place: Place | None,
     ) -> Any:
-        """The value of a call of which no derivative is wanted."""
+        """The value of a call whose derivative is not wanted."""
 
     def push_plain(self, call: Any, varied: tuple[bool, ...], place: Place | None) -> Any:
-        """The value and the tangent of a call of which no derivative is wanted."""
+        """The value and the tangent of a call whose derivative is not wanted."""
 
     def refuse_implicit(self, place: Place | None) -> None:
-        """NotDifferentiableError where parameters are reached that nobody hands in."""
+        """Raise NotDifferentiableError if the gradient is with respect to parameters that are not passed."""
 
     def unseen(self, target: Any) -> Handler:
-        """The handler of code that nobody looks into and that no cotangent is wanted of."""
+        """The handler of code that is not followed and needs no cotangent."""
 
     # -- about a call ----------------------------------------------------------------------------------------
 
@@ -148,6 +148,6 @@ class Question(Protocol):
         place: Place | None,
         before: int | None = None,
     ) -> Any:
-        """The pass for these argument values: cached, or compiled now. With `before` they are the arguments
-        one by one, of which `*args` has those after so many.
+        """The pass for these argument values: cached, or compiled now. With `before`, the values are the
+        arguments one by one, and `*args` receives those after the first `before`.
         """

@@ -16,7 +16,7 @@ def mutation(
     instead: str | None = None,
     in_forward: bool = False,
 ) -> MutationError:
-    """The refusal of a write, worded after the call that would have made it; `instead` is what to do."""
+    """The refusal of a write, worded after the call that would have made it; `instead` says what to do."""
     calls = calls_leading_here()
     if place is not None and is_stand_in(place.filename) and calls:
         place = calls[-1]  # no line of the built-in forward rules is the author's
@@ -39,7 +39,7 @@ def mutation(
 
 
 def text_read_again(place: Place | None) -> NotDifferentiableError:
-    """The refusal of a varying number that goes on as text, and loses its derivative on the way."""
+    """The refusal of a varying number that is passed on as text, which loses its derivative."""
     return NotDifferentiableError(
         "A number that varies is converted to text, which may be read back as a number",
         place=place,
@@ -49,7 +49,7 @@ def text_read_again(place: Place | None) -> NotDifferentiableError:
 
 
 def fault(function: types.FunctionType, error: Exception) -> InternalError:
-    """What is said where the compiler itself fails."""
+    """The error raised if the compiler itself fails."""
     name = function.__code__.co_name
     by_rule = (f"write a rule for {name} (%rule_stub {name})",) if name.isidentifier() else ()
     return InternalError(

@@ -1,4 +1,4 @@
-"""The source of a function, found by its code object and verified against the code that runs."""
+"""The source of a function, found by its code object and verified against the running code."""
 
 from __future__ import annotations
 import __future__
@@ -24,7 +24,7 @@ FunctionNode = ast.FunctionDef | ast.Lambda
 
 @dataclass(frozen=True)
 class Source:
-    """The syntax tree of one function with the text it was read from."""
+    """The syntax tree of one function and the text it was parsed from."""
 
     node: FunctionNode
     filename: str
@@ -32,18 +32,18 @@ class Source:
     name: str
 
     def of(self, node: FunctionNode) -> Source:
-        """The same text with another tree of the function."""
+        """The same text with another tree for the function."""
         return Source(node, self.filename, self.lines, self.name)
 
     def place(self, node: ast.AST | None = None) -> Place:
-        """The spot of `node` (of the function itself, if None) in the author's text."""
+        """The place of `node` (of the function itself, if None) in the author's source."""
         node = self.node if node is None else node
         line = getattr(node, "lineno", self.node.lineno)
         column, end_column = getattr(node, "col_offset", None), getattr(node, "end_col_offset", None)
         return self.place_at(line, getattr(node, "end_lineno", line), column, end_column)
 
     def place_at(self, line: int, end_line: int | None, column: int | None, end_column: int | None) -> Place:
-        """The spot at these positions; one of several lines is shown to the end of its first."""
+        """The place at these positions; one that spans several lines is shown to the end of its first."""
         text = self.lines[line - 1].rstrip("\n") if 0 < line <= len(self.lines) else None
         if end_line != line:
             end_column = len(text) if text is not None else None
@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True)
 class _File:
-    """A text that was compiled again; `functions` are its functions by their first line."""
+    """A text that was compiled again; `functions` has its functions by their first line."""
 
     text: str
     flags: int
@@ -64,7 +64,7 @@ class _File:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement at the left margin that was compiled again by itself; `codes` are those inside it."""
+    """A statement at the left margin that was compiled by itself; `codes` are the code objects in it."""
 
     text: str
     imports: str
@@ -83,9 +83,9 @@ _KEPT_STATEMENTS = 256
 def find_source(code: types.CodeType) -> Source:
     """The verified source of `code`.
 
-    The text of the file or cell is compiled again and the function in it that equals the running code is
-    taken, so text that changed under the function is never mistaken for it. Raises SourceNotFoundError where
-    there is no text and SourceMismatchError where the text is another.
+    The text of the file or cell is compiled again, and the function in it that equals the running code is
+    taken, so text that changed underneath a function is never mistaken for its source. Raises
+    SourceNotFoundError if there is no text, and SourceMismatchError if the text does not match.
     """
     entry = _FOUND.get(id(code))
     if entry is not None and entry[0]() is code:
@@ -94,7 +94,7 @@ def find_source(code: types.CodeType) -> Source:
 
 
 def remember(code: types.CodeType, source: Source) -> Source:
-    """Have `find_source` give this source for the code, as long as that lives."""
+    """Have `find_source` return this source for a code object, as long as that is alive."""
     key = id(code)
     _FOUND[key] = (weakref.ref(code, lambda _: _FOUND.pop(key, None)), source)
     return source
@@ -103,8 +103,8 @@ def remember(code: types.CodeType, source: Source) -> Source:
 def written_lines(target: Any) -> tuple[list[str], int]:
     """The lines in which a function or class is written and the number of the first, for people to read.
 
-    As `inspect.getsourcelines`, and not verified; but OSError too for what was made from a text without a
-    name, in whose place another such text might be found.
+    Like `inspect.getsourcelines`, and not verified; also raises OSError for code made from a text without a
+    name, since another such text might be found in its place.
     """
     if inspect.getfile(inspect.unwrap(target)) in NAMELESS:
         raise OSError("the text has no name")
@@ -142,7 +142,7 @@ def _search(code: types.CodeType) -> Source:
 
 
 def _texts(filename: str) -> Iterator[str]:
-    """The candidate texts of a file: the one already cached first, then the one on disk."""
+    """The candidate texts of a file: the cached one first, then the one on disk."""
     cached = "".join(linecache.getlines(filename))
     if cached:
         yield cached
@@ -152,7 +152,7 @@ def _texts(filename: str) -> Iterator[str]:
         yield fresh
 
 
-# What `from __future__ import …` tells of code; the flag of `nested_scopes` says that it is in another one.
+# What `from __future__ import …` sets in code; the flag of `nested_scopes` only says that it is nested.
 _FUTURES = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -168,7 +168,7 @@ def _compiled(filename: str, text: str, flags: int) -> _File | None:
         module = _module_of(tree, text, filename, flags)
     except (SyntaxError, ValueError):
         return None
-    for oldest in list(_FILES)[: len(_FILES) - _KEPT_FILES + 1]:  # a list: other threads add and drop too
+    for oldest in list(_FILES)[: len(_FILES) - _KEPT_FILES + 1]:  # a list: other threads change it too
         _FILES.pop(oldest, None)
     lines = tuple(text.splitlines(keepends=True))
     found = _FILES[filename] = _File(text, flags, tree, module, lines, _by_first_line(tree))
@@ -178,12 +178,12 @@ def _compiled(filename: str, text: str, flags: int) -> _File | None:
 def _module_of(tree: ast.Module, text: str, filename: str, flags: int) -> types.CodeType:
     try:
         return compiled(tree, filename, flags)
-    except RecursionError:  # Python 3.12 takes texts that nest twice as deep as the trees it takes
+    except RecursionError:  # Python 3.12 accepts texts nested twice as deep as trees
         return compiled(text, filename, flags)
 
 
 def _by_first_line(tree: ast.Module) -> dict[int, list[ast.AST]]:
-    """The functions of a text, nested ones too, by the line where their code begins."""
+    """The functions of a text, including nested ones, by the line where their code begins."""
     found: dict[int, list[ast.AST]] = {}
     for node in nodes_of(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -207,9 +207,9 @@ def _match(code: types.CodeType, text: str) -> Source | None:
 
 
 def _in_statement(code: types.CodeType, text: str) -> Source | None:
-    """The source of code in the statement around its line, which is compiled with the imports of the text and
-    nothing else; None where that gives other code, as it may: then the whole text is to be looked at, which
-    takes longer. CPython's code for `np.sum(x)` depends on whether `np` is imported in the same unit.
+    """The source of code, found by compiling only the statement around its line with the imports of the text;
+    CPython's code for `np.sum(x)` depends on whether `np` is imported in the same unit. None if that gives
+    other code, as it may: then the whole text has to be searched, which takes longer.
     """
     lines = text.splitlines(keepends=True)
     if not 0 < code.co_firstlineno <= len(lines):
@@ -237,9 +237,7 @@ def _in_statement(code: types.CodeType, text: str) -> Source | None:
 
 
 def _statement_around(lines: list[str], number: int) -> tuple[int, int]:
-    """The lines of the statement at the left margin that has the line of this number, as far as that shows
-    without a parser.
-    """
+    """The statement at the left margin that contains a line, as (first line, end), found without a parser."""
     first = number
     while first and not _is_at_margin(lines[first]):
         first -= 1
@@ -251,7 +249,7 @@ def _statement_around(lines: list[str], number: int) -> tuple[int, int]:
 
 
 def _imports(text: str, lines: list[str]) -> str:
-    """The imports at the left margin, of a text and its lines."""
+    """The imports at the left margin of a text, which is also given as lines."""
     numbers = []
     for word in ("import ", "from "):
         at = 0 if text.startswith(word) else text.find(f"\n{word}") + 1 or -1
@@ -263,27 +261,27 @@ def _imports(text: str, lines: list[str]) -> str:
 
 
 def _is_at_margin(line: str) -> bool:
-    """Whether a line begins a statement at the left margin, unless it is inside a text of several lines."""
+    """Whether a line begins a statement at the left margin, unless it is inside a multi-line string."""
     return line[:1] not in ("", " ", "\t", "\f", "\n", "\r", "#", ")", "]", "}")
 
 
 def _only_one(
     code: types.CodeType, functions: dict[int, list[ast.AST]], lines: tuple[str, ...]
 ) -> Source | None:
-    """The one of these functions that is `code`; None if there are several, and none can be told."""
+    """The one of these functions whose code is `code`; None if several cannot be told apart."""
     beginning = functions.get(code.co_firstlineno, [])
     nodes = _innermost([node for node in beginning if is_of(node, code)], code)
     if len(nodes) != 1:
         return None
-    node = cast(FunctionNode, nodes[0])  # `is_of` lets nothing else pass; a coroutine is refused by the fence
+    node = cast(FunctionNode, nodes[0])  # `is_of` accepts nothing else; coroutines are refused by the fence
     return Source(node, code.co_filename, lines, code.co_name)
 
 
 def _autoreloaded(code: types.CodeType, tree: ast.Module) -> Source | None:
-    """The source of code that IPython's autoreload has put in the place of an older function of the file.
+    """The source of code that IPython's autoreload put in place of an older function of the file.
 
-    That compiles a changed function by itself, from text that `ast.unparse` made of it, so its lines count
-    from one, here as in Python's tracebacks. Doing the same again gives equal code, or the file has changed.
+    Autoreload compiles a changed function by itself, from text made by `ast.unparse`, so its lines count from
+    one, here as in Python's tracebacks. Doing the same again gives equal code, unless the file has changed.
     """
     defined = (node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
     for node in defined:
@@ -306,7 +304,7 @@ def _as_autoreload_writes(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Itera
 
 
 def _units(code: types.CodeType, tree: ast.Module, module: types.CodeType) -> Iterator[types.CodeType | None]:
-    """What `code` may have been compiled in: the whole text, or its statement alone."""
+    """What `code` may have been compiled in: the whole text, or its statement by itself."""
     yield module
     yield _statement_alone(code, tree)
 
@@ -314,7 +312,7 @@ def _units(code: types.CodeType, tree: ast.Module, module: types.CodeType) -> It
 def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType | None:
     """The top-level statement that `code` is from, compiled by itself, as IPython runs a cell.
 
-    CPython's code for `np.sum(x)` depends on whether `import numpy as np` stands in the same unit.
+    CPython's code for `np.sum(x)` depends on whether `import numpy as np` is in the same unit.
     """
     for statement in tree.body:
         first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
@@ -324,7 +322,7 @@ def _statement_alone(code: types.CodeType, tree: ast.Module) -> types.CodeType |
 
 
 def codes_inside(code: types.CodeType | None) -> Iterator[types.CodeType]:
-    """The code objects in another one, to all depths."""
+    """The code objects inside another one, at any depth."""
     for constant in code.co_consts if code is not None else ():
         if isinstance(constant, types.CodeType):
             yield constant
@@ -332,29 +330,29 @@ def codes_inside(code: types.CodeType | None) -> Iterator[types.CodeType]:
 
 
 def names_in(code: types.CodeType) -> dict[str, None]:
-    """The globals and attributes that code names, and the functions and comprehensions inside it, in order
+    """The globals and attributes named in code and in the functions and comprehensions inside it, in order
     and each once.
     """
     return dict.fromkeys(name for inner in (code, *codes_inside(code)) for name in inner.co_names)
 
 
 def first_name(node: ast.expr) -> str | None:
-    """The name before the first dot of `a.b.c`, or a name itself; None of any other expression."""
+    """The name before the first dot of `a.b.c`, or the name itself; None for any other expression."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
 def _same(running: types.CodeType, compiled: types.CodeType) -> bool:
-    """Equal in bytecode, constants and names, and from the same spot of the text."""
+    """Whether two code objects have equal bytecode, constants, names and positions in the text."""
     return running == compiled and (
-        running.co_linetable == compiled.co_linetable  # equal tables are read in no time
+        running.co_linetable == compiled.co_linetable  # the usual case, and fast
         or list(running.co_positions()) == list(compiled.co_positions())
     )
 
 
 def is_of(node: ast.AST, code: types.CodeType) -> bool:
-    """Whether `code` was compiled from `node`: two lambdas of one line differ in their columns."""
+    """Whether `code` was compiled from `node`; two lambdas on one line differ in their columns."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return node.name == code.co_name and _first_line(node) == code.co_firstlineno
     if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
@@ -365,7 +363,7 @@ def is_of(node: ast.AST, code: types.CodeType) -> bool:
 
 
 def _has_no_spot(code: types.CodeType) -> bool:
-    """Whether all columns are told to be 0, as in Python 3.12 those of a lambda that gives a constant."""
+    """Whether all columns are 0, as Python 3.12 reports for a lambda that returns a constant."""
     return all(start == end == 0 for _, _, start, end in code.co_positions())
 
 
@@ -380,11 +378,12 @@ def _same_constant(node: ast.Lambda, code: types.CodeType) -> bool:
 
 
 def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
-    """Those that hold no other: the code of a lambda written inside a lambda lies within both of them."""
+    """The nodes that contain no other: the code of a lambda inside a lambda lies within both."""
     if len(nodes) < 2:
         return nodes
     if not any(end_column for _, _, _, end_column in code.co_positions()):
-        # Python was told to keep no columns, so nothing tells them apart; equal constants need not be told.
+        # Python was told to keep no columns, so nothing tells them apart; equal constants need no telling
+        # apart.
         return nodes[:1] if _has_no_spot(code) else nodes
     return [
         node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)
@@ -396,7 +395,7 @@ def _inside(position: tuple[int | None, int | None, int | None, int | None], nod
     if line is None or column is None or end_line is None or end_column is None:
         return True
     if column == 0 and end_column == 0:
-        return True  # the opening instruction of a function carries no expression
+        return True  # the opening instruction of a function belongs to no expression
     return (node.lineno, node.col_offset) <= (line, column) and (end_line, end_column) <= (
         node.end_lineno,
         node.end_col_offset,
