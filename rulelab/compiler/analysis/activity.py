@@ -1,4 +1,4 @@
-"""Which values a cotangent can reach: varied with an active argument, and useful to the result."""
+"""Which values a cotangent can reach: those that depend on an active argument and affect the result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
     kind = type(op)
     if kind in _STILL:
         return ()
-    if kind is ir.Binary:  # most often
+    if kind is ir.Binary:  # the most frequent kind
         return op.operands()
     if isinstance(op, ir.Item):
         return (op.value,)
@@ -53,9 +53,9 @@ def flowing(op: ir.Op) -> tuple[ir.Atom, ...]:
 class Activity:
     """Answers whether a name is active, for one choice of active arguments.
 
-    `is_constant(op)` says that a call or an attribute has no derivative by declaration. What is put into a
-    container flows to all that may stand for it (`regions`). Where no cotangent is wanted at all, it still
-    tells what varies, so that nothing that does is handed out of sight.
+    `is_constant(op)` says that a call or an attribute is declared to have no derivative. What is put into a
+    container flows to every name that may refer to it (`regions`). Even if no cotangent is wanted, `varied`
+    says what varies, so that no such value is passed to code that is not followed.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class Activity:
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
         self.useful: set[str] = set()
         handlers = [h for s in function.statements() if isinstance(s, ir.Try) for h in s.handlers]
-        # Names given in exception handlers: never differentiated.
+        # Names assigned in exception handlers: never differentiated.
         self.handled = {inner.target for handler in handlers for inner in ir.lets(handler.body)}
-        self._again = False  # whether a name was added that was looked at before
+        self._again = False  # whether a name was added that an earlier statement may read
         self._until_stable(lambda: self._vary(function.body))
         if wanted:
             self._use_all([function.result, *regions.visible()])
         self._until_stable(lambda: self._use_in_turn(function))
 
     def __call__(self, atom: ir.Atom) -> bool:
-        """Whether a cotangent of this value is wanted and may be other than zero."""
+        """Whether a cotangent of this value is wanted and may be nonzero."""
         return isinstance(atom, str) and atom in self.varied and atom in self.useful
 
     def _until_stable(self, step: Callable[[], None]) -> None:
@@ -92,7 +92,7 @@ class Activity:
             step()
 
     def _join(self, statement: ir.Statement) -> bool:
-        """Make what varies at the start or end of a statement vary where it joins; whether any was new."""
+        """Propagate varying values through the joins of a statement; returns whether any name was new."""
         found = {name for name, atoms in joins_of(statement) if not self.varied.isdisjoint(atoms)}
         news = not found <= self.varied
         self.varied |= found
@@ -109,7 +109,7 @@ class Activity:
             for leaf in sequences_of(statement):
                 if leaf.value in self.varied and self._types(leaf.item) not in _NEVER:
                     self.varied.add(leaf.item)
-            is_branch = isinstance(statement, ir.If)  # whose arms do not read what joins behind them
+            is_branch = isinstance(statement, ir.If)  # whose arms do not read the names joined after them
             self._again |= not is_branch and self._join(statement) and isinstance(statement, ir.Keep)
             for inner in ir.blocks(statement):
                 self._vary(inner)
@@ -118,18 +118,18 @@ class Activity:
                 self._vary_slots(statement)
 
     def _vary_region(self, statement: ir.Let) -> None:
-        """A change that involves what varies makes all vary that may stand for what is changed."""
+        """If a change involves a varying value, everything that may refer to the changed container varies."""
         if statement.op.source or not self.varied.isdisjoint(self._flowing(statement.op)):
             self.varied.add(statement.target)
             self._vary_also(self._regions.members(self._regions.effects[statement.target][1]))
 
     def _vary_slots(self, statement: ir.Try) -> None:
-        """Whether a handler ran may depend on the arguments, so everything it may decide is varied."""
+        """Whether a handler runs may depend on the arguments, so every variable it may set varies."""
         if any(s.target in self.varied for block in ir.blocks(statement) for s in ir.lets(block)):
             self._vary_also(slot.target for slot in statement.slots)
 
     def _vary_also(self, names: Iterable[str]) -> None:
-        """Make names vary that may have been read before."""
+        """Add varying names that earlier statements may have read."""
         size = len(self.varied)
         self.varied.update(names)
         self._again |= len(self.varied) > size
@@ -140,12 +140,13 @@ class Activity:
         if kind in _NEVER or isinstance(kind, Known):
             return False
         if isinstance(op, ir.Write) or (isinstance(op, (ir.Call, ir.Attribute)) and self._is_constant(op)):
-            return False  # a write has no result; what it does to others is looked at as a change
+            return False  # a write has no result; its effect on others is treated as a change
         return op.source or not self.varied.isdisjoint(self._flowing(op))
 
     def _flowing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
-        """The same where types are known: only an object of the author's can make an item from its key, and a
-        number or an object that is the key of a dict can be read back.
+        """The operands through which a cotangent of the result may flow, given the types. A key counts if an
+        author's object may make an item from it, or if it is a number or object used as a dict key, which can
+        be read back.
         """
         key: ir.Atom | None = op.key if isinstance(op, ir.Write) else None
         if isinstance(op, ir.Item) and self._types(op.value) == ANY:
@@ -154,10 +155,10 @@ class Activity:
         return op.operands() if by_key else flowing(op)
 
     def _use_in_turn(self, function: ir.Function) -> None:
-        """What is read is found before what gives it its value, but for these calls and changes."""
+        """Propagate usefulness backwards once; inlined calls and container changes may need another round."""
         size = len(self.useful)
         for call in function.handed:
-            if call.value in self.useful:  # a number that a callee ignores has the derivative zero
+            if call.value in self.useful:  # the derivative of a number that a callee ignores is zero
                 self._use_all(atom for atom in call.atoms if _is_never_idle(self._types(atom)))
         self._use(function.body)
         if function.handed or self._regions.effects:
@@ -177,7 +178,7 @@ class Activity:
                     self._use_all([leaf.value])
 
     def _use_joins(self, statement: ir.Statement) -> bool:
-        """What may become a useful value at a join is useful; whether any was not known to be."""
+        """Propagate usefulness through the joins of a statement; returns whether any name was new."""
         size = len(self.useful)
         for name, atoms in joins_of(statement):
             if name in self.useful:
@@ -198,20 +199,20 @@ class Activity:
 
 
 def _may_be_read_back(key: Type) -> bool:
-    """Whether an item may be made from a key of this type, or from what is in it."""
+    """Whether an item may be made from a key of this type, or from something in it."""
     if isinstance(key, Array):
         return key.dtype not in ("i8", "b1")
     return key in _FLOATS or key in (LIST, NUMERIC)
 
 
 def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> None:
-    """Mark the items read and written by a slice that a number that varies may bound. A slice carries no
-    cotangent: what is asked for an item, perhaps an object of the author's, is looked at then.
+    """Mark reads and writes of items by a slice with a varying bound. A slice carries no cotangent, so an
+    owner of unknown type, perhaps an object of the author's, is checked at run time.
     """
     moved: set[ir.Atom] = set()
     for statement in function.lets():
         op = statement.op
-        if type(op) is ir.Binary:  # most often
+        if type(op) is ir.Binary:  # the most frequent kind
             continue
         if isinstance(op, ir.Slice) or (isinstance(op, ir.Call) and types.callee(op) is slice):
             ends = op.ends() if isinstance(op, ir.Slice) else op.operands()
@@ -227,8 +228,8 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
 
 
 def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
-    """Mark what may ask a question of a value that varies and may be an object of the author's, or hold one:
-    a test, a comparison, a text, an index, the key of a dict or set, and a call, should it be made plainly.
+    """Mark operations that may call a method of a varying value, if that may be, or contain, an object of the
+    author's: tests, comparisons, formatting, indexing, dict and set keys, and calls that are made plainly.
     """
 
     of_numbers = types.lists_of_numbers()
@@ -245,9 +246,9 @@ def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
 
 
 def _asked(op: ir.Op) -> Iterable[ir.Atom]:
-    """The operands of an operation that Python asks something in passing."""
-    if type(op) is ir.Binary:  # most often
-        return op.operands() if op.operator == "mod" else ()  # a text by `%`
+    """The operands of an operation whose methods Python may call implicitly."""
+    if type(op) is ir.Binary:  # the most frequent kind
+        return op.operands() if op.operator == "mod" else ()  # `%` may format
     if isinstance(op, ir.Compare):
         return () if op.symbol.startswith("is") else op.operands()
     if isinstance(op, ir.Unary):
@@ -270,12 +271,12 @@ def _may_be_object(kind: Type) -> bool:
 
 
 def changes(op: ir.Op) -> bool:
-    """Whether an operation may change what its operands stand for."""
+    """Whether an operation may change the objects that its operands refer to."""
     return type(op) in _CHANGING
 
 
 def _is_never_idle(kind: Type) -> bool:
-    """Whether a cotangent of this kind is a number even where nothing flowed. A tuple may hold such, also
-    one that is gone, whose kind is not known.
+    """Whether a cotangent of this kind is a number even if nothing flowed back. A tuple may contain one, and
+    a value of unknown kind may be a tuple that was removed.
     """
     return kind in (FLOAT, F8, REAL, ANY) or isinstance(kind, Tuple)

@@ -1,7 +1,7 @@
-"""Lists and tuples of numbers that are written beside arrays, as the arrays that NumPy makes of them.
+"""Reads lists and tuples of numbers that are combined with arrays as the arrays that NumPy makes of them.
 
-`v * [1.0, 2.0, x]` is `v * np.asarray([1.0, 2.0, x])`: NumPy does so, and of an array the kind is known.
-In the same way `s[None]` of one of NumPy's numbers is `np.atleast_1d(s)`, and `s[()]` is `s`.
+`v * [1.0, 2.0, x]` is `v * np.asarray([1.0, 2.0, x])`: NumPy converts it, and the kind of an array is known.
+Likewise, for a NumPy scalar `s`, `s[None]` is `np.atleast_1d(s)` and `s[()]` is `s`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SYMBOLS = frozenset(function.__name__.strip("_") for function in BINARY)
 def read_as_arrays(
     function: ir.Function, types_of: Callable[[ir.Function], Types], is_built_in: Callable[[Any], bool]
 ) -> None:
-    """Rewrite the function so. `is_built_in` tells whether all rules for what is called are built in."""
+    """Turn displays in a function into arrays; `is_built_in` tells if all rules for a callee are built in."""
     lets = function.lets()
     displays = {let.target: let.op for let in lets if isinstance(let.op, ir.Build) and _is_display(let.op)}
     indices = {let.target for let in lets if isinstance(let.op, ir.Build) and _is_index(let.op.items)}
@@ -41,7 +41,7 @@ def read_as_arrays(
 
 
 def _is_index(parts: tuple[ir.Atom, ...]) -> bool:
-    """Whether a number may have an index of these parts: it has no elements to choose."""
+    """Whether these parts can index a scalar, which has no elements to select."""
     known = [part.value for part in parts if isinstance(part, ir.Const)]
     return len(known) == len(parts) and all(value is None or value is Ellipsis for value in known)
 
@@ -51,7 +51,7 @@ def _is_display(op: ir.Build) -> bool:
 
 
 def _takes(op: ir.Op) -> bool:
-    """Whether an operation may be one that takes a list for an array."""
+    """Whether an operation may be one that converts a list to an array."""
     if isinstance(op, ir.Binary):
         return op.operator.strip("_") in _SYMBOLS
     return isinstance(op, ir.Call) and not op.keywords
@@ -68,7 +68,7 @@ class _Reading:
         self.function, self.types, self.displays, self.is_built_in = function, types, displays, is_built_in
         published = [(let.op.value, let.target) for let in function.lets() if isinstance(let.op, ir.Publish)]
         self.published = {str(value): target for value, target in published}
-        self.complete: set[str] = set()  # what says of lists that they are complete, which are none any more
+        self.complete: set[str] = set()  # the `Publish` of each list that became a tuple
 
     def block(self, block: ir.Block) -> ir.Block:
         return [made for statement in block for made in self._statement(statement)]
@@ -93,7 +93,7 @@ class _Reading:
             self.types.learn(statement)
 
     def _takes_arrays(self, op: ir.Op) -> bool:
-        """Whether an operation takes an array for each of its displays, and does nothing else."""
+        """Whether an operation certainly converts each of its displays to an array, and does no more."""
         atoms = op.args if isinstance(op, ir.Call) else op.operands()
         found = [atom for atom in atoms if atom in self.displays]
         others = [self.types(atom) for atom in atoms if atom not in self.displays]
@@ -103,12 +103,12 @@ class _Reading:
             called: Any = getattr(operator, op.operator)
             fits = all(isinstance(kind, Array) and kind.ndim > 0 for kind in others) and len(found) == 1
         else:
-            called = self.types.callee(op)  # type: ignore[arg-type]  # no other operations are looked at
+            called = self.types.callee(op)  # type: ignore[arg-type]  # no other operations get here
             fits = isinstance(called, np.ufunc) and called.nin == len(atoms)
         return fits and self.is_built_in(called) and self.is_built_in(np.asarray)
 
     def _of_number(self, op: ir.Item) -> ir.Op | None:
-        """What an index of one of NumPy's numbers gives, said without an index; None of any other."""
+        """What an index of a NumPy scalar gives, expressed without an index; None for any other item."""
         if self.types(op.value) != F8 or op.for_update or not self.is_built_in(operator.getitem):
             return None
         kind = of_item(Given(F8), self.types.given(op.index))
@@ -117,11 +117,11 @@ class _Reading:
         return ir.Move(op.value) if kind == F8 else None
 
     def _is_of_numbers(self, atom: ir.Atom) -> bool:
-        """Whether a display certainly becomes an array of numbers, and nobody else changes it before that."""
+        """Whether a display certainly becomes an array of numbers, and cannot be changed before that."""
         return isinstance(result_of(np.asarray, [self.types.given(atom)]), Array)
 
     def _read(self, atom: ir.Atom, at: ir.Let) -> Generator[ir.Statement, None, ir.Atom]:
-        """The array for an operand that is a display, made just before it is read."""
+        """The operand itself, or if it is a display, an array made from it just before it is read."""
         if atom not in self.displays:
             return atom
         self._have_tuple(str(atom))
@@ -132,7 +132,7 @@ class _Reading:
         return made
 
     def _have_tuple(self, name: str) -> None:
-        """Have a list that is only read for the array made of it be a tuple, which nobody changes."""
+        """Turn a list that only an array is made from into a tuple, which cannot change."""
         op = self.displays[name]
         if op.kind == "list":
             op.kind, op.handed = "tuple", True

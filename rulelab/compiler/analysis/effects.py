@@ -21,14 +21,14 @@ from .types import Types
 
 
 class Noted(IntEnum):
-    """What came to notice in a run, the gravest last."""
+    """What was noticed in a run, from least to most serious."""
 
     NOTHING = 0
-    UNSEEN = 1  # code ran that nobody has looked into
+    UNSEEN = 1  # code ran that was not followed
     EFFECT = 2  # something was printed, drawn or consumed
 
 
-LOUD = [0]  # how many effects and rules of users have come to notice: as long as it stays, nothing happened
+LOUD = [0]  # counts effects and calls of users' rules; unchanged means that there were none
 
 
 class Watch:
@@ -38,22 +38,22 @@ class Watch:
 
     @property
     def is_done(self) -> bool:
-        """Whether something has happened that must not happen twice: an effect, or a rule of a user's."""
+        """Whether something happened that must not happen twice: an effect, or a call of a user's rule."""
         return self.ruled or self.noted is Noted.EFFECT
 
     def before_effect(self) -> None:
-        """The first effect of the run, or the first rule of a user's, is about to happen."""
+        """Called just before the first effect of the run, or the first call of a user's rule."""
 
     def __init__(self) -> None:
         self.start = perf_counter()
         self.compiled = False
         self.ruled = False
         self.noted = Noted.NOTHING
-        self.met: list[Any] | None = None  # a list: what was called by rule is kept in it
+        self.met: list[Any] | None = None  # if a list, the targets called by rule are recorded in it
 
 
 class Watches(threading.local):
-    """The watches that are open in the running thread, innermost last."""
+    """The watches that are open in the current thread, innermost last."""
 
     def __init__(self) -> None:
         self._open: list[Watch] = []
@@ -92,7 +92,7 @@ class Watches(threading.local):
 
 
 def noting(watches: Watches, what: Noted, forward: Callable[..., Any]) -> Callable[..., Any]:
-    """A forward sweep that tells at each call what it does."""
+    """A forward sweep that reports what it does at each call."""
 
     def noted(*args: Any) -> Any:
         watches.note(what)
@@ -106,9 +106,9 @@ def noting(watches: Watches, what: Noted, forward: Callable[..., Any]) -> Callab
 
 @contextlib.contextmanager
 def running_again(f: Any, args: tuple[Any, ...], words: dict[str, Any] | None = None) -> Iterator[None]:
-    """A block in which a function is differentiated that has run before. An error that comes out of it after
-    an effect, or that a plain call raises too, says that the function cannot run twice; others, such as
-    those of a rule that did not answer before, are left as they are.
+    """A block that differentiates a function which has already run. If an error leaves the block after an
+    effect, or a plain call raises too, the function cannot run twice, and that is reported; other errors,
+    such as those of a rule that was not called before, propagate unchanged.
     """
     happened = EFFECTS[0]
     try:
@@ -122,7 +122,7 @@ def running_again(f: Any, args: tuple[Any, ...], words: dict[str, Any] | None = 
 
 
 def as_again(g: Any) -> contextlib.AbstractContextManager[None]:
-    """The same for a function that runs another one again."""
+    """The block for a function that may run another one again: `running_again` for that one, or no effect."""
     run = run_behind(g)
     return contextlib.nullcontext() if run is None else running_again(run.f, run.args, run.words)
 
@@ -137,7 +137,7 @@ def _fails(f: Any, args: tuple[Any, ...], words: dict[str, Any]) -> bool:
 
 # --- what is called -----------------------------------------------------------------------------------------
 
-# Built-in rules know these as constants, and each does something besides. `id` tells of memory.
+# Built-in rules treat these as constants, but each has a side effect; `id` reveals a memory address.
 _EFFECTFUL: frozenset[Any] = frozenset(
     {
         print,
@@ -155,12 +155,12 @@ _EFFECTFUL: frozenset[Any] = frozenset(
         np.ndarray.tofile,
     }
 )
-# Their functions draw, read or write.
+# Functions of these modules draw random numbers, read or write.
 _EFFECTFUL_MODULES = tuple(
     f"{name}."
     for name in ("random", "_random", "numpy.random", "time", "secrets", "os", "posix", "io", "_io")
 )
-_DRAWING = ("scipy.stats.", "rvs")  # the distributions' own functions for it, by module and name
+_DRAWING = ("scipy.stats.", "rvs")  # module and name of the functions that draw from a distribution
 _PURE_MODULES = frozenset({"math", "cmath", "operator", "_operator"})
 _DATA = (
     str,
@@ -181,7 +181,7 @@ _DATA = (
 
 
 def side_effect_of_call(target: Any, has_built_in_rule: bool) -> Noted:
-    """What a call of something without a pass may do, which may have a built-in rule."""
+    """What a call of something without a pass may do, given whether it has a built-in rule."""
     module = _module_of(target)
     if _among(target, _EFFECTFUL) or module.startswith(_EFFECTFUL_MODULES):
         return Noted.EFFECT
@@ -191,7 +191,7 @@ def side_effect_of_call(target: Any, has_built_in_rule: bool) -> Noted:
 
 
 def is_side_effect_free(target: Any) -> bool:
-    """Whether a C function or class certainly does nothing but give a value."""
+    """Whether calling a C function or class certainly does nothing but return a value."""
     if isinstance(target, type):
         return target.__module__ == "builtins" or issubclass(target, BaseException)
     if isinstance(target, np.ufunc):
@@ -213,7 +213,7 @@ _QUIET_BUILTINS = frozenset(
 
 
 def _module_of(target: Any) -> str:
-    """The module of a function, or of the class of a C method, with a dot behind it."""
+    """The module of a function, or of the class of a C method, followed by a dot."""
     module = getattr(target, "__module__", None) or getattr(
         getattr(target, "__objclass__", None), "__module__", None
     )
@@ -223,7 +223,7 @@ def _module_of(target: Any) -> str:
 def _among(target: Any, known: frozenset[Any]) -> bool:
     try:
         return target in known
-    except TypeError:  # not hashable, so none of these
+    except TypeError:  # unhashable, so none of these
         return False
 
 
@@ -231,8 +231,8 @@ def _among(target: Any, known: frozenset[Any]) -> bool:
 
 
 def effects_of(lowered: ir.Function, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
-    """What the statements of one function do, apart from what its callees tell at run time."""
-    # Of a write nothing is told: one to what the sweep has not made is refused before it happens.
+    """What the statements of one function do, apart from what its callees report at run time."""
+    # Writes are not reported: a write to anything that the sweep did not make is refused before it happens.
     calls = [s.op for s in lowered.lets() if isinstance(s.op, ir.Call)]
     return max([_of_call(op, kinds, has_built_in_rule) for op in calls], default=Noted.NOTHING)
 
@@ -240,11 +240,11 @@ def effects_of(lowered: ir.Function, kinds: Types, has_built_in_rule: Callable[[
 def _of_call(op: ir.Call, kinds: Types, has_built_in_rule: Callable[[Any], bool]) -> Noted:
     target = kinds.callee(op)
     if target is ir.UNBOUND:
-        return Noted.NOTHING  # told at run time
+        return Noted.NOTHING  # reported at run time
     if side_effect_of_call(target, True) is Noted.EFFECT:
         return Noted.EFFECT
     if has_built_in_rule(target) or (isinstance(target, type) and target.__module__ == "builtins"):
         unclear = (FUNCTION, ANY) if target in (map, filter) else (FUNCTION,)
         if any(kinds(atom) in unclear for atom in op.operands()[1:]):
-            return Noted.UNSEEN  # a function that is called out of sight
+            return Noted.UNSEEN  # a function that is called by code that is not followed
     return Noted.NOTHING

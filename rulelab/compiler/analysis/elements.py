@@ -1,4 +1,4 @@
-"""What the lists hold that nobody but their function can change: then the kinds of their items are known."""
+"""Finds the lists that only the function itself can change, so that the kinds of their items are known."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from ..base import ir
 from ..base.liveness import joins_of, reads_of, sequences_of
 
-# What an operation only does with the list that it reads under this field.
+# The field whose list an operation only reads or passes on.
 _GOING_ON = {ir.Append: "value", ir.Move: "value", ir.Publish: "value", ir.Item: "value"}
 
 
 def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> dict[str, str]:
-    """The names of lists that are built and appended to here, and otherwise only read: each with a name for
-    all those that may be one list.
+    """The names of lists that are built and appended to here, and otherwise only read, each with a name that
+    represents all names for the same list.
 
-    A list that is captured, put into another, written to, or passed to a call of which `only_reads` does not
-    say that it changes and keeps nothing, has no name here.
+    A list that is captured, put into another, written to, or passed to a call that may change or keep it
+    (unless `only_reads` says otherwise) is left out.
     """
     builds = [let for let in function.lets() if isinstance(let.op, ir.Build)]
     built = {let.target for let in builds if let.op.kind == "list"}  # type: ignore[attr-defined]
@@ -35,7 +35,7 @@ def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) 
 
 
 class _Groups:
-    """Names that may stand for one list."""
+    """Sets of names that may refer to the same list."""
 
     def __init__(self) -> None:
         self._parent: dict[str, str] = {}
@@ -56,7 +56,7 @@ class _Groups:
                 self._parent[self.root(target)] = self.root(atom)
 
     def is_made_of(self, name: str, built: set[str]) -> bool:
-        """Whether the value of a name comes from what was built here, or from such names; or is none."""
+        """Whether every source of a name is a list built here, another such name, or UNBOUND."""
         return all(
             atom in built or atom in self._sources if isinstance(atom, str) else atom.value is ir.UNBOUND
             for atom in self._sources[name]
@@ -64,7 +64,7 @@ class _Groups:
 
 
 def _otherwise(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> Iterator[str]:
-    """The names that are used in ways which may change a list, or let others hold it."""
+    """The names that are used in ways that may change a list, or let something else keep it."""
     yield from (*function.parameters, *function.free)
     for statement in function.statements():
         allowed: list[ir.Atom] = [leaf.value for leaf in sequences_of(statement)]

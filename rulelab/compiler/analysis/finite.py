@@ -1,8 +1,8 @@
-"""Where a number that is not finite would not show in the result, and a look at it there.
+"""Where a non-finite number would not show in the result, and checks for such numbers there.
 
-Python's floats overflow silently, where NumPy's numbers warn. What has overflowed stays infinite, or
-becomes no number, in sums and products; so most of it shows in the result, at which one looks anyway. It
-does not in a quotient that it divides, in a comparison, in `exp`, or on a branch that was not taken.
+Python's floats overflow silently, where NumPy's scalars warn. Overflowed values stay infinite, or become
+NaN, in sums and products, so most show in the result, which is checked anyway. They do not show as the
+divisor of a quotient, in a comparison, in `exp`, or on a branch that was not taken.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from ..base.liveness import phis_of
 from .types import Types
 
 _MAKING = ("add", "sub", "mul", "truediv", "pow")
-# Of these a result shows that an argument is not finite; or they raise then.
+# For a non-finite argument these return a non-finite result, or raise.
 _SHOWING = frozenset({math.sqrt, math.log, math.sin, math.cos, math.tan, math.sinh, math.fabs, abs})
 
-_RESULT = ""  # in place of a name: the result itself, at which one looks
+_RESULT = ""  # represents the result itself, which is checked
 
 Spot = tuple[int, str]
 
 
 def look_at_hidden(function: ir.Function, types: Types, made_otherwise: set[str]) -> bool:
-    """Have FloatingPointError raised where a number that is not finite would go unseen, of those that were
-    `made_otherwise` than NumPy makes them. Whether there are any such.
+    """Insert checks that raise FloatingPointError where a non-finite number in `made_otherwise`, computed
+    otherwise than NumPy would, does not show in the result. Returns whether there are any such places.
     """
     shown = _Shown(function, types)
     hidden: set[str] = set()
-    for let in reversed(function.lets()):  # what is looked at shows what it was made of
+    for let in reversed(function.lets()):  # a value that is checked shows what it was made of
         is_making = isinstance(let.op, (ir.Binary, ir.Augmented)) and let.op.operator in _MAKING
         if is_making and let.target in made_otherwise and let.target not in shown.names:
             hidden.add(let.target)
@@ -48,7 +48,7 @@ def _look(function: ir.Function, block: ir.Block, hidden: set[str]) -> None:
             _look(function, inner, hidden)
         if isinstance(statement, ir.Let) and statement.target in hidden:
             name, position = statement.target, statement.position
-            difference = function.fresh("t")  # zero, or no number
+            difference = function.fresh("t")  # zero or NaN
             out.append(ir.Let(position, difference, ir.Binary("sub", name, name)))
             refusal = ir.Raise(position, ir.Const(FloatingPointError), None)
             out.append(ir.If(position, difference, [refusal], [], []))
@@ -56,21 +56,21 @@ def _look(function: ir.Function, block: ir.Block, hidden: set[str]) -> None:
 
 
 class _Shown:
-    """`names` are those whose value the result shows, if it is not finite, on every path that gives it."""
+    """`names` holds the values that, if not finite, show in the result on every path that leads to it."""
 
     def __init__(self, function: ir.Function, types: Types) -> None:
         self._types = types
-        self._home: dict[str, int] = {}  # the block that gives a name its value
+        self._home: dict[str, int] = {}  # the block that assigns a name
         self._shown_by: dict[str, list[Spot]] = defaultdict(list)  # by which names, if a block runs
         self._shows: dict[str, list[str]] = defaultdict(list)
-        self._loops: dict[str, tuple[int, ...]] = {}  # of what a loop carries, the blocks of its turns
-        self._arms: dict[int, list[tuple[int, int]]] = defaultdict(list)  # of the branches in a block
+        self._loops: dict[str, tuple[int, ...]] = {}  # for a value carried by a loop, the blocks of the loop
+        self._arms: dict[int, list[tuple[int, int]]] = defaultdict(list)  # of each branch in a block
         self._note(function.body)
         for name in self._in_result(function):
             self._note_shown(name, id(function.body), _RESULT)
         self.names: set[str] = set()
-        # What turns of a loop pass on is shown if the last is, and each turn shows what it was given where
-        # what it passes on is shown: that is taken for granted first, and taken back where a turn does not.
+        # What a loop carries is shown if its last value is shown, and if in each iteration the value passed
+        # on shows the one received. That is assumed first, and withdrawn where an iteration does not do so.
         self._granted = set(self._loops)
         failed: set[str] | None = None
         while failed is None or failed:
@@ -81,10 +81,10 @@ class _Shown:
         self._granted &= self.names
 
     def show(self, name: str) -> None:
-        """From now on the name is known as one that is looked at, and so is what it shows."""
+        """Add a name that is checked, and the names that it shows."""
         waiting = [name]
         self.names.add(name)
-        for shown in waiting:  # which grows meanwhile
+        for shown in waiting:  # which grows in the loop
             for other in self._shows[shown]:
                 if other not in self.names and self._is_shown(other):
                     self.names.add(other)
@@ -123,12 +123,12 @@ class _Shown:
             self._shows[by].append(atom)
 
     def _showing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
-        """The operands that the result of an operation shows."""
+        """The operands that are not finite only if the result of an operation is not finite."""
         if isinstance(op, (ir.Binary, ir.Augmented)):
             if op.operator in ("add", "sub", "mul"):
                 return op.operands()
             is_power = op.operator == "pow" and isinstance(op.right, ir.Const) and op.right.value != 0
-            return (op.left,) if op.operator == "truediv" or is_power else ()  # of those that are taken
+            return (op.left,) if op.operator == "truediv" or is_power else ()  # of the accepted powers
         if isinstance(op, ir.Call):
             return op.args[:1] if self._types.callee(op) in _SHOWING and not op.keywords else ()
         is_signed = isinstance(op, ir.Unary) and op.operator in ("neg", "pos")
@@ -143,7 +143,7 @@ class _Shown:
         return any(self._is_shown_in(turn, name) for turn in self._loops[name])
 
     def _is_shown_in(self, block: int, name: str) -> bool:
-        """Whether something shows the value of a name wherever a block runs."""
+        """Whether, wherever a block runs, something shows the value of a name."""
         if any(spot == block and by in self.names for spot, by in self._shown_by[name]):
             return True
         return any(all(self._is_shown_in(arm, name) for arm in arms) for arms in self._arms[block])

@@ -1,8 +1,8 @@
-"""Which numbers have a cotangent for certain, though it may be zero, whatever way a function takes.
+"""Which numbers certainly have a cotangent, possibly zero, whatever path a function takes.
 
-Only what stands outside of branches counts, and of that only arithmetic on numbers, functions of one number,
-and sums, products and means of what is written out; and with what a loop begins where each turn hands on the
-cotangent of its result.
+Only code outside branches counts, and in it only arithmetic on numbers, functions of one number, and sums,
+products and means of displays; and the initial value of a loop in which each iteration passes the cotangent
+of its result back to its input.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 
 def flowed_to(function: ir.Function, types: Types, has_slope: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of these numbers; `has_slope` tells of a call whether it goes by a formula for its slope."""
+    """The names of these numbers; `has_slope(call)` says whether a call has a formula for its slope."""
     found: set[ir.Atom] = {function.result} if is_real(types(function.result)) else set()
     _go_back(function.body, found, types, has_slope)
     return {atom for atom in found if isinstance(atom, str)}
@@ -27,7 +27,7 @@ def flowed_to(function: ir.Function, types: Types, has_slope: Callable[[ir.Op], 
 def _go_back(
     block: ir.Block, found: set[ir.Atom], types: Types, has_slope: Callable[[ir.Op], bool]
 ) -> None:
-    """Add what comes to have a cotangent in a block, behind which the numbers in `found` have one."""
+    """Add the numbers in a block that certainly have a cotangent, given those in `found` after it."""
     for statement in reversed(block):
         if isinstance(statement, ir.Let) and statement.target in found:
             found.update(_handed_back(statement.op, types, has_slope))
@@ -40,7 +40,7 @@ def _go_back(
 
 
 def _handed_back(op: ir.Op, types: Types, has_slope: Callable[[ir.Op], bool]) -> tuple[ir.Atom, ...]:
-    """The operands that get a cotangent when the result has one, as far as that is certain."""
+    """The operands that certainly get a cotangent if the result has one."""
     if isinstance(op, ir.Move):
         return (op.value,)
     if isinstance(op, ir.Build):

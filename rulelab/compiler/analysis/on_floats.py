@@ -1,10 +1,10 @@
-"""Whether a function computes the same on Python's own floats, and a function that does so.
+"""Whether a function computes the same on Python's own floats, and a version of it that does so.
 
-NumPy's numbers take three times as long as Python's. Where a function only computes, it may take the numbers
-that it is given, and those that it reads from arrays one by one, as Python's floats: a sum, a product or a
-comparison gives the same number. What is not the same ends it: Python raises where it divides by zero, an
-overflow shows as a value that is not finite (`finite`). Then whoever asked begins again with NumPy's numbers,
-which nobody notices: nothing else was done.
+Computing with NumPy's scalars takes three times as long as with Python's floats. If a function only
+computes, the scalars it is given, and those it reads one by one from arrays, can be taken as Python floats:
+sums, products and comparisons give the same numbers. Where the two differ, the attempt ends: Python raises
+on division by zero, and an overflow shows as a non-finite value (`finite`). The caller then starts again
+with NumPy's scalars, and nobody can tell, since nothing else was done.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 
 def read_as_floats(function: ir.Function, types: Types) -> bool:
-    """Have the numbers among the parameters, and in loops those of the arrays among them, taken as floats;
-    False where there are none.
+    """Have the function read its scalar parameters as Python floats and, in loops, the items of its array
+    parameters too; returns False if there are none.
     """
     if not function.body:
         return False
@@ -58,7 +58,7 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
 
 
 def _multiply_squares(function: ir.Function, types: Types) -> None:
-    """`x * x` for `x ** 2` of numbers, which takes Python a third of the time."""
+    """Replace `x ** 2` by `x * x` for numbers: Python computes it in a third of the time."""
     for let in function.lets():
         op = let.op
         if isinstance(op, ir.Binary) and op.operator == "pow" and is_real(types(op.left)):
@@ -71,7 +71,7 @@ def _is_of_floats(kind: Type) -> bool:
 
 
 def _is_one(types: Types, op: ir.Item) -> bool:
-    """Whether an item of an array is a number for certain."""
+    """Whether an item of an array is certainly a scalar."""
     owner, index = types(op.value), types(op.index)
     parts = index.items if isinstance(index, Tuple) else (index,)
     assert isinstance(owner, Array)
@@ -81,8 +81,8 @@ def _is_one(types: Types, op: ir.Item) -> bool:
 def computes_alike(
     function: ir.Function, before: Types, after: Types, is_known: Callable[[ir.Call], bool]
 ) -> bool:
-    """Whether a function whose types were `before` does nothing but compute, and gives with the types `after`
-    the same numbers; `is_known` tells of a call whether it has a built-in rule and no other.
+    """Whether a function with the types `before` does nothing but compute, and gives the same numbers with
+    the types `after`; `is_known(call)` says whether a call has a built-in rule and no other.
     """
     other = made_otherwise(function, before, after)
     kind = after(function.result)
@@ -95,14 +95,14 @@ def computes_alike(
 
 
 def made_otherwise(function: ir.Function, before: Types, after: Types) -> set[str]:
-    """The names that stand for Python's numbers after, and for NumPy's before, or perhaps so."""
+    """The names that hold Python's numbers with the types `after`, and perhaps NumPy's with `before`."""
     other = {name for name, kind in after.of.items() if name in before.of and before(name) != kind}
     lets = function.lets()
     return other | {s.target for s in lets if isinstance(s.op, ir.Elements) and s.op.of_number}
 
 
 def _is_result(statement: ir.Statement, function: ir.Function) -> bool:
-    """Whether a statement makes the tuple that the function gives, which nobody else reads."""
+    """Whether a statement builds the tuple that the function returns, which nothing else reads."""
     if not isinstance(statement, ir.Let) or statement.target != function.result:
         return False
     is_tuple = isinstance(statement.op, ir.Build) and statement.op.kind == "tuple"
@@ -110,8 +110,8 @@ def _is_result(statement: ir.Statement, function: ir.Function) -> bool:
 
 
 def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
-    """Whether a function certainly does nothing but compute, on numbers, arrays and tuples of these, and on
-    private lists of numbers.
+    """Whether a function certainly does nothing but compute, on numbers, arrays, tuples of these, and private
+    lists of numbers.
     """
     lists = types.lists_of_numbers()
     return all(_is_plain(statement, types, is_known, lists) for statement in function.statements())
@@ -120,7 +120,7 @@ def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Ca
 def _is_plain(
     statement: ir.Statement, types: Types, is_known: Callable[[ir.Call], bool], lists: set[str]
 ) -> bool:
-    """Whether a statement leaves nothing behind but its value, or goes on with one of these lists."""
+    """Whether a statement has no effect but its value, except on one of these private lists."""
     if isinstance(statement, (ir.If, ir.While)):
         return not statement.asks
     if not isinstance(statement, ir.Let):
@@ -146,7 +146,7 @@ _PLAIN = (
 
 
 def _is_same(statement: ir.Statement, other: set[str], types: Types) -> bool:
-    """Whether a statement that reads names of other types than before gives the same number."""
+    """Whether a statement gives the same number, although the names in `other` have new types."""
     if isinstance(statement, ir.For):
         return not other.intersection(map(str, reads_of(statement, joins=False)))
     if not isinstance(statement, ir.Let) or other.isdisjoint(map(str, statement.op.operands())):
@@ -170,8 +170,8 @@ def _is_whole(exponent: ir.Atom) -> bool:
 
 
 def _takes_floats(function: object) -> bool:
-    """Whether a function makes no difference between numbers of Python's and of NumPy's, and nothing in its
-    slope overflows that the slope does not show.
+    """Whether a function treats Python's and NumPy's numbers alike, and any overflow while computing its
+    slope shows in the slope.
     """
     if getattr(function, "__name__", "") not in _SHOWING_SLOPES:
         return False

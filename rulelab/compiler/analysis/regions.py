@@ -1,11 +1,11 @@
-"""Which names may stand for the same changing container, and where changes happen: what activity must know
-that single assignment hides.
+"""Which names may refer to the same mutable container, and where containers change: what activity needs to
+know and single assignment hides.
 
-Names that may hold a container, or something in it, are put together in regions (B. Steensgaard, "Points-to
-analysis in almost linear time", 1996, with a container and its contents in one class). A region is *shared*
-if something in it may be changed other than by this function's own unseen appends: by a write, a method, a
-callee that it is passed to, or a nested function. Containers of shared regions are read and changed by
-identity (`heap`); all others stay values like any other.
+Names that may refer to a container, or to something in it, are put together in regions (B. Steensgaard,
+"Points-to analysis in almost linear time", 1996, with a container and its contents in one class). A region
+is *shared* if something in it may be changed other than by this function's own unobservable appends: by a
+write, a method, a callee that it is passed to, or a nested function. Containers in shared regions are read
+and changed by identity (`heap`); all others are treated like any other value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..base.liveness import all_names, joins_of, phis_of, sequences_of
 from .types import Types
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
-_QUIET = _READING - {"items", "keys"}  # those that do not go through the keys of a dict
+_QUIET = _READING - {"items", "keys"}  # those that do not read the keys of a dict
 
 _HOLDING_NOTHING = (ir.Load, ir.Compare, ir.Format, ir.Slice, ir.Publish, ir.Ask)
 
@@ -29,14 +29,14 @@ _CHANGING = frozenset({ANY, LIST, DICT, FUNCTION, CELL})
 
 
 def may_hold(kind: Type) -> bool:
-    """Whether values of this type may be, or hold, a container that can change."""
+    """Whether values of this type may be, or contain, a mutable container."""
     if type(kind) is Kind:
         return kind in _CHANGING
     return isinstance(kind, Tuple) and any(map(may_hold, kind.items))
 
 
 class Regions:
-    """The regions of one function; makes containers of shared regions be read by identity."""
+    """The regions of one function, and which of them are shared."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Regions:
         self._outside: set[str] = set()
         if not self.are_there:  # numbers and arrays only
             return
-        self._join(*given)  # a caller may hand over one thing twice
+        self._join(*given)  # a caller may pass the same object twice
         for statement in function.statements():
             self._visit(statement)
             self._visit_iteration(statement)
@@ -72,19 +72,19 @@ class Regions:
     # -- answers ---------------------------------------------------------------------------------------------
 
     def shared(self, atom: ir.Atom) -> bool:
-        """Whether what this name stands for may be changed under another name."""
+        """Whether the value of a name may be changed under another name."""
         return bool(self._shared) and self.makes(atom) and self._root(atom) in self._shared
 
     def from_outside(self, atom: ir.Atom) -> bool:
-        """Whether this name may stand for a container that the caller has, and may change after the call."""
+        """Whether a name may refer to a container that the caller also has, and may change after the call."""
         return bool(self._outside) and self.makes(atom) and self._root(atom) in self._outside
 
     def same(self, a: ir.Atom, b: ir.Atom) -> bool:
-        """Whether two names may stand for one container, or for one and what it holds."""
+        """Whether two names may refer to the same container, or one to something in the other."""
         return self.makes(a) and self.makes(b) and self._root(a) == self._root(b)
 
     def make_shared(self, atom: ir.Atom) -> None:
-        """Have what this name stands for read and changed by identity."""
+        """Have the value of a name read and changed by identity."""
         if self.makes(atom):
             self._shared.add(self._root(atom))
 
@@ -107,7 +107,7 @@ class Regions:
     # -- building --------------------------------------------------------------------------------------------
 
     def makes(self, atom: ir.Atom | None) -> bool:
-        """Whether what this name stands for may be a container that was made here, or by a callee."""
+        """Whether a name may refer to a mutable container, or to something that contains one."""
         return isinstance(atom, str) and atom not in self._empty and may_hold(self._types(atom))
 
     def _root(self, atom: ir.Atom) -> str:
@@ -137,7 +137,7 @@ class Regions:
         if isinstance(op, ir.Write):
             self._join(op.target, op.value)
             if any_part(self._types(op.key), lambda part: part == ANY):
-                self._join(op.target, op.key)  # an object that can be found among the keys
+                self._join(op.target, op.key)  # an object that may be read back from the keys
             self._touch(target, op, op.target)
             return
         self._join(target, *op.operands())
@@ -157,7 +157,9 @@ class Regions:
                 self._touch(target, op, atom)
 
     def _visit_iteration(self, statement: ir.Statement) -> None:
-        """What goes through the keys of a dict may find numbers there, which is noticed if it is followed."""
+        """Record operations that read the keys of a dict as touching it: they may find numbers there, which
+        is checked at run time.
+        """
         for leaf in sequences_of(statement):
             if self._types(leaf.value) == DICT:
                 self._touch(leaf.item, ir.Move(leaf.value), leaf.value)
@@ -177,7 +179,7 @@ class Regions:
 
 
 def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], bool]) -> Iterator[str]:
-    """The names that hold no container made here: globals, functions that capture nothing, and such."""
+    """The names that hold no container made here: globals, functions that capture nothing, and so on."""
     for statement in function.lets():
         op = statement.op
         if (
@@ -189,16 +191,16 @@ def _holding_nothing(function: ir.Function, holds_nothing: Callable[[ir.Op], boo
 
 
 def _unseen(function: ir.Function) -> set[str]:
-    """The names of containers that nobody can change: tuples, and what is never published."""
+    """The names of containers that nothing can change: tuples, and those that are never published."""
     published = {s.op.value for s in function.lets() if isinstance(s.op, ir.Publish)}
     made = {s.target for s in function.lets() if isinstance(s.op, (ir.Build, ir.Collect))}
     return made - published
 
 
 def share(function: ir.Function, regions: Regions, types: Types) -> None:
-    """Make the changes of shared regions explicit: containers are published where they are made, appends are
-    method calls, and loops over what may change meanwhile go by position, each item read when its turn
-    comes. A list that is nobody else's is published where it is returned.
+    """Make changes of shared regions explicit: containers are published where they are made, appends become
+    method calls, and loops over what may change go by position, reading each item when it is due. A list that
+    is not shared is published when it is returned.
     """
     if regions.are_there or may_hold(types(function.result)):
         _Sharing(function, regions, types).run()
@@ -285,7 +287,9 @@ class _Made:
         self._outermost |= {phi.target for s in function.body for phi in phis_of(s)}
 
     def held_by(self, name: str) -> list[str]:
-        """`name`, and what it holds to all depths, as far as they are such and have names at the end."""
+        """`name` and what it contains at any depth, restricted to containers certainly made by the function
+        and assigned in its outermost block.
+        """
         found = [name] if self._is_made(name) and name in self._outermost else []
         op, _ = self._defined.get(name, (None, []))
         while isinstance(op, (ir.Append, ir.Move)) and isinstance(op.value, str):
@@ -297,14 +301,14 @@ class _Made:
         return found
 
     def may_be(self, name: ir.Atom) -> bool:
-        """Whether on some path a name stands for a container that was made here."""
+        """Whether, on some path, a name refers to a container that was made here."""
         return any(
             isinstance(origin, str) and origin in self._defined and self._is_made(origin)
             for origin in self._origins(name, (ir.Move,))
         )
 
     def others(self, complete: list[str], in_region: Callable[[str], bool]) -> bool:
-        """Whether a container of the region holds one that is not among the complete ones."""
+        """Whether a container made here in the region is put into another, but is not among `complete`."""
         return any(
             isinstance(item, str) and item not in complete and self._is_made(item) and in_region(item)
             for op in self._builds
@@ -312,7 +316,7 @@ class _Made:
         )
 
     def _is_made(self, name: ir.Atom) -> bool:
-        """Whether a name certainly stands for a container that was made here, if it has a value."""
+        """Whether a name, if it has a value, certainly refers to a container made here."""
         if not isinstance(name, str) or name not in self._defined:
             return False
         return all(
@@ -327,9 +331,9 @@ class _Made:
         return op is not None and _is_new_list(op, self._types)
 
     def _origins(self, name: ir.Atom, passing: tuple[type, ...]) -> Iterator[ir.Atom]:
-        """Where the value of a name may come from, through joins and the operations that hand it on."""
+        """Where the value of a name may come from, through joins and the operations `passing` it on."""
         waiting, seen = [name], {name}
-        for atom in waiting:  # which grows meanwhile
+        for atom in waiting:  # which grows in the loop
             op, sources = self._defined.get(atom, (None, []))  # type: ignore[arg-type]
             if isinstance(op, passing):
                 sources = [op.value]  # type: ignore[union-attr]
@@ -340,7 +344,7 @@ class _Made:
 
 
 def makes_list(op: ir.Op, types: Types) -> bool:
-    """Whether the list, dict or set that an operation gives is a new one; of displays `Publish` tells."""
+    """Whether an operation returns a new list, dict or set; displays have `Publish` to say so."""
     if isinstance(op, ir.Binary):
         return op.operator in ("add", "mul", "or_") and any(
             types(a) in (LIST, DICT, ANY) for a in op.operands()
@@ -351,7 +355,7 @@ def makes_list(op: ir.Op, types: Types) -> bool:
 
 
 def _is_new_list(op: ir.Op, types: Types) -> bool:
-    """Whether what an operation gives is certainly a new list, dict or set, or an array."""
+    """Whether the result of an operation is certainly a new list, dict or set, or an array."""
     if isinstance(op, ir.Binary):
         return op.operator in ("add", "mul") and LIST in map(types, op.operands())
     if isinstance(op, ir.Item):

@@ -1,6 +1,5 @@
-"""Text made from values that vary: where it could be read back as a number, the derivative would be lost
-silently. (Bytes are made by no rule: a call that makes them from what varies is a foreign one.)
-"""
+"""Text made from varying values: if it were read back as a number, the derivative would be silently lost. (No
+rule makes bytes: a call that makes them from varying values is a call of code without a rule.)"""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from ..base.liveness import joins_of, reads_of
 from ..base.source import names_in
 from .types import Types
 
-_READERS = {  # module, name: what makes numbers of text
+_READERS = {  # module, name: functions that make numbers from text
     ("builtins", "float"),
     ("builtins", "int"),
     ("builtins", "complex"),
@@ -38,8 +37,8 @@ _WRITERS = frozenset(
         *(np.format_float_positional, np.format_float_scientific),
     }
 )
-_INTO_FILES = frozenset({np.save, np.savez, np.savetxt})  # their first argument
-_KEEPING = names_that(KEEPS, *CONTAINERS) | {"write", "writelines"}  # of containers and streams
+_INTO_FILES = frozenset({np.save, np.savez, np.savetxt})  # writing to their first argument
+_KEEPING = names_that(KEEPS, *CONTAINERS) | {"write", "writelines"}  # methods of containers and streams
 _CARRIERS = (
     ir.Binary,
     ir.Augmented,
@@ -50,22 +49,22 @@ _CARRIERS = (
     ir.Append,
     ir.Collect,
 )
-_MAKERS = (ir.Build, ir.Call, ir.Apply)  # of containers, objects and streams
+_MAKERS = (ir.Build, ir.Call, ir.Apply)  # operations that make containers, objects and streams
 
 
 def reads_numbers(target: Any) -> bool:
-    """Whether a function makes numbers of a text that it is given."""
+    """Whether a function makes numbers from a text."""
     return (getattr(target, "__module__", None), getattr(target, "__name__", None)) in _READERS
 
 
 def readings(
     function: ir.Function, spelled: set[str], types: Types, is_harmless: Callable[[Any], bool]
 ) -> Iterator[ir.Let]:
-    """The calls that are given one of the names `spelled_out` and whose result is used, other than to raise
-    it: an error takes its message out of the function, or to a handler, which looks for numbers in it.
+    """The calls that are passed one of the names `spelled` and whose result is used other than in a raise: an
+    error takes its message out of the function, or to a handler, which is checked for numbers in its turn.
+    Nested functions that capture such a text and may read it are included.
 
-    `is_harmless(callee)` says of a known callable that what it returns does not depend on such a text as
-    on a number.
+    `is_harmless(callee)` says of a known callable that its result does not depend on a text as on a number.
     """
     if not spelled:
         return
@@ -92,13 +91,13 @@ def _harmless(callee: Any, is_harmless: Callable[[Any], bool]) -> bool:
 
 
 def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
-    """Whether a nested function gets such a text and calls, by its name, what makes numbers of text."""
+    """Whether a nested function gets such a text and mentions a function that makes numbers from text."""
     given = any(isinstance(atom, str) and atom in spelled for atom in op.operands())
     return given and not names_in(op.code).keys().isdisjoint({name for _, name in _READERS})
 
 
 def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[str]:
-    """The names of texts made from what varies, and of what holds such texts."""
+    """The names of texts made from varying values, and of values that contain such texts."""
     spelled: set[str] = set()
     if not any(_begins(statement.op, varied, types) for statement in function.lets()):
         return spelled
@@ -116,17 +115,17 @@ def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[st
 
 
 def _begins(op: ir.Op, varied: set[str], types: Types) -> bool:
-    """Whether an operation may make the first such text, of what varies, or write it somewhere."""
+    """Whether an operation may be the first to make such a text of a varying value, or to write it."""
     if isinstance(op, (ir.Format, ir.Call)) or (isinstance(op, ir.Binary) and op.operator == "mod"):
         return _spells(op, varied, set(), types) or bool(_keepers(op, varied, set(), types))
     return False
 
 
 def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> bool:
-    """Whether the operation makes a text from what varies, or hands one on."""
+    """Whether an operation makes a text from a varying value, or passes one on."""
     names = {atom for atom in op.operands() if isinstance(atom, str)}
     if isinstance(op, ir.Item):
-        return op.value in spelled  # what a table has for a text is not made of it
+        return op.value in spelled  # what a table holds under a text is not made from it
     if isinstance(op, ir.Binary) and op.operator == "mod" and types(op.left) == STR:
         return bool(names & (varied | spelled))
     if isinstance(op, _CARRIERS):
@@ -147,7 +146,7 @@ def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> boo
 
 
 def _keepers(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> set[ir.Atom]:
-    """What holds such a text afterwards: a container, an object or a stream that it is written to."""
+    """What contains such a text afterwards: a container, an object, or a stream that it is written to."""
     if isinstance(op, ir.Write):
         return {op.target} if op.value in spelled else set()
     if not isinstance(op, ir.Call):

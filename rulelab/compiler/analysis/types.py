@@ -1,6 +1,5 @@
-"""What is known of each value before the pass runs: a real scalar, an array of a dtype and dimension, a
-known object.
-"""
+"""What is known about each value before the pass runs: a real scalar, an array with its dtype and dimension,
+a known object."""
 
 from __future__ import annotations
 
@@ -59,7 +58,7 @@ from .elements import private_lists
 
 
 def type_of(value: Any) -> Type:
-    """The type of a value that the pass may take for granted under a guard."""
+    """The type of a value, as far as the pass may rely on it under a guard."""
     if isinstance(
         value, (python_types.ModuleType, np.ufunc, python_types.MethodDescriptorType, type(np.sum))
     ):
@@ -69,7 +68,7 @@ def type_of(value: Any) -> Type:
     ):
         return Known(value)
     if isinstance(value, (type, python_types.FunctionType)):
-        # A pass may not keep the author's functions and classes alive: it takes nothing for granted of them.
+        # A pass may not keep the author's functions and classes alive, so it assumes nothing about them.
         return (
             Known(value)
             if str(value.__module__).partition(".")[0] in IMMORTAL
@@ -89,20 +88,20 @@ class Types:
         self._ops = {statement.target: statement.op for statement in function.lets()}
         self._reads = _reads(function)
         self._lists = private_lists(function, self._only_reads)
-        self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as it is known
+        self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as known
         self._joins: dict[str, list[ir.Atom]] = {}
         for statement in function.statements():
             for name, atoms in joins_of(statement):
                 self._joins.setdefault(name, []).extend(atoms)
         self._read_items: set[str] = set()  # the private lists whose items were asked for
-        self._missed: set[str] = set()  # the names that were asked for before they had a type
+        self._missed: set[str] = set()  # the names that were read before they had a type
         for _ in range(12):
             before = dict(self.of), dict(self._items)
-            self._again = False  # whether what was learnt may tell more of what was looked at before that
+            self._again = False  # whether something learnt may affect the types found earlier
             self._block(function.body)
             if not self._again or before == (self.of, self._items):
                 return
-        self._lists = {}  # no fixed point in sight: claim nothing of what is carried and of lists
+        self._lists = {}  # no fixed point in sight: assume nothing about loop-carried names and lists
         for statement in function.statements():
             for phi in getattr(statement, "carried", ()):
                 self.of[phi.target] = ANY
@@ -115,29 +114,29 @@ class Types:
         return ANY if atom.value is ir.UNBOUND else type_of(atom.value)
 
     def learn(self, let: ir.Let) -> None:
-        """Look again at a statement that is new, or that has other operands or knows more of them."""
+        """Update the types for a statement that is new or changed, or about whose operands more is known."""
         self._ops[let.target] = let.op
         self._let(let)
 
     def known(self, atom: ir.Atom) -> Any:
-        """The object that the atom certainly is, or UNBOUND."""
+        """The object that an atom certainly is, or UNBOUND."""
         kind = self(atom)
         return kind.value if isinstance(kind, Known) else ir.UNBOUND
 
     def callee(self, op: ir.Call | ir.Apply) -> Any:
-        """The object that the call certainly calls, without a self to pass, or UNBOUND."""
+        """The function that a call certainly calls, if there is no self to pass; otherwise UNBOUND."""
         value = self.known(op.function)
         if op.method is None:
             return value
         if isinstance(value, (python_types.ModuleType, type)):
             return getattr(value, op.method, ir.UNBOUND)
-        if isinstance(value, np.ufunc):  # which makes its methods anew each time
+        if isinstance(value, np.ufunc):  # its methods are new objects each time
             return resolve(getattr(value, op.method))[0] if hasattr(value, op.method) else ir.UNBOUND
         return ir.UNBOUND
 
     def given(self, atom: ir.Atom, depth: int = 4) -> Given:
-        """What a call is told of an argument: its kind, a literal, the items of what is written out, to some
-        depth.
+        """What a call is told about an argument: its kind, and if known its literal value or, to some depth,
+        the items of a display.
         """
         kind, name = self(atom), atom
         if type(atom) is str and kind is not LIST and type(self._ops.get(atom)) in _TOLD_BY_KIND:
@@ -148,10 +147,10 @@ class Types:
         op = self._ops.get(atom)
         if isinstance(op, ir.Slice) and all(isinstance(end, ir.Const) for end in op.ends()):
             return Given(kind, slice(*[end.value for end in op.ends() if isinstance(end, ir.Const)]))
-        unseen = atom == name and self._reads[atom] == 1  # so nobody changes such a list
+        unseen = atom == name and self._reads[atom] == 1  # so nothing else changes such a list
         if isinstance(op, ir.Build) and depth and (op.kind == "tuple" or (op.kind == "list" and unseen)):
             items = [self.given(item, depth - 1) for item in op.items]
-            if not unseen:  # a list in it may be changed by way of it
+            if not unseen:  # a list in it may be changed through it
                 items = [Given(item.kind) if may_hold_list(item.kind) else item for item in items]
             return Given(kind, items=tuple(items))
         if kind == LIST and atom == name:
@@ -165,13 +164,13 @@ class Types:
         return Given(kind)
 
     def _origin(self, atom: ir.Atom, *passing: type) -> ir.Atom:
-        """The atom that a value comes from through operations that hand it on."""
+        """The atom that a value comes from, through operations that pass it on unchanged."""
         while isinstance(atom, str) and isinstance(op := self._ops.get(atom), passing):
-            atom = op.value  # type: ignore[union-attr]  # one of those that have a value
+            atom = op.value  # type: ignore[union-attr]  # all operations in `passing` have a value
         return atom
 
     def _each_of_list(self, atom: str) -> Type | None:
-        """What each item is of a list that is built item by item, and read once when it is complete."""
+        """The kind of the items of a list built item by item and read once when complete; None for others."""
         built = self._built(atom)
         if built is None:
             return None
@@ -180,15 +179,15 @@ class Types:
         return join_all(kind for kind in kinds if kind is not None)
 
     def are_numbers(self, atom: ir.Atom) -> bool:
-        """Whether a value certainly is a real number, or a tuple or a private list of nothing but such."""
+        """Whether a value is certainly a real number, or a tuple or private list of only such numbers."""
         kind = self(atom)
         if isinstance(kind, Tuple):
             return all(map(is_real, kind.items))
         return is_real(kind) or (kind == LIST and is_real(self._items_of(atom) or ANY))
 
     def summed(self) -> Iterator[tuple[str, set[str]]]:
-        """Of each sum of a list of real numbers, built item by item and read nowhere else, the name, and the
-        names that the list has.
+        """For each sum of a list of real numbers that is built item by item and read nowhere else: the name
+        of the sum, and the names of the list.
         """
         for target, op in self._ops.items():
             if not isinstance(op, ir.Call) or op.method is not None or self.callee(op) is not sum:
@@ -200,8 +199,8 @@ class Types:
                 yield target, built[0]
 
     def arrayed(self) -> Iterator[tuple[str, set[str]]]:
-        """Of each array of float64 that is made of such a list, of real numbers or of arrays, as its items or
-        along its first axis, the name, and the names that the list has.
+        """For each float64 array made from a list of numbers, or of arrays stacked along the first axis, that
+        is built item by item and read nowhere else: the name of the array, and the names of the list.
         """
         for target, op in self._ops.items():
             if not isinstance(op, ir.Call) or op.keywords or len(op.args) != 1 or self(op.args[0]) != LIST:
@@ -219,14 +218,14 @@ class Types:
                 yield target, built[0]
 
     def lists_of_numbers(self) -> set[str]:
-        """The names of private lists that hold nothing but real numbers, or arrays of these."""
+        """The names of private lists that contain only real numbers, or arrays of them."""
         private = {name for name in self._lists if is_real(self._items_of(name) or ANY)}
         return private.union(*(names for _, names in (*self.summed(), *self.arrayed())))
 
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
-        """The names and the items of such a list, whose length may be asked as well; None of any other."""
+        """The names and items of a list built item by item and read once besides its length; else None."""
         names, found, items, inner = [atom], {atom}, list[ir.Atom](), 0
-        for name in names:  # which grows meanwhile
+        for name in names:  # which grows in the loop
             op, sources = self._ops.get(name), self._joins.get(name, [])
             if isinstance(op, ir.Append):
                 items.append(op.item)
@@ -243,29 +242,29 @@ class Types:
                     names.append(str(source))
                     found.add(str(source))
         if sum(self._reads[name] - self._measured[name] for name in found) != inner + 1:
-            return None  # others may see it, and change it
+            return None  # something else may see it, and change it
         return found, items
 
     @functools.cached_property
     def _measured(self) -> Counter[Any]:
-        """How often the length of each name is asked."""
+        """How often each name is passed to `len`."""
         calls = [op for op in self._ops.values() if isinstance(op, ir.Call) and op.method is None]
         plain = [op for op in calls if len(op.args) == 1 and not op.keywords]
         return Counter(op.args[0] for op in plain if self._loads(op.function, len))
 
     def _loads(self, atom: ir.Atom, function: object) -> bool:
-        """Whether an atom certainly is a builtin function, by its name."""
+        """Whether an atom is certainly this builtin function, read by its name."""
         return self._from_outside(atom) is function
 
     def _from_outside(self, atom: ir.Atom) -> Any:
-        """The object that an atom stands for as a global or captured variable, or UNBOUND."""
+        """The object that a global or captured variable refers to, or UNBOUND for any other atom."""
         if not isinstance(atom, str):
             return ir.UNBOUND
         load = self._ops.get(atom)
         return self._find_global(load.name) if isinstance(load, ir.Load) else self.known(atom)
 
     def _maybe(self, atom: ir.Atom) -> Type | None:
-        """The type as far as it is known in this round; None for names not reached yet and for no value."""
+        """The type as far as known in this round; None for a name not reached yet, and for no value."""
         if isinstance(atom, ir.Const):
             return None if atom.value is ir.UNBOUND else type_of(atom.value)
         if atom not in self.of:
@@ -287,7 +286,7 @@ class Types:
             for inner in ir.blocks(statement):
                 self._block(inner)
             news = self._join(statement)
-            self._again |= news and not isinstance(statement, ir.If)  # whose arms do not read what it joins
+            self._again |= news and not isinstance(statement, ir.If)  # arms read no join
 
     def _let(self, statement: ir.Let) -> None:
         atoms = statement.op.operands()
@@ -300,7 +299,7 @@ class Types:
             self.of[statement.target] = kind
 
     def _note_items(self, statement: ir.Let) -> None:
-        """What is put into a private list is one of its items."""
+        """Record what is put into a private list as one of its items."""
         op, group = statement.op, self._lists.get(statement.target)
         if group is None or not isinstance(op, (ir.Build, ir.Append)):
             return
@@ -310,7 +309,7 @@ class Types:
             self._again |= group in self._read_items and self._items[group] != before
 
     def _items_of(self, atom: ir.Atom) -> Type | None:
-        """The kind of the items of a list; None where none has been reached yet."""
+        """The kind of the items of a list; None if none has been reached yet."""
         group = self._lists.get(atom) if isinstance(atom, str) else None
         if group is None:
             return ANY
@@ -318,7 +317,7 @@ class Types:
         return self._items.get(group)
 
     def _only_reads(self, op: ir.Call) -> bool:
-        """Whether a call is one of a function that changes and keeps nothing of a list."""
+        """Whether a call is to a function that neither changes nor keeps a list passed to it."""
         called = self._from_outside(op.function)
         if op.method is not None:
             called = getattr(called, op.method, None) if isinstance(called, python_types.ModuleType) else None
@@ -327,8 +326,8 @@ class Types:
         )
 
     def _join(self, statement: ir.Statement) -> bool:
-        """A name that is given at a join has a type of all that is known to be its value. Gives whether that
-        is another than who asked for it was told.
+        """Give each name at a join a type that covers all values known so far. Returns whether a type changed
+        that had already been read.
         """
         news = False
         for name, atoms in joins_of(statement):
@@ -350,7 +349,7 @@ class Types:
                 self._again = True
 
     def _handed_out(self, atom: ir.Atom) -> Type | None:
-        """The kind of the items of a sequence, as far as it is known in this round."""
+        """The kind of the items of a sequence, as far as known in this round."""
         kind = self._maybe(atom)
         return self._items_of(atom) if kind == LIST else None if kind is None else element_of(kind)
 
@@ -402,7 +401,7 @@ class Types:
         return of_item(Given(self(op.value), items=self._parts(op.value)), self.given(op.index))
 
     def _parts(self, atom: ir.Atom) -> tuple[Given, ...] | None:
-        """The items of a named tuple that a function of NumPy gave, perhaps to be unpacked."""
+        """The items of a named tuple returned by a NumPy function, possibly through an unpacking."""
         atom = self._origin(atom, ir.Move, ir.Unpack)
         op = self._ops.get(atom) if isinstance(atom, str) else None
         callee = self.callee(op) if isinstance(op, ir.Call) else ir.UNBOUND
@@ -442,12 +441,12 @@ class Types:
         return result_of(callee, args, {name: self.given(atom) for name, atom in op.keywords})
 
 
-# Functions of Python's that read a list from end to end, and neither change nor keep it.
+# Builtin functions that read a list from end to end, and neither change nor keep it.
 _GOING_THROUGH = (len, sum, max, min)
 
 
 def _reads(function: ir.Function) -> Counter[Any]:
-    """How often each name is read; that a list is complete is no reading of it."""
+    """How often each name is read; a `Publish` does not count."""
     published = [let.op.value for let in function.lets() if isinstance(let.op, ir.Publish)]
     counts = use_counts(function)
     counts.subtract(published)
@@ -462,8 +461,8 @@ _COMPARISONS = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-# What gives nothing of which a call is told more than its kind; arguments and joins are given by nothing.
-_OF_ITEMS = (np.array, np.asarray, np.stack)  # what makes an array with a row, or a number, for each item
+# The operations (None: parameters and joins) of whose results a call is told only the kind: `_TOLD_BY_KIND`.
+_OF_ITEMS = (np.array, np.asarray, np.stack)  # making an array with a row, or a number, for each item
 _TOLD_BY_KIND = {type(None), ir.Binary, ir.Unary, ir.Augmented, ir.Compare, ir.Call, ir.Item}
 _CERTAIN: dict[type, Type] = {
     ir.Append: LIST,

@@ -1,8 +1,9 @@
-"""Code of the author's that runs without being followed (behind operators, attributes, items and loops of
-constants): whether its text shows that it does no more than give a value.
+"""Whether code of the author's that runs without being followed (behind operators, attributes, items and
+loops over constants) certainly does no more than return a value, judged by its source.
 
-A method that is called by name goes through a pass and needs no such look. The answer is a proof or a no:
-what the text leaves open counts as code with effects, which may also refill arrays that it handed out.
+A method that is called by name goes through a pass and needs no such check. The answer is a proof or a no,
+except that only the first items of a container are checked: code whose source leaves anything open counts
+as having effects, which may include refilling arrays that it returned.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from ..memory.heap import KINDS, LEAVES
 from ..memory.holding import fields_of
 from .effects import Noted, is_side_effect_free, side_effect_of_call
 
-# The methods of a class by which operators, loops and C code run code of its author's.
+# The methods of a class through which operators, loops and C code run its author's code.
 OPERATORS = frozenset(
     {"__iter__", "__next__", "__len__", "__length_hint__", "__contains__", "__missing__", "__bool__"}
     | {"__index__", "__hash__", "__format__", "__str__", "__repr__"}
@@ -47,16 +48,16 @@ OPERATORS = frozenset(
 )
 _READERS = ("__getattribute__", "__getattr__")
 _MAKING = ("__init__", "__post_init__", "__new__")
-_PARTS_LOOKED_AT = 16  # of a list or dict: those of one kind, as a rule
+_PARTS_LOOKED_AT = 16  # items checked in a list or dict, usually all of one kind
 _DEPTH = 6
 _DATA = (
     *LEAVES,
     *(range, slice, np.dtype, np.ufunc, Enum, memoryview, bytearray, array.array, types.GenericAlias),
-    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),  # a call of it is looked at
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),  # checked where they are called
     *(datetime.date, datetime.timedelta, decimal.Decimal, fractions.Fraction, property, Ellipsis.__class__),
 )
 _CONTAINERS = (list, tuple, set, frozenset, deque, dict, OrderedDict, defaultdict, Counter, ChainMap)
-_MOST_ARGUMENTS = 2  # of a function of NumPy's: a third one may be the array to write to
+_MOST_ARGUMENTS = 2  # of a NumPy function: a third one may be the output
 _PURE_MODULES = ("numpy", "math", "cmath", "operator", "_operator", "itertools")
 
 Paths = frozenset[tuple[str, ...]]
@@ -64,8 +65,8 @@ _NONE: Paths = frozenset()
 
 
 def is_pure(x: Any, attribute: str | None = None, depth: int = _DEPTH) -> bool:
-    """Whether reading an attribute of `x`, or (None) its operators, items and loops certainly do no more
-    than give a value.
+    """Whether reading an attribute of `x` (or, if None, using its operators, items and loops) certainly does
+    no more than return a value.
     """
     kind = type(x)
     if isinstance(x, _DATA) and (kind.__module__ in ("builtins", "numpy") or is_of_library(kind)):
@@ -82,9 +83,9 @@ def is_pure(x: Any, attribute: str | None = None, depth: int = _DEPTH) -> bool:
 
 
 def of_class(kind: type, attribute: str | None = None) -> bool:
-    """Whether the same holds of all objects of a class, whatever they hold."""
+    """Whether `is_pure` holds for every object of a class, whatever it contains."""
     if kind in _CONTAINERS:
-        return True  # what is taken out of it is looked at where it is used
+        return True  # its items are checked where they are used
     if kind in KINDS or (issubclass(kind, _DATA) and kind.__module__ in ("builtins", "numpy")):
         return True
     if is_of_library(kind):
@@ -93,12 +94,12 @@ def of_class(kind: type, attribute: str | None = None) -> bool:
 
 
 def _is_pure_iterator(x: Any, depth: int) -> bool:
-    """Whether an iterator of a library runs nothing that is open."""
+    """Whether an iterator of a library certainly runs no code with effects."""
     kind = type(x)
     if isinstance(x, (types.GeneratorType, np.nditer)) or depth <= 0:
         return False
     if kind.__module__ not in ("builtins", "itertools", "_collections"):
-        return True  # such as a file, whose lines are nobody's
+        return True  # such as a file, whose lines are only text
     return all(_is_pure_part(part, depth - 1) for part in gc.get_referents(x) if part is not kind)
 
 
@@ -109,7 +110,7 @@ def _is_pure_part(x: Any, depth: int) -> bool:
 
 
 def _are_data(x: Any, path: tuple[str, ...], depth: int) -> bool:
-    """Whether what stands at a path of fields is a value of which nothing runs that is open."""
+    """Whether the value at a path of fields certainly runs no code with effects when it is used."""
     for name in path:
         if name is _OF_PYTHON:
             return is_of_library(type(x))
@@ -127,18 +128,18 @@ def _are_data(x: Any, path: tuple[str, ...], depth: int) -> bool:
 
 
 _NOTHING = object()
-_OF_PYTHON = "()"  # at the end of a path: a method is called there, which must not be an author's
+_OF_PYTHON = "()"  # at the end of a path: the value's class must be a library's, since a method is called
 
 _KNOWN: weakref.WeakKeyDictionary[type, dict[str | None, Paths | None]] = weakref.WeakKeyDictionary()
 
 
 def reads(kind: type, attribute: str | None) -> Paths | None:
-    """The fields that the code behind an attribute of a class, or behind its operators, reads; None where it
+    """The fields read by the code behind an attribute of a class, or behind its operators; None if that code
     may do more than read.
     """
     known = _KNOWN.setdefault(kind, {})
     if attribute not in known:
-        known[attribute] = None  # a class that leads back to itself is not proved
+        known[attribute] = None  # not proved if the class leads back to itself
         known[attribute] = _found(kind, attribute)
     return known[attribute]
 
@@ -154,7 +155,7 @@ def _found(kind: type, attribute: str | None) -> Paths | None:
 
 
 def _entries(kind: type, attribute: str | None) -> Iterator[types.FunctionType | None]:
-    """The functions behind an attribute, or the operators; None stands for code that cannot be read."""
+    """The functions behind an attribute, or behind the operators; None for code that cannot be read."""
     if attribute is None:
         for cls in kind.__mro__:
             if not is_of_library(cls):
@@ -170,7 +171,7 @@ def _entries(kind: type, attribute: str | None) -> Iterator[types.FunctionType |
 
 
 def _by_library(found: Any) -> bool:
-    """Whether a method is one that a library wrote, as `dataclass` does: it compares or shows the fields."""
+    """Whether a method was written by a library, as by `dataclass`, to compare or show the fields."""
     return isinstance(found, types.FunctionType) and (is_library(found) or is_generated(found))
 
 
@@ -179,7 +180,7 @@ def _behind(found: Any, reading: bool = False) -> Iterator[types.FunctionType | 
         found = found.fget
     elif isinstance(found, functools.cached_property):
         found = found.func
-    elif reading:  # a method or a value of the class, and no code runs; or a descriptor
+    elif reading:  # a method or class attribute, for which no code runs, or a descriptor
         getter = getattr(type(found), "__get__", None)
         if isinstance(getter, types.FunctionType) and not is_library(getter):
             yield getter
@@ -187,7 +188,7 @@ def _behind(found: Any, reading: bool = False) -> Iterator[types.FunctionType | 
     if isinstance(found, types.FunctionType):
         yield found
     elif found is not None:
-        # One of C code, such as `__add__ = float.__add__`, only gives a value.
+        # A C method, such as `__add__ = float.__add__`, only returns a value.
         if not isinstance(found, types.WrapperDescriptorType) or not is_of_library(found.__objclass__):
             yield None
 
@@ -196,7 +197,7 @@ _FUNCTIONS: weakref.WeakKeyDictionary[types.FunctionType, bool] = weakref.WeakKe
 
 
 def is_pure_function(x: Any) -> bool:
-    """Whether the text of a function shows that a call of it does no more than give a value."""
+    """Whether the source of a function shows that calling it does no more than return a value."""
     function = x.__func__ if isinstance(x, types.MethodType) else x
     if not isinstance(function, types.FunctionType):
         return is_side_effect_free(function)
@@ -205,17 +206,17 @@ def is_pure_function(x: Any) -> bool:
     return _FUNCTIONS[function]
 
 
-# --- the text -----------------------------------------------------------------------------------------------
+# --- the source ---------------------------------------------------------------------------------------------
 
 
 class _Open(Exception):
-    """The text does not show what the code does."""
+    """The source does not show what the code does."""
 
 
 def _read(
     function: types.FunctionType, kind: type | None, around: frozenset[Any], making: bool = False
 ) -> Paths | None:
-    """The fields of its first argument, an object of `kind`, that a function reads; None where its text does
+    """The fields of its first argument, an object of `kind`, that a function reads; None if its source does
     not show that it only reads.
     """
     if function.__code__ in around:
@@ -234,8 +235,8 @@ _LOCAL: dict[int, tuple[weakref.ref[types.CodeType], frozenset[str]]] = {}
 
 
 def _local_names(code: types.CodeType, node: Any) -> frozenset[str]:
-    """The names that are local in a function, or in what it contains. A function that is made again in each
-    step has the same code, whose text is walked once.
+    """The names that are local in a function or in one inside it. They are cached by code, so that a function
+    that is made again in each step is walked once.
     """
     number = id(code)
     known = _LOCAL.get(number)
@@ -254,7 +255,7 @@ def _forget(number: int, gone: object) -> None:
 
 
 class _Reader:
-    """One function's text, walked to its end or to what leaves it open (`_Open`)."""
+    """Walks the source of one function; raises `_Open` at anything whose effects it does not show."""
 
     def __init__(
         self, function: types.FunctionType, kind: type | None, around: frozenset[Any], making: bool
@@ -265,7 +266,7 @@ class _Reader:
         self.node = find_source(code).node
         self.own = code.co_varnames[0] if kind is not None and code.co_argcount else None
         if code.co_freevars not in ((), ("__class__",)):
-            raise _Open  # what it captures may be anything
+            raise _Open  # captured variables may be anything
         self.local = _local_names(code, self.node)
         self.paths: set[tuple[str, ...]] = set()
 
@@ -291,7 +292,8 @@ class _Reader:
         self.visit(node.slice)
 
     def visit_augassign(self, node: ast.AugAssign) -> None:
-        """`n += 1` of a number or text that the function has begun itself; of all else it may be a write."""
+        """`n += 1` is accepted for a number or text that the function started itself; else it may be a write.
+        """
         if not isinstance(node.target, ast.Name) or not self.begins_with_constant(node.target.id):
             raise _Open
         self.visit(node.value)
@@ -312,7 +314,7 @@ class _Reader:
         if isinstance(node.ctx, ast.Load) and node.id not in self.local:
             value = self.names.get(node.id, vars(builtins).get(node.id))
             if isinstance(value, types.FunctionType) and not is_library(value):
-                self.follow(value, None)  # passed on, to be called
+                self.follow(value, None)  # passed on, perhaps to be called
             elif isinstance(value, type) and not is_of_library(value):
                 self.made(value)
             elif not is_pure(value) and not is_pure_call(value, 0):
@@ -321,7 +323,7 @@ class _Reader:
     def visit_attribute(self, node: ast.Attribute) -> None:
         if not isinstance(node.ctx, ast.Load):
             if self.making and isinstance(node.value, ast.Name) and node.value.id == self.own:
-                return  # an object that is not complete, which nobody else has
+                return  # an incomplete object, which nothing else refers to
             raise _Open
         root, path = _chain(node)
         if isinstance(root, ast.Name) and root.id == self.own and root.id is not None:
@@ -332,10 +334,10 @@ class _Reader:
             self.visit(root)
 
     def read_field(self, path: tuple[str, ...]) -> None:
-        """`self.a.b`: a field whose value is looked at; a property or a method is read itself."""
+        """`self.a.b`: a field, whose value is checked later; the code of a property or method is followed."""
         found = in_class(self.kind, path[0]) if self.kind is not None else None
         behind = list(_behind(found, reading=True))
-        if isinstance(found, types.FunctionType):  # passed on, to be called
+        if isinstance(found, types.FunctionType):  # passed on, perhaps to be called
             behind = [found]
         for function in behind:
             self.follow(function, self.kind)
@@ -395,7 +397,7 @@ class _Reader:
         self.visit(function.value)
 
     def of_bases(self, path: tuple[str, ...]) -> None:
-        """`super().name(…)`: whichever of the classes behind answers."""
+        """`super().name(…)`: follow every method of that name in the bases, any of which may be called."""
         for cls in self.kind.__mro__ if self.kind is not None else ():
             found = vars(cls).get(path[0])
             if isinstance(found, types.FunctionType) and not is_of_library(cls):
@@ -410,7 +412,7 @@ class _Reader:
             raise _Open
 
     def made(self, kind: type) -> None:
-        """An object of a class of the author's is made."""
+        """Check the construction of an object of an author's class."""
         if type(kind) is not type:
             raise _Open
         for name in _MAKING:
@@ -421,12 +423,12 @@ class _Reader:
     def made_by(self, function: types.FunctionType, kind: type) -> None:
         if is_generated(function) and hasattr(kind, "__dataclass_fields__"):
             if all(field.default_factory in _FACTORIES for field in kind.__dataclass_fields__.values()):
-                return  # as `dataclass` writes it
+                return  # as written by `dataclass`
         if _read(function, kind, self.around, making=True) is None:
             raise _Open
 
 
-# The parts that run, of what has others: annotations do not.
+# For nodes with parts that do not run, such as annotations: the parts that do.
 _RUNNING: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
     ast.AnnAssign: lambda node: (node.target, node.value) if node.value is not None else (node.target,),
     ast.FunctionDef: lambda node: (*node.decorator_list, *node.body),
@@ -439,7 +441,7 @@ _REFUSED = (
 
 
 def is_pure_call(value: Any, count: int) -> bool:
-    """Whether a call of a function of a library does no more than give a value."""
+    """Whether calling a library function does no more than return a value."""
     if side_effect_of_call(value, True) is Noted.EFFECT or DEFAULT.mutator(value) is not None:
         return False
     if isinstance(value, np.ufunc):
@@ -453,7 +455,7 @@ def is_pure_call(value: Any, count: int) -> bool:
 
 
 def _chain(node: ast.Attribute) -> tuple[ast.expr, tuple[str, ...]]:
-    """`(a, ("b", "c"))` of `a.b.c`."""
+    """`(a, ("b", "c"))` for `a.b.c`."""
     path: list[str] = []
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute):
@@ -463,7 +465,7 @@ def _chain(node: ast.Attribute) -> tuple[ast.expr, tuple[str, ...]]:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """`a, b = 0, 1` as pairs."""
+    """`a, b = 0, 1` as (target, value) pairs."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         return list(zip(target.elts, value.elts, strict=True))
     return [(target, value)]

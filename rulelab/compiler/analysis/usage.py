@@ -1,4 +1,4 @@
-"""What the transform asks of a lowered function: how often each name is read, and what grows."""
+"""What the transform asks about a lowered function: which lists grow, and what is differentiated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .activity import Activity
 
 
 def growing(function: ir.Function) -> set[str]:
-    """The names under which a list goes that something is appended to, before and after."""
+    """The names that refer to a list that is appended to, before or after the append."""
     appended = [s for s in function.lets() if isinstance(s.op, ir.Append)]
     if not appended:
         return set()
@@ -30,5 +30,5 @@ def has_active(statement: ir.Statement, active: Activity) -> bool:
 
 
 def ends_in_raise(block: ir.Block) -> bool:
-    """Whether a block leaves by an exception at its end."""
+    """Whether a block always ends by raising an exception."""
     return bool(block) and isinstance(block[-1], ir.Raise)

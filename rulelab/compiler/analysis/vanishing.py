@@ -1,9 +1,9 @@
-"""Which numbers may have no part in the result, though an operation that they come from has no finite slope.
+"""Which numbers may not contribute to the result, though an operation they come from has no finite slope.
 
-`r = math.sqrt(x)` has none at 0, where `if r > 0.0:` keeps it out of the result. Zero times infinity is no
-number, so the cotangent of `r` starts as nothing, which absorbs every slope, and not as 0.0. Where nothing
-flowed that costs more than a number, so in loops it is done only for what comes from such an operation. One
-that no cotangent reaches (`abs(x)` in the test of a loop) has a slope that nobody asks for.
+`r = math.sqrt(x)` has none at 0, where `if r > 0.0:` keeps it out of the result. Zero times infinity is NaN,
+so the cotangent of `r` starts as a zero object, which absorbs every slope, and not as 0.0. If nothing flows
+back, that costs more than a number, so in loops it is done only for values that lead to such an operation.
+The slope of an operation that no cotangent reaches (`abs(x)` in the test of a loop) is not computed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _GENTLE = ("add", "sub", "mul", "neg", "pos")
 def vanishing(
     function: ir.Function, types: Callable[[ir.Atom], Type], active: Callable[[ir.Atom], bool]
 ) -> set[str]:
-    """The names of numbers whose cotangent is to start as nothing; `active` are those that one may reach."""
+    """The names of numbers whose cotangent must start as a zero object; `active` tells which one may reach.
+    """
     lets = function.lets()
     collected = {let.target for let in lets if _is_of_array(let.op, types)}
     reached = [let for let in lets if active(let.target) and let.target not in collected]
@@ -36,14 +37,14 @@ def vanishing(
 
 
 def _steps(function: ir.Function) -> list[tuple[str, list[ir.Atom]]]:
-    """From each name to what is made of it."""
+    """From each name to what is made from it."""
     made_of = [join for s in function.statements() for join in joins_of(s)]
     made_of += [(let.target, list(let.op.operands())) for let in function.lets()]
     return [(atom, [name]) for name, atoms in made_of for atom in atoms if isinstance(atom, str)]
 
 
 def _note_given(block: ir.Block, outside: set[str], inside: set[str]) -> None:
-    """Note the names that statements give outside of loops and inside, but for what loops go through."""
+    """Collect the names assigned outside loops and inside them, except for the items of loops."""
     for statement in block:
         if isinstance(statement, ir.Let):
             outside.add(statement.target)
@@ -62,7 +63,7 @@ def _is_gentle(op: ir.Op, types: Callable[[ir.Atom], Type]) -> bool:
         is_real(types(atom)) for atom in op.operands()
     ):
         return False
-    if op.operator == "truediv":  # of Python's own numbers it raises where there is no slope
+    if op.operator == "truediv":  # for Python's own numbers it raises where there is no slope
         return all(types(atom) in (FLOAT, INT) for atom in op.operands())
     if op.operator == "pow":
         exponent = op.operands()[1]
@@ -71,5 +72,5 @@ def _is_gentle(op: ir.Op, types: Callable[[ir.Atom], Type]) -> bool:
 
 
 def _is_of_array(op: ir.Op, types: Callable[[ir.Atom], Type]) -> bool:
-    """Whether what flows to the item that is read is collected in an array of numbers anyway."""
+    """Whether the cotangent of an item is collected in an array of numbers anyway."""
     return isinstance(op, ir.Item) and isinstance(types(op.value), Array)
