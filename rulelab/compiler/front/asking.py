@@ -1,5 +1,4 @@
-"""What emitted code asks of values where Python asks by itself: in `match`, `with`, `except`, `except*`,
-`import`, `wraps`."""
+"""Questions that generated code asks where Python would: in `match`, `with`, `except`, `import`, `wraps`."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _NOTHING = object()
 
 
 def never_reached() -> None:
-    """What stands where CPython made no code for a nested function: the text was misread if this runs."""
+    """Replaces a nested function that CPython compiled no code for; if it runs, the source was misread."""
     raise InternalError(
         "A bug in rulelab: a nested function was reached for which Python has no code",
         fixes=("report it, with the function",),
@@ -37,8 +36,8 @@ def never_reached() -> None:
 
 
 def check_copy(owner: Any, made: Any) -> None:
-    """MutationError for an array that the `copy` method of something else than an array has given: it may
-    be one that others hold, and it is changed in place.
+    """Raise MutationError if the `copy` method of something other than an array returned an array: that array
+    is about to be changed in place, and may be in use elsewhere.
     """
     if isinstance(made, np.ndarray) and not isinstance(owner, (np.ndarray, np.generic)):
         raise mutation(f"an operator in place on what {type(owner).__name__}.copy gave", None)
@@ -48,7 +47,7 @@ def check_copy(owner: Any, made: Any) -> None:
 
 
 def is_sequence(x: Any) -> bool:
-    """Whether a sequence pattern may match: a list, a tuple, but no text; an array from NumPy 2.5 on."""
+    """Whether a sequence pattern may match: a list or tuple, but not a string; an array from NumPy 2.5 on."""
     return bool(type(x).__flags__ & _SEQUENCE)
 
 
@@ -68,7 +67,7 @@ def has_at_least(x: Any, count: int) -> bool:
 
 
 def has_keys(x: Any, *keys: Any) -> bool:
-    """Whether a mapping has these keys; one that makes up missing values is not asked to."""
+    """Whether a mapping has these keys; a mapping that creates missing values is not made to create them."""
     if len(set(keys)) < len(keys):
         twice = next(key for number, key in enumerate(keys) if key in keys[:number])
         raise ValueError(f"mapping pattern checks duplicate key ({twice!r})")
@@ -76,7 +75,7 @@ def has_keys(x: Any, *keys: Any) -> bool:
 
 
 def is_instance(x: Any, cls: Any) -> bool:
-    """Whether a class pattern may match; Python's own error, worded as it is there, for what is no class."""
+    """Whether a class pattern may match; raises Python's own error if `cls` is not a class."""
     match x:
         case cls():
             return True
@@ -84,12 +83,12 @@ def is_instance(x: Any, cls: Any) -> bool:
 
 
 def matches_itself(cls: Any) -> bool:
-    """Whether the one positional pattern of a class pattern stands for the value: `float(x)`."""
+    """Whether the single positional pattern of a class pattern matches the value itself, as in `float(x)`."""
     return not hasattr(cls, "__match_args__") and bool(cls.__flags__ & _MATCHES_ITSELF)
 
 
 def matched_name(cls: Any, number: int, count: int) -> str:
-    """The attribute that positional pattern `number` of `count` stands for."""
+    """The attribute that positional pattern `number` of `count` is matched against."""
     if matches_itself(cls):
         raise TypeError(f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)")
     names = getattr(cls, "__match_args__", ())
@@ -105,7 +104,7 @@ def matched_name(cls: Any, number: int, count: int) -> str:
 
 
 def has_attributes(x: Any, *names: str) -> bool:
-    """Whether an object has every attribute that a class pattern looks at."""
+    """Whether an object has every attribute that a class pattern reads."""
     return all(hasattr(x, name) for name in names)
 
 
@@ -113,7 +112,9 @@ def has_attributes(x: Any, *names: str) -> bool:
 
 
 def manages(x: Any) -> None:
-    """Python's own error for what `with` cannot take; what is known by its name only must be called by it."""
+    """Raise Python's own error if `x` is not a context manager, and ours for an `ignore_derivatives()` not
+    called in the `with` statement itself.
+    """
     if isinstance(x, Ignored):
         raise NotDifferentiableError(
             "ignore_derivatives() must be called in the with statement itself",
@@ -121,17 +122,17 @@ def manages(x: Any) -> None:
             read="limitations#syntax",
         )
     if not has_attributes(type(x), "__enter__", "__exit__"):
-        with x:  # both are looked up before anything is entered, and each Python has words of its own for it
+        with x:  # both are looked up before entering; the wording of the error depends on the Python version
             pass
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether an exception is a refusal of ours, which nobody may swallow."""
+    """Whether an exception is one of our own refusals, which must never be swallowed."""
     return isinstance(error, RuleLabError)
 
 
 def goes_on(error: BaseException, swallowed: Any) -> bool:
-    """Whether an exception goes on after `__exit__` has answered."""
+    """Whether an exception propagates after `__exit__` returned `swallowed`; our own refusals always do."""
     return not swallowed or is_ours(error)
 
 
@@ -139,14 +140,14 @@ def goes_on(error: BaseException, swallowed: Any) -> bool:
 
 
 def is_caught(error: BaseException, kinds: Any) -> bool:
-    """Whether `except kinds` takes an exception, by its class and not by `__instancecheck__`. Python's own
-    error.
+    """Whether `except kinds` catches an exception, judged by its class without `__instancecheck__`. Raises
+    Python's own TypeError for a kind that is not an exception class.
     """
     return any(kind in type(error).__mro__ for kind in _classes(kinds))
 
 
 def _classes(kinds: Any) -> tuple[type[BaseException], ...]:
-    """What stands after `except`, one class or a tuple of them."""
+    """The classes after `except`, given as one class or a tuple of them."""
     given = kinds if isinstance(kinds, tuple) else (kinds,)
     for kind in given:
         if not isinstance(kind, type) or not issubclass(kind, BaseException):
@@ -157,18 +158,18 @@ def _classes(kinds: Any) -> tuple[type[BaseException], ...]:
 # --- except* ------------------------------------------------------------------------------------------------
 
 
-Raised = tuple[tuple[BaseException, bool], ...]  # by blocks of `except*`; whether by a bare `raise`
+Raised = tuple[tuple[BaseException, bool], ...]  # one per block that raised; True for bare `raise`
 
 
 def none_raised() -> Raised:
-    """What the blocks of `except*` have raised before the first."""
+    """The start value: no block of `except*` has raised anything yet."""
     return ()
 
 
 def one_more(
     raised: Raised, error: BaseException, share: BaseException, caught: BaseException, again: bool
 ) -> Raised:
-    """What they have raised so far, and one more; it was raised while its share was handled."""
+    """Add an exception to `raised`; a block of `except*` raised it while handling `share` of `caught`."""
     if error is share:
         error.__context__ = caught.__context__
     link = error
@@ -180,7 +181,7 @@ def one_more(
 
 
 def share_of(error: BaseException | None, kinds: Any) -> BaseException | None:
-    """What `except* kinds` takes of an exception, as a group; None if nothing. Python's own errors."""
+    """The part of an exception that `except* kinds` handles, as a group, or None; raises Python's errors."""
     for kind in _classes(kinds):
         if issubclass(kind, BaseExceptionGroup):
             raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
@@ -190,14 +191,16 @@ def share_of(error: BaseException | None, kinds: Any) -> BaseException | None:
 
 
 def left_over(error: BaseException | None, kinds: Any) -> BaseException | None:
-    """What `except* kinds` leaves of an exception; None if nothing."""
+    """The part of an exception that `except* kinds` does not handle; None if nothing is left."""
     if isinstance(error, BaseExceptionGroup):
         return error.split(kinds)[1]
     return None if isinstance(error, kinds) else error
 
 
 def regrouped(caught: BaseException, rest: BaseException | None, raised: Raised) -> BaseException | None:
-    """What goes on after all clauses of `except*`: what they left over, beside what their blocks raised."""
+    """The exception that propagates after all clauses of `except*`, from what they did not handle and what
+    their blocks raised; None if there is none.
+    """
     if not isinstance(caught, BaseExceptionGroup):
         return raised[0][0] if raised else rest
     new = [error for error, again in raised if not again]
@@ -209,7 +212,7 @@ def regrouped(caught: BaseException, rest: BaseException | None, raised: Raised)
 
 
 def _leaves(error: BaseException) -> set[int]:
-    """The exceptions in a group, by identity."""
+    """The ids of the exceptions in a group, nested groups included."""
     if isinstance(error, BaseExceptionGroup):
         return set().union(*map(_leaves, error.exceptions))
     return {id(error)}
@@ -219,8 +222,8 @@ def _leaves(error: BaseException) -> set[int]:
 
 
 def take_name(wrapper: Any, function: Any) -> None:
-    """What `functools.wraps(function)` does to the function that it decorates. Where the function holds
-    values, no attribute would keep their derivatives, and `__wrapped__` is only what stands for it.
+    """What `functools.wraps(function)` does to the function it decorates. If `function` holds values, their
+    derivatives would be lost through the attribute, so `__wrapped__` is a placeholder (`Behind`) for it.
     """
     functools.update_wrapper(wrapper, function)
     if callable(function) and next(inside(function), None) is not None:
@@ -228,7 +231,7 @@ def take_name(wrapper: Any, function: Any) -> None:
 
 
 def check_wrapped(x: Any) -> None:
-    """NotDifferentiableError before `x.__wrapped__` is read by that name, with the line that reads it."""
+    """Raise NotDifferentiableError, at the line that reads `x.__wrapped__`, if that is a placeholder."""
     if isinstance(x, types.FunctionType):
         behind = vars(x).get("__wrapped__")
         if type(behind) is Behind:
@@ -239,7 +242,7 @@ def check_wrapped(x: Any) -> None:
 
 
 def module(name: str, package: str | None) -> Any:
-    """The module of this name, imported if it was not yet."""
+    """The module of this name, imported if necessary."""
     return importlib.import_module(name, package)
 
 
@@ -250,7 +253,7 @@ def top_module(name: str) -> Any:
 
 
 def from_module(name: str, package: str | None, wanted: str) -> Any:
-    """What `from name import wanted` binds: an attribute of the module, else a module inside it."""
+    """What `from name import wanted` binds: an attribute of the module, or else a submodule."""
     if name.startswith(".") and not package:
         raise ImportError("attempted relative import with no known parent package")
     found = importlib.import_module(name, package)

@@ -1,4 +1,4 @@
-"""Which variables a piece of code gives new values."""
+"""Which variables a piece of code assigns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def assigned(nodes: Iterable[ast.AST], appends: bool = True) -> list[str]:
-    """The variables that these nodes bind or delete, in textual order; nested functions and comprehensions
-    have variables of their own, but for what `:=` binds. With `appends` also those of lists that grow.
+    """The variables that these nodes bind or delete, in source order. Variables of nested functions and
+    comprehensions do not count, except those bound by `:=`; with `appends`, lists that grow do.
     """
     found: dict[str | None, None] = {}
 
@@ -48,12 +48,12 @@ _NAMED: dict[type, Callable[[Any], str | None]] = {
 
 
 def evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
-    """The parts of a function definition that belong to the scope around it."""
+    """The decorators and defaults of a function definition, which are evaluated in the enclosing scope."""
     defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
     return [*getattr(node, "decorator_list", ()), *defaults]
 
 
-# The parts of what has variables of its own that belong to the scope around it.
+# The parts of a node with its own scope that are evaluated in the enclosing one.
 _AROUND: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), evaluated_at_once),
     ast.ClassDef: lambda node: (),
@@ -62,7 +62,7 @@ _AROUND: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
 
 
 def binders(node: ast.AST, name: str) -> list[ast.AST]:
-    """The nodes inside of this one that give a variable a new value."""
+    """The nodes inside this one that assign a variable."""
     found = [
         n
         for n in ast.walk(node)

@@ -1,4 +1,4 @@
-"""Which captured variables get another value while a nested function may see them."""
+"""Which captured variables may be reassigned while a nested function can still see them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Nested = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
 def rebound_captures(
     node: ast.FunctionDef | ast.Lambda, captured: set[str], reads_first: Callable[[ast.Call], bool]
 ) -> set[str]:
-    """The captured variables that get another value while a nested function may see them, or a generator
-    expression that is passed on (`reads_first` as for `generators.handed_on`).
+    """The captured variables that are reassigned while a nested function, or a generator expression that is
+    passed on, can see them (`reads_first` as for `generators.handed_on`).
     """
     if not captured:
         return set()
@@ -25,14 +25,14 @@ def rebound_captures(
     for function in (n for s in body for n in _nested(s, reads_first)):
         inner = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} & captured
         found |= {name for name in inner if _changes_after(name, function, body)}
-        if getattr(function, "decorator_list", None):  # its name stands for what the decorators make of it
+        if getattr(function, "decorator_list", None):  # the name is bound to what the decorators return
             found |= inner & {function.name}  # type: ignore[union-attr]
         found |= {n for x in ast.walk(function) if isinstance(x, ast.Nonlocal) for n in x.names} & captured
     return found
 
 
 def _nested(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[Nested]:
-    """The functions in a text, and the generator expressions that are passed on."""
+    """The functions in a tree, and the generator expressions that are passed on."""
     functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.Lambda)))
     return [*functions, *handed_on(tree, reads_first)]
 
@@ -52,7 +52,7 @@ def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
 
 
 def captured_inside(node: ast.expr, reads_first: Callable[[ast.Call], bool]) -> set[str]:
-    """The names that lambdas inside an expression mention, and generator expressions that are passed on."""
+    """The names used in an expression by lambdas and by generator expressions that are passed on."""
     return {
         n.id
         for function in _nested(node, reads_first)
@@ -63,7 +63,7 @@ def captured_inside(node: ast.expr, reads_first: Callable[[ast.Call], bool]) -> 
 
 
 def own_name(body: list[ast.stmt], function: Nested) -> str | None:
-    """The variable that the function itself is given to at once: `def name` or `name = lambda`."""
+    """The variable that a function is directly assigned to: `def name` or `name = lambda`."""
     if isinstance(function, ast.FunctionDef):
         return function.name
     for statement in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Assign)):
@@ -77,9 +77,7 @@ def own_name(body: list[ast.stmt], function: Nested) -> str | None:
 
 
 def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> bool:
-    """Whether an expression that holds the function is assigned to the variable, which so changes after
-    it.
-    """
+    """Whether the variable is assigned an expression that contains the function, and so changes after it."""
     for node in ast.walk(statement):
         value = node.iter if isinstance(node, ast.For) else getattr(node, "value", None)
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]

@@ -1,6 +1,5 @@
-"""Which calls consume an iterator at once, so that nobody can tell it from a list, and iterators that a
-generator expression says as well.
-"""
+"""Which calls consume an iterator immediately, so that a list would do as well, and which iterators can be
+written as generator expressions."""
 
 from __future__ import annotations
 
@@ -16,10 +15,10 @@ from ..base.source import first_name
 
 
 def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
-    """Whether the call goes through its first argument to its end before anything else happens.
+    """Whether the call exhausts its first argument before anything else happens.
 
-    `known(expression)` is the object that a global name stands for. Not so if the other arguments do
-    something, which would come before the first item.
+    `known(expression)` gives the object that a global name refers to. False if evaluating the other arguments
+    may have side effects, which would come before the first item.
     """
     others = [*call.args[1:], *(k.value for k in call.keywords)]
     if not call.args or not all(map(is_side_effect_free, others)):
@@ -38,8 +37,8 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
 def as_generator(
     node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], known: Callable[[ast.expr], Any]
 ) -> ast.GeneratorExp | None:
-    """`((x, y) for x, y in zip(xs, ys))` for `zip(xs, ys)`, and the same of `enumerate`, `iter` and
-    `reversed`; what a `filter` and a `map` say otherwise (`as_calls`); None of anything else.
+    """The generator expression that is equivalent to a call of `zip`, `enumerate`, `iter`, `reversed`,
+    `filter` or `map` (`as_calls`): `((x, y) for x, y in zip(xs, ys))` for `zip(xs, ys)`. None otherwise.
     """
     if not isinstance(node, ast.Call) or any(isinstance(part, ast.Starred) for part in node.args):
         return None
@@ -76,8 +75,8 @@ def as_generator(
 def as_calls(
     node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], known: Callable[[ast.expr], Any]
 ) -> ast.GeneratorExp | None:
-    """`(f(x) for x in xs)` for `map(f, xs)`, of a lambda `(v * v for v in xs)`; None where `f` might end the
-    iteration, as `next` does, which is an error in a generator expression.
+    """`(f(x) for x in xs)` for `map(f, xs)`, or the body of a lambda: `(v * v for v in xs)`. None where `f`
+    might raise StopIteration, as `next` does: it ends a `map`, but is an error in a generator expression.
     """
     if not isinstance(node, ast.Call) or node.keywords or len(node.args) < 2:
         return None
@@ -98,7 +97,7 @@ def as_calls(
 
 
 def _as_choice(node: ast.Call, known: Callable[[ast.expr], Any]) -> ast.GeneratorExp | None:
-    """`(x for x in xs if f(x))` for `filter(f, xs)`, under the same condition."""
+    """`(x for x in xs if f(x))` for `filter(f, xs)`; None where `f` might raise StopIteration."""
     function, iterable = node.args
     names = _parameters(function, 1)
     item = ast.Name(names[0], ast.Load())
@@ -120,15 +119,15 @@ def _generator(
 
 
 def _parameters(function: ast.expr, count: int) -> list[str]:
-    """What the items are called: as the parameters of a lambda that takes so many."""
+    """Names for the items: the parameters of a lambda if it takes this many, else generated ones."""
     if isinstance(function, ast.Lambda) and len(function.args.args) == count:
         return [parameter.arg for parameter in function.args.args]
     return [f"item_{number}" for number in range(count)]
 
 
 def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], Any]) -> ast.expr | None:
-    """What a function gives of the variables of these names; None if it might end an iteration, or if it can
-    be told from the body of a loop: a lambda is that for the function made in it.
+    """The expression that a function returns for the variables `names`. None if it might raise StopIteration,
+    or is a lambda that creates functions, which would capture the loop variable instead of its parameter.
     """
     if isinstance(function, ast.Lambda):
         given = function.args
@@ -147,30 +146,26 @@ def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], An
 
 
 def ends_nothing(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:
-    """Whether no item of a generator expression comes from a function that might end an iteration, which is
-    an error in a generator and none in a loop.
-    """
+    """Whether no call in a generator expression can raise StopIteration, an error there but not in a loop."""
     own = {n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name)}
     return all(not _is_own(callee, own) and _ends_nothing(known(callee)) for callee in calls_inside(node))
 
 
 def calls_inside(node: ast.GeneratorExp) -> list[ast.expr]:
-    """What a generator expression calls, but for its first iterable, which is evaluated outside of it."""
+    """The callees in a generator expression, except in its first iterable, which is evaluated outside it."""
     first, *others = node.generators
     inside = [node.elt, *first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
     return [n.func for part in inside for n in ast.walk(part) if isinstance(n, ast.Call)]
 
 
 def _is_own(node: ast.expr, own: set[str]) -> bool:
-    """Whether an expression is no dotted name, or one that begins with a parameter."""
+    """Whether an expression is not a dotted name, or is one that begins with a name in `own`."""
     name = first_name(node)
     return name is None or name in own
 
 
 def _ends_nothing(function: Any) -> bool:
-    """Whether a function is one of C that never says that an iteration is at its end, nor reads the variables
-    of who calls it.
-    """
+    """Whether a function is C code that neither raises StopIteration nor reads its caller's variables."""
     if isinstance(function, (np.ufunc, type(np.sum))):
         return True
     if not is_of_c(function) or any(function is other for other in _OTHERS):
@@ -184,7 +179,7 @@ _OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.NamedExpr, ast.Yield, ast.Yield
 
 
 def is_side_effect_free(node: ast.expr) -> bool:
-    """Whether an expression does nothing but give a value."""
+    """Whether evaluating an expression has no effect other than its value."""
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
     if isinstance(node, ast.Attribute):

@@ -1,7 +1,7 @@
-"""Statements that other statements can say, said by them: `else` of loops and of `try`, `finally`, `except*`,
-`with`, `match` and `import`.
+"""Rewrites statements in terms of simpler ones: `else` of loops and of `try`, `finally`, `except*`, `with`,
+`match` and `import`.
 
-What is made keeps the author's positions and Python's order of evaluation.
+The new statements keep the author's positions and Python's order of evaluation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .making import Ask, assign, branch, flag, made, placed, variable
 
 
 class Collect(ast.expr):
-    """A dict made of the values of `args`; see `ir.Collect`."""
+    """A dict built from the values of `args`; see `ir.Collect`."""
 
     _fields = ("args",)
 
@@ -34,9 +34,9 @@ class Collect(ast.expr):
 
 @dataclass(frozen=True)
 class Plain:
-    """The function with fewer kinds of statements.
+    """A function rewritten in fewer kinds of statements.
 
-    A block of `closing` (an `if True:`) holds a `try` and what runs after it however the `try` is left.
+    Each block in `closing` (an `if True:`) holds a `try` and the code that runs after it however it is left.
     """
 
     source: Source
@@ -44,9 +44,9 @@ class Plain:
 
 
 def plain(source: Source, ignores: Callable[[ast.expr], bool]) -> Plain:
-    """The same function in fewer kinds of statements; its nested functions are left as they are.
+    """The function rewritten in fewer kinds of statements; nested functions are left as they are.
 
-    `ignores` tells of an expression after `with` whether it is a call of `ignore_derivatives`.
+    `ignores` says whether an expression after `with` is a call of `ignore_derivatives`.
     """
     if isinstance(source.node, ast.Lambda):
         return Plain(source, frozenset())
@@ -56,11 +56,11 @@ def plain(source: Source, ignores: Callable[[ast.expr], bool]) -> Plain:
     return Plain(source.of(node), frozenset(rewriter.closing))
 
 
-LONGEST_CHAIN = 25  # arms within arms; Python reads no more than a hundred levels of indentation
+LONGEST_CHAIN = 25  # arms within arms; Python allows no more than a hundred levels of indentation
 
 
 def arms_of(node: Any) -> tuple[list[Any], Any]:
-    """The arms of `if … elif … else`, or of `a if … else b if … else c`, and what is taken if none is."""
+    """The arms of `if … elif … else`, or of `a if … else b if … else c`, and what runs if none is taken."""
     arms, rest = [node], node.orelse
     while True:
         following = rest[0] if isinstance(rest, list) and len(rest) == 1 else rest
@@ -141,10 +141,10 @@ if True:
 
 @dataclass
 class _Pattern:
-    """What one pattern asks and binds, step by step: a test, or an assignment to a made-up name."""
+    """The steps of matching one pattern: each is a test, or an assignment to a generated name."""
 
     steps: list[ast.expr | ast.stmt]
-    names: dict[str, str]  # the author's names, each with the made-up one that holds its value until all fits
+    names: dict[str, str]  # author's name -> generated name that holds its value until all matches
 
     def ask(self, question: Callable[..., bool], at: ast.AST, *args: ast.expr) -> None:
         self.steps.append(placed(Ask(question, args), at))
@@ -156,7 +156,7 @@ class _Rewriter:
         self._ignores = ignores
         self.closing: list[ast.stmt] = []
         self._numbers: dict[str, int] = {}
-        self._whole: list[str | None] = []  # of each loop around: the flag that a break takes down
+        self._whole: list[str | None] = []  # for each enclosing loop, the flag that a break clears
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -181,8 +181,8 @@ class _Rewriter:
         return [new]
 
     def _side_by_side(self, arms: list[ast.If], last: list[ast.stmt]) -> list[ast.stmt]:
-        """A long chain of `elif`, each of whose arms stands within the `else` of the one before: a flag tells
-        whether an arm has been taken, so that they stand side by side.
+        """A long `elif` chain, whose arms are nested in each other, as a flat sequence: a flag records
+        whether an arm has been taken.
         """
         waiting = self._name("waiting")
         out = [flag(waiting, True, arms[0])]
@@ -197,7 +197,7 @@ class _Rewriter:
         return self._loop(node, [])
 
     def _of_While(self, node: ast.While) -> list[ast.stmt]:
-        """A head that binds names becomes the first statement of the body, which is differentiated."""
+        """A condition that binds names becomes the first statement of the body, which is differentiated."""
         if not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
             return self._loop(node, [])
         new = shallow(node)
@@ -220,12 +220,12 @@ class _Rewriter:
         return [node] if whole is None else [flag(whole, False, node), node]
 
     def _not_left(self, at: ast.AST) -> list[ast.stmt]:
-        """An exception on its way takes a `break` back."""
+        """Undo a `break`: sets the flag again where an exception, or a jump in `finally`, overrides it."""
         whole = self._whole[-1] if self._whole else None
         return [] if whole is None else [flag(whole, True, at)]
 
     def _of_Continue(self, node: ast.Continue) -> list[ast.stmt]:
-        """One in `finally` takes a `break` back."""
+        """A `continue` in `finally` overrides a `break`."""
         return [*self._not_left(node), node]
 
     # -- try and with ----------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class _Rewriter:
         return self._finally(statements, node) if node.finalbody else statements
 
     def _finally(self, statements: list[ast.stmt], node: ast.Try | ast.TryStar) -> list[ast.stmt]:
-        """The block runs in a handler that raises again, and after the `try` where nothing was raised."""
+        """The `finally` block runs in a handler that re-raises, and after the `try` if nothing was raised."""
         final, at = self.block(node.finalbody), node.finalbody[0]
         for statement in final:
             found = jumps(statement)
@@ -262,8 +262,8 @@ class _Rewriter:
         return self._closed(_FINALLY_THAT_JUMPS, at, body=statements, error=error, left=left, **parts)
 
     def _of_TryStar(self, node: ast.TryStar) -> list[ast.stmt]:
-        """One handler for whatever is raised asks each clause for its share, in turn; what no clause took and
-        what their blocks raised goes on after it.
+        """A single handler gives each clause in turn its share of the exception; what no clause handled and
+        what the clauses raised propagates afterwards.
         """
         names = self._names("error", "rest", "raised", "last")
         clauses = [part for clause in node.handlers for part in self._clause(clause, names)]
@@ -272,7 +272,7 @@ class _Rewriter:
         return self._finally(statements, node) if node.finalbody else statements
 
     def _clause(self, clause: ast.ExceptHandler, around: dict[str, str]) -> list[ast.stmt]:
-        """Of what is left in `rest`, one `except*` takes its share; what its block raises is kept."""
+        """One `except*` takes its share of what is left in `rest`; what its block raises is recorded."""
         names = around | self._names("kinds", "share", "ours", "again")
         raising = _RaisingAgain(made("again = True\nraise share", clause, **names))
         body = [part for statement in clause.body for part in raising.of(statement)]
@@ -282,7 +282,7 @@ class _Rewriter:
         return made(_CLAUSE, clause, wanted=clause.type, body=[*bound, *body, *gone], gone=unbound, **names)
 
     def _of_With(self, node: ast.With) -> list[ast.stmt]:
-        """`__exit__` is called in a handler with the exception, else after the block, once."""
+        """`__exit__` is called exactly once: in a handler with the exception, or else after the block."""
         if any(self._ignores(item.context_expr) for item in node.items):
             return self._ignored(node)
         item, inner = node.items[0], shallow(node)
@@ -297,14 +297,14 @@ class _Rewriter:
         return before + self._closed(_LEAVE, at, body=body, kind=kind, **names)
 
     def _ignored(self, node: ast.With) -> list[ast.stmt]:
-        """The block runs as a function of its own, and what it binds is taken from what that leaves."""
+        """The block runs as a function, and the names it binds are read from that function's result."""
         left, at = self._name("left"), node.items[0].context_expr
         bound = bound_in(self.source, node)
         taken = [assign(name, Ask(left_by, [variable(left, at), ast.Constant(name)]), at) for name in bound]
         return [assign(left, Block(node, bound), at), *taken]
 
     def _closed(self, text: str, at: ast.AST, **parts: Any) -> list[ast.stmt]:
-        """Statements whose last is a `try` with what runs after it however that is left."""
+        """Statements from a template that ends with a `try` and the code to run however it is left."""
         statements = made(text, at, **parts)
         for handler in statements[-1].body[0].handlers:  # type: ignore[attr-defined]
             handler.body = [*self._not_left(at), *handler.body]
@@ -418,7 +418,7 @@ class _Rewriter:
             self._item(inner, ast.Subscript(value, index, ast.Load()), into)
 
     def _item(self, inner: ast.pattern, value: ast.expr, into: _Pattern) -> None:
-        """The pattern of one part of a value; a part that nobody asks for is not looked at."""
+        """Match one part of a value; a part matched by `_` is not even read."""
         if isinstance(inner, ast.MatchAs) and inner.pattern is None and inner.name is None:
             return
         part = self._name("part")
@@ -442,7 +442,7 @@ class _Rewriter:
         asked: list[ast.expr] = []
         for number, inner in enumerate(pattern.patterns):
             field = Ask(asking.matched_name, [cls, ast.Constant(number), ast.Constant(count)])
-            if count == 1:  # which of the two it means is known when the class is
+            if count == 1:  # only the class tells which of the two the pattern means
                 itself = Ask(asking.matches_itself, [cls])
                 lacks = ast.BoolOp(ast.Or(), [itself, Ask(asking.has_attributes, [value, field])])
                 into.steps.append(placed(lacks, pattern))
@@ -461,15 +461,15 @@ class _Rewriter:
 
 
 class _RaisingAgain(ast.NodeTransformer):
-    """A bare `raise` in the block of `except*` raises the share again, and a flag tells that it was bare; one
-    in a handler within is that handler's.
+    """Makes a bare `raise` in a block of `except*` raise the share again and set a flag to say so; one in a
+    nested handler belongs to that handler.
     """
 
     def __init__(self, again: list[ast.stmt]) -> None:
         self.again = again
 
     def of(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements that take the place of one."""
+        """The statements that replace this one."""
         found = self.visit(cloned(statement))
         return found if isinstance(found, list) else [found]
 
@@ -487,7 +487,7 @@ def _tests(steps: list[ast.expr | ast.stmt]) -> list[ast.expr]:
 
 
 def _nested(steps: list[ast.expr | ast.stmt], inside: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
-    """`inside`, done where every test among the steps holds."""
+    """The statements `inside`, guarded by every test among the steps."""
     out = inside
     for step in reversed(steps):
         out = [step, *out] if isinstance(step, ast.stmt) else [branch(step, out, [], at)]

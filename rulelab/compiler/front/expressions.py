@@ -1,4 +1,4 @@
-"""Expressions in the intermediate form, in the order in which Python evaluates their parts."""
+"""Lowers expressions to the intermediate form, in the order in which Python evaluates their parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .making import Ask
 
 
 class Expressions(Loops):
-    """The part of the lowering that reads values: a method for each kind of expression."""
+    """The part of the lowering that reads values, with one method for each kind of expression."""
 
     def _get_Constant(self, node: ast.Constant, base: str) -> ir.Atom:
         return ir.Const(node.value)
@@ -88,7 +88,7 @@ class Expressions(Loops):
         return self._let(ir.Format(tuple(parts)), node, base)
 
     def _get_GeneratorExp(self, node: ast.GeneratorExp, base: str) -> ir.Atom:
-        """One that is passed on: a generator of calls (`generators`)."""
+        """A generator expression that is passed on becomes a generator of calls (see `generators`)."""
         if assigned([node], appends=False):
             asked = "a generator expression with := that is passed on"
             raise refusal(self.source, node, asked, ("write a list comprehension",))
@@ -161,7 +161,7 @@ class Expressions(Loops):
         )
 
     def _side_by_side(self, arms: list[ast.IfExp], last: ast.expr) -> ir.Atom:
-        """A long chain of choices, one after the other instead of one within the other."""
+        """A long chain of conditional expressions, lowered one after the other instead of nested."""
         value, waiting = self.names.hidden(), self.names.hidden()
         self.env[value], self.env[waiting] = UNBOUND, ir.Const(True)
 
@@ -181,7 +181,7 @@ class Expressions(Loops):
     def _select(
         self, test: ir.Atom, then: Callable[[], ir.Atom], orelse: Callable[[], ir.Atom], node: ast.AST
     ) -> ir.Atom:
-        """A value chosen by a branch, by way of a variable that no user can name."""
+        """A value chosen by a branch, held in a variable that author code cannot name."""
         name = self.names.hidden()
 
         def run(value: Callable[[], ir.Atom]) -> Callable[[], None]:
@@ -211,7 +211,7 @@ class Expressions(Loops):
         return self._collect(node.kind, tuple(map(self._expression, node.args)), node, base)
 
     def _collect(self, kind: str, parts: tuple[ir.Atom, ...], node: ast.AST, base: str) -> ir.Atom:
-        """A new dict made of other values."""
+        """A new dict built from other values."""
         made = self._let(ir.Collect(kind, parts), node, base)
         if kind != "keywords":
             self._let(ir.Publish(made), node, "published")
@@ -220,7 +220,7 @@ class Expressions(Loops):
     def _merge(
         self, kind: str, node: ast.expr, pairs: list[tuple[ast.expr | None, ast.expr]], base: str
     ) -> ir.Atom:
-        """A dict of keys with values and of whole mappings (no key), in order."""
+        """A dict from (key, value) pairs and whole mappings (whose key is None), in order."""
         parts: list[ir.Atom] = []
         for whole, run in itertools.groupby(pairs, lambda pair: pair[0] is None):
             atoms = [self._expression(part) for pair in run for part in pair if part is not None]
@@ -228,7 +228,7 @@ class Expressions(Loops):
         return self._collect(kind, tuple(parts), node, base)
 
     def _starred(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
-        """A display with stars: sequences of the runs in it, joined."""
+        """A display with stars: a sequence for each run of items and each starred value, concatenated."""
         joined = "tuple" if kind == "tuple" else "list"
         pieces: list[ir.Atom] = []
         for starred, run in itertools.groupby(parts, lambda part: isinstance(part, ast.Starred)):
@@ -240,7 +240,7 @@ class Expressions(Loops):
         return self._let(ir.Call(ir.Const(set), (total,)), node, base) if kind == "set" else total
 
     def _all_of(self, part: ast.Starred, kind: str) -> ir.Atom:
-        """The items of `*value`, in a tuple or list of their own."""
+        """The items of `*value`, in a new tuple or list."""
         if isinstance(part.value, ast.GeneratorExp):
             value = self._get_ListComp(part.value, "t")
             if kind == "list":
@@ -266,11 +266,11 @@ class Expressions(Loops):
         method = None
         self._refuse_frame_readers(node)
         if self._is_builtin(node.func, "globals") and not (node.args or node.keywords):
-            return self._let(ir.Ask(globals, ()), node, base)  # those of the pass are the author's
+            return self._let(ir.Ask(globals, ()), node, base)  # the pass has the author's globals
         at_once = self._at_once(node, base)
         if at_once is not None:
             return at_once
-        if isinstance(node.func, ast.Attribute) and node.func.attr != "__wrapped__":  # which is no method
+        if isinstance(node.func, ast.Attribute) and node.func.attr != "__wrapped__":  # which is not a method
             function, method = self._expression(node.func.value), node.func.attr
         else:
             function = self._expression(node.func)
@@ -288,13 +288,13 @@ class Expressions(Loops):
         return self._let(ir.Call(function, tuple(args), tuple(keywords), method), node, base)  # type: ignore[arg-type]
 
     def _is_taken_apart(self, node: ast.Call) -> bool:
-        """Whether each `*` stands before a tuple that this function makes, or a list that is written in the
-        call. Then what is in it are arguments, each with a kind and a derivative of its own: in the tuple a
-        constant would vary with what does.
+        """Whether each `*` is applied to a tuple that this function makes, or to a list written in the call.
+        Its items are then separate arguments, each with its own kind and derivative; in a tuple, constants
+        would count as varying.
         """
         starred = [argument.value for argument in node.args if isinstance(argument, ast.Starred)]
         if starred and any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
-            return False  # which binds one of these names anew
+            return False  # which may rebind one of these names
         return all(map(self._is_made_here, starred))
 
     def _is_made_here(self, node: ast.expr) -> bool:
@@ -305,16 +305,14 @@ class Expressions(Loops):
         return self.env.get(node.id, UNBOUND) in self.tuples
 
     def _apply(self, node: ast.Call, function: ir.Atom, method: str | None, base: str) -> ir.Atom:
-        """A call with stars: all its positional arguments in a tuple, then its keywords in a dict."""
+        """A call with stars: all positional arguments in a tuple, the keywords in a dict."""
         args = self._build("tuple", node, node.args, "t")
         pairs = _keyword_pairs(node)
         keywords = self._merge("keywords", node, pairs, "t") if pairs else ir.Const(None)
         return self._let(ir.Apply(function, args, keywords, method), node, base)
 
     def _refuse_frame_readers(self, node: ast.Call) -> None:
-        """Calls that look into the frame of their caller would find the pass there, not the author's
-        function.
-        """
+        """Refuse calls that read their caller's frame, which is the pass, not the author's function."""
         known = self._known(node.func)
         if any(known is f for f in (eval, exec, locals)) or (
             all(isinstance(a, ast.Starred) for a in node.args) and any(known is f for f in (super, vars, dir))
@@ -326,14 +324,14 @@ class Expressions(Loops):
             raise refusal(self.source, node, what, by_name if known is super else ())
 
     def _super_arguments(self, node: ast.Call) -> list[ir.Atom]:
-        """What `super()` reads from the frame of a method: its class, and the first parameter."""
+        """What `super()` reads from the frame of a method: the class and the first parameter."""
         if node.args or node.keywords or not self._is_builtin(node.func, "super"):
             return []
         return [self._read("__class__", node), self._read(self.code.co_varnames[0], node)]
 
     def _argument(self, call: ast.Call, node: ast.expr) -> ir.Atom:
-        """An argument; a generator expression that the call consumes at once is read as a list, and so is
-        what can be said by one.
+        """Lower an argument; a generator expression, or an equivalent call, that the callee consumes
+        immediately is read as a list.
         """
         if node is call.args[0] and self._reads_first(call):
             return self._unpackable(as_generator(node, self._is_builtin, self._known) or node)
@@ -342,15 +340,15 @@ class Expressions(Loops):
         return self._expression(node)
 
     def _read_at_once(self, node: ast.expr) -> ir.Atom:
-        """A list display that is only read for the array made of it, as a tuple, which nobody changes."""
+        """A list display that only an array is made from, as a tuple, which cannot change."""
         if not isinstance(node, ast.List) or any(isinstance(part, ast.Starred) for part in node.elts):
             return self._expression(node)
         items = tuple(map(self._read_at_once, node.elts))
         return self._let(ir.Build("tuple", items, handed=True), node, "t")
 
     def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """A call of a generator expression that is something else: `any`, `all`, `list`, `dict` of pairs, an
-        array of the items.
+        """A call on a generator expression that can be lowered directly: `any`, `all`, `list`, `dict` of
+        pairs, or an array of the items. None if it is none of these.
         """
         meant = self._restated(node)
         generator = self._as_generator(node.args[0]) if meant is not None else None
@@ -406,8 +404,8 @@ class Expressions(Loops):
         own: str | None = None,
         names: Mapping[str, str] | None = None,
     ) -> str:
-        """A nested function with what it captures, under the names of its code object; `own` is the name of
-        the function itself, and `names` may say what variables are called here.
+        """Make a nested function, with the captured values under the names in its code object. `own` is the
+        function's own name; `names` maps captured names to the variables that hold them here.
         """
         captured: list[tuple[str, ir.Atom]] = []
         cells = set()
@@ -424,7 +422,7 @@ class Expressions(Loops):
         return self._let(op, node, base)
 
     def _get_Block(self, node: Block, base: str) -> ir.Atom:
-        """The block of `with ignore_derivatives():`, as a function that is made and run on the spot."""
+        """The block of `with ignore_derivatives():`, as a function that is made and called on the spot."""
         given = [name for name in node.bound if not self._may_be_unbound(self._now(name))]
         for name in node.bound:
             if name not in given and not binds_surely(node.node, name):
@@ -443,12 +441,12 @@ class Expressions(Loops):
         return self._let(ir.Call(ir.Const(run_block), (block,)), node, base)
 
     def _now(self, name: str) -> ir.Atom:
-        """What a variable stands for here; one that lives in a cell may have no value."""
+        """The current value of a variable; UNBOUND if it lives in a cell, which may be empty."""
         return UNBOUND if name in self.cells else self.env.get(name, UNBOUND)
 
     def _code_of(self, node: ast.FunctionDef | ast.Lambda) -> types.CodeType | None:
-        """The code object of a nested function; equal lambdas of one line share theirs. None for a function
-        that CPython made no code for, because nothing leads to it.
+        """The code object of a nested function; identical lambdas on one line share theirs. None for an
+        unreachable function, for which CPython compiles no code.
         """
         for code in self.nested:
             if is_of(node, code):
@@ -459,7 +457,7 @@ class Expressions(Loops):
 
 
 def _module_that_stays(node: Ask) -> Any:
-    """The module of an import, if it is there and stays as it is while Python runs; else None."""
+    """The imported module, if it is loaded and cannot change while Python runs; else None."""
     if node.function not in (asking.module, asking.top_module, asking.from_module):
         return None
     name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
@@ -473,8 +471,8 @@ def _module_that_stays(node: Ask) -> Any:
 
 
 def _keyword_pairs(node: ast.Call) -> list[tuple[ast.expr | None, ast.expr]]:
-    """(key, value) of each keyword of a call, (None, mapping) for what has two stars; a display with two
-    stars counts as keywords, for nobody else sees it.
+    """(key, value) for each keyword of a call and (None, mapping) for `**mapping`. A dict display after `**`
+    counts as keywords, since nothing else refers to it.
     """
     pairs: list[tuple[ast.expr | None, ast.expr]] = []
     for k in node.keywords:
@@ -487,7 +485,7 @@ def _keyword_pairs(node: ast.Call) -> list[tuple[ast.expr | None, ast.expr]]:
     names = [key.value for key, _ in pairs if isinstance(key, ast.Constant)]
     if len(names) == len(set(names)) and all(isinstance(name, str) for name in names):
         return pairs
-    return [  # what comes twice is an error of the call, found when it is made
+    return [  # a repeated keyword is an error, raised by the call itself
         (None if k.arg is None else ast.copy_location(ast.Constant(k.arg), k.value), k.value)
         for k in node.keywords
     ]

@@ -1,4 +1,4 @@
-"""Which Python the compiler accepts; the rest is refused with line and caret before anything runs."""
+"""Decides which Python the compiler accepts; the rest is refused with line and caret before anything runs."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _HINTS: dict[type, tuple[str, ...]] = {
 
 
 def check(source: Source, code: types.CodeType) -> None:
-    """Raise UnsupportedSyntaxError at the first construct that the compiler does not take.
+    """Raise UnsupportedSyntaxError at the first construct that the compiler does not accept.
 
-    Nested functions are looked at when they are called. What is asked of names (does this name a
-    generator consumer?) is settled by the lowering.
+    Nested functions are checked when they are called. Questions about what a name refers to (such as whether
+    it is a generator consumer) are left to the lowering.
     """
     if code.co_flags & 0x280:  # coroutine, asynchronous generator
         raise refusal(source, source.node, "async def", _ASYNC_FIXES)
@@ -66,7 +66,7 @@ def check(source: Source, code: types.CodeType) -> None:
 
 
 def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = ()) -> UnsupportedSyntaxError:
-    """The error for a construct that is not taken, at its place."""
+    """The error for a construct that is not accepted, at its position."""
     return UnsupportedSyntaxError(
         f"Differentiating through {what} is not supported, found in {source.name}()",
         place=source.place(node),
@@ -79,7 +79,7 @@ def refusal(source: Source, node: ast.AST, what: str, fixes: tuple[str, ...] = (
 
 
 def _look(source: Source, nodes: list[ast.AST], body: list[ast.AST]) -> None:
-    """Refuse the first of these nodes, and of what is in them, that is not taken."""
+    """Refuse the first construct in these nodes, at any depth, that is not accepted."""
     for node in nodes:
         kind = type(node)
         if kind in LEAVES:
@@ -91,7 +91,7 @@ def _look(source: Source, nodes: list[ast.AST], body: list[ast.AST]) -> None:
 
 
 def _refuse(source: Source, node: ast.AST, body: list[ast.AST]) -> None:
-    """Refuse what is not taken; a global that is declared and only read is a global like any other."""
+    """Refuse a node that is not accepted; a global that is declared but only read is accepted."""
     kind = type(node)
     if isinstance(node, ast.Global) and not set(node.names).isdisjoint(assigned(body, appends=False)):
         raise refusal(source, node, _WORDS[ast.Global])

@@ -1,6 +1,5 @@
-"""Values that go straight to who reads them: by way of no copy, no tuple that is taken apart again, and no
-branch whose way is known.
-"""
+"""Passes values straight to their readers: removes copies, tuples that are only taken apart again, and
+branches whose condition is known."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from .lowering import OF_CERTAIN_TRUTH
 
 
 def forward(function: ir.Function, unstarred: Collection[str] = ()) -> None:
-    """Rewrite the function so. Nobody sees a difference: the tuples that go were seen by nobody else. Calls
-    with stars of the functions in `unstarred` become calls without.
+    """Rewrite the function in place, with no visible difference: the tuples removed were used nowhere else.
+    Calls with stars of the functions in `unstarred` become calls without stars.
     """
     forwarding = _Forwarding(unstarred)
     function.body[:] = forwarding.block(function.body)
@@ -27,7 +26,7 @@ def forward(function: ir.Function, unstarred: Collection[str] = ()) -> None:
 
 
 def drop_unread(function: ir.Function, tuples: set[str]) -> None:
-    """Let go of those containers that nobody reads any more, and of those in them."""
+    """Remove those of these tuples that are no longer read, and then those that only they contained."""
     while True:
         uses = use_counts(function)
         unread = {name for name in tuples if not uses[name]}
@@ -38,9 +37,9 @@ def drop_unread(function: ir.Function, tuples: set[str]) -> None:
 
 
 def without_copies(function: ir.Function, meant: Callable[[ir.Atom], Any]) -> set[ir.Atom]:
-    """Have a list that is built here, and read but for its copy, be read itself where that is gone through at
-    once: nobody can tell. `meant` gives what a function that is called is; gives the functions, as operands,
-    that had to be what they are.
+    """Where a list built here is copied by `list` only for a call that consumes it immediately, consume the
+    list itself: the difference cannot be seen. `meant` gives the object that a callee is; returns the
+    callees, as operands, whose identity this relies on.
     """
     ops = {let.target: let.op for let in function.lets()}
     joins = dict(join for s in function.statements() for join in joins_of(s))
@@ -66,7 +65,7 @@ def without_copies(function: ir.Function, meant: Callable[[ir.Atom], Any]) -> se
 
 
 def _is_of_one(op: ir.Op | None) -> bool:
-    """Whether an operation is a call of a function with one argument."""
+    """Whether an operation is a call of a function with one positional argument."""
     return isinstance(op, ir.Call) and op.method is None and not op.keywords and len(op.args) == 1
 
 
@@ -78,9 +77,9 @@ def _is_only_built(
     uses: dict[Any, list[str]],
     counts: Counter[Any],
 ) -> bool:
-    """Whether a value is a list that a comprehension builds, with one reader besides."""
+    """Whether a value is a list that a comprehension builds and whose only other reader is `reader`."""
     names, joined = [atom], Counter[Any]()
-    for name in names:  # which grows meanwhile
+    for name in names:  # which grows in the loop
         op, sources = ops.get(str(name)), joins.get(str(name), [])
         joined.update(sources)
         if isinstance(op, ir.Append) and op.hidden:
@@ -101,10 +100,10 @@ class _Forwarding(Copying):
     def __init__(self, unstarred: Collection[str]) -> None:
         super().__init__(lambda name: self.known.get(name, name))
         self.unstarred = unstarred
-        self.known: dict[str, ir.Atom] = {}  # names that are none any more, and what stands for them
+        self.known: dict[str, ir.Atom] = {}  # names that no longer exist -> what replaces them
         self.tuples: dict[str, tuple[ir.Atom, ...]] = {}
-        self.dicts: dict[str, dict[Any, ir.Atom]] = {}  # those that stand for arguments
-        self.taken_apart: list[ir.Handed] = []  # an item counted as made of the tuple, and of all in it
+        self.dicts: dict[str, dict[Any, ir.Atom]] = {}  # those that represent arguments
+        self.taken_apart: list[ir.Handed] = []  # an item counts as made of the tuple, which is made of all
 
     def block(self, block: ir.Block) -> ir.Block:
         out: ir.Block = []
@@ -132,7 +131,7 @@ class _Forwarding(Copying):
         if not (isinstance(test, ir.Const) and isinstance(test.value, OF_CERTAIN_TRUTH)):
             return False
         arm = statement.then if test.value else statement.orelse
-        return not any(isinstance(inner, ir.Raise) for inner in arm)  # what follows would never be reached
+        return not any(isinstance(inner, ir.Raise) for inner in arm)  # what follows would be unreachable
 
     def _one_arm(self, statement: ir.If) -> ir.Block:
         test: Any = self.atom(statement.test)
@@ -142,7 +141,7 @@ class _Forwarding(Copying):
         return block
 
     def _value(self, op: ir.Op) -> ir.Atom | None:
-        """What stands for the result of an operation, if that is known."""
+        """The atom that replaces the result of an operation; None if it is not known."""
         if isinstance(op, ir.Move):
             return op.value if op.checked is None else None
         if isinstance(op, ir.Compare) and op.symbol in ("is", "is not"):
@@ -164,13 +163,13 @@ class _Forwarding(Copying):
 
 
     def _is_empty(self, atom: ir.Atom) -> bool:
-        """Whether a value is the dict of keywords that no call gave."""
+        """Whether an atom is the keyword dict of a call that passed no keywords."""
         if isinstance(atom, ir.Const):
             return atom.value is None
         return self.dicts.get(atom) == {}
 
     def _copied(self, op: ir.Call | ir.Collect) -> ir.Atom | None:
-        """The tuple that `tuple` is given, or the one empty dict that keywords are collected from."""
+        """The known tuple `t` of `tuple(t)`, or the empty dict that keywords are taken from; else None."""
         if isinstance(op, ir.Collect):
             alone = op.kind == "keywords" and len(op.items) == 1 and self._is_empty(op.items[0])
             return op.items[0] if alone else None
@@ -178,14 +177,14 @@ class _Forwarding(Copying):
         return op.args[0] if of_one and op.args[0] in self.tuples else None
 
     def _as_call(self, op: ir.Op) -> ir.Op:
-        """A call with stars before a tuple that is known, as one with its items."""
+        """A call with a star before a known tuple, rewritten to take its items as arguments."""
         if not isinstance(op, ir.Apply) or op.method is not None or not self._is_empty(op.keywords):
             return op
         items = self.tuples.get(str(op.args)) if op.function in self.unstarred else None
         return op if items is None else ir.Call(op.function, items, starred=True)
 
     def _by_key(self, op: ir.Item | ir.Unpack) -> ir.Atom | None:
-        """What a dict that stands for an argument has under a key."""
+        """The value under a constant key of a dict that represents an argument; None if it is not known."""
         parts = self.dicts.get(str(op.value))
         if parts is None or not isinstance(op, ir.Item) or not isinstance(op.index, ir.Const):
             return None
@@ -196,7 +195,7 @@ class _Forwarding(Copying):
 
 
 def _identity(op: ir.Compare) -> ir.Atom | None:
-    """Whether two literals are one, where one of them is None, a truth value or `...`."""
+    """The result of `is` between two constants, at least one of them None, a bool or `...`; else None."""
     if not (isinstance(op.left, ir.Const) and isinstance(op.right, ir.Const)):
         return None
     left, right = op.left.value, op.right.value

@@ -1,8 +1,8 @@
-"""Generator expressions that are passed on: each is a generator of calls of functions made of its parts.
+"""Generator expressions that are passed on: each becomes a generator that calls functions made of its parts.
 
-`(e for t in xs if c)` is `generated(item, tested(test, xs))` where `item` is a function of what `t`
-stands for that gives `e`, and `test` one that gives `c`. Those that are read at once and by nobody else are
-loops (`loops`).
+`(e for t in xs if c)` is `generated(item, tested(test, xs))`, where `item` is a function from `t` to `e`
+and `test` one from `t` to `c`. Generator expressions that are consumed immediately, and only once, are
+lowered to loops (`loops`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ...parsing import compiled_within
 from ..base.source import Source, remember
 from .names import renamed
 
-# Functions that were made, by the code object around them and their place: the same for each of its passes.
+# The code of functions made here, by enclosing code object and position, so that all passes share it.
 _MADE: weakref.WeakValueDictionary[Any, types.CodeType] = weakref.WeakValueDictionary()
 
 
 def item_of(node: ast.GeneratorExp) -> ast.FunctionDef:
-    """The function that makes an item of a generator expression from an item of its first iterable."""
+    """The function from an item of the first iterable to what the generator expression yields for it."""
     first, *others = node.generators
     made: ast.expr = node.elt
     if others:
@@ -31,7 +31,7 @@ def item_of(node: ast.GeneratorExp) -> ast.FunctionDef:
 
 
 def test_of(node: ast.GeneratorExp) -> ast.FunctionDef | None:
-    """The function that tests the items of its first iterable; None if all are taken."""
+    """The function that tests the items of the first iterable; None if there is no condition."""
     first = node.generators[0]
     if not first.ifs:
         return None
@@ -57,11 +57,11 @@ def _function(node: ast.GeneratorExp, target: ast.expr, result: ast.expr) -> ast
 def code_of(
     function: ast.FunctionDef, source: Source, outer: types.CodeType, around: set[str]
 ) -> tuple[types.CodeType, dict[str, str]]:
-    """The code of such a function, with its text known to `find_source`, and what the variables that it
-    captures are called around it; `around` are the variables there.
+    """The code of a function made here, and the mapping from the names it captures to the names used around
+    it. Its source is registered with `find_source`; `around` are the variables in the enclosing scope.
     """
     names = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)}
-    # Variables of comprehensions have names that Python's text cannot say.
+    # Variables of comprehensions have names that are not valid in Python source.
     hidden = {name: f"_{name.lstrip('.')}" for name in names if name.startswith("..")}
     function = renamed(function, hidden)
     for parameter in function.args.args:
@@ -77,8 +77,8 @@ def code_of(
 
 
 def handed_on(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[ast.GeneratorExp]:
-    """The generator expressions in a text that others may read, later perhaps; `reads_first` tells of a call
-    whether it goes through its first argument at once, or becomes a loop that does.
+    """The generator expressions in a tree that may be read elsewhere, perhaps later. `reads_first` says
+    whether a call consumes its first argument immediately, or becomes a loop that does.
     """
     found = [node for node in ast.walk(tree) if isinstance(node, ast.GeneratorExp)]
     if not found:

@@ -1,6 +1,5 @@
-"""Captured functions of the author's that are known by their texts: what they capture in turn, and their
-defaults, as captured variables of the function that captures them.
-"""
+"""Turns what captured functions hold, their own captured variables and defaults, into captured variables of
+the function that captures them."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from ...rules.kinds import Literal, Text
 from ..base import ir
 from ..base.liveness import use_counts
 
-Free = tuple[Any, ...]  # the signatures of captured variables
+Free = tuple[Any, ...]  # the signatures of captured variables, in order
 
 
 @dataclass(frozen=True)
 class Held:
-    """A captured function, and what stands for its captured variables and its defaults."""
+    """A captured function, with the atoms for its captured variables and its defaults."""
 
     code: types.CodeType
     captured: dict[str, ir.Atom]
@@ -26,8 +25,8 @@ class Held:
 
 
 def read_held(function: ir.Function, free: Free) -> tuple[Free, dict[str, Held]]:
-    """Give a function what the functions hold that it captures, as more captured variables: the signatures of
-    all, and the functions by name.
+    """Add what the captured functions hold to the function's captured variables. Returns the signatures of
+    all captured variables, and a `Held` for each such function by name.
     """
     signatures, found = list(free), dict[str, Held]()
 
@@ -68,7 +67,7 @@ def read_held(function: ir.Function, free: Free) -> tuple[Free, dict[str, Held]]
 
 
 def leave_unread(function: ir.Function, free: Free) -> Free:
-    """Take those of them from the function again that nobody reads; the signatures of the others."""
+    """Remove the variables added by `read_held` that are not read. Returns the signatures of the rest."""
     uses = use_counts(function)
     read = {name for name in function.free if name not in function.within or uses[name]}
     for name in reversed(function.free):  # what is read from something comes after it

@@ -1,4 +1,4 @@
-"""`ignore_derivatives`: what runs out of sight of the AD, a value, a function or the block of a `with`."""
+"""`ignore_derivatives`: hides a value, a function or the block of a `with` from the AD."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIXES = ("keep records in a list outside: history.append(...)", "return the val
 
 
 class Ignored:
-    """What `ignore_derivatives()` gives: the context of a `with` whose block is a constant."""
+    """The context manager that `ignore_derivatives()` returns: the block of its `with` is constant."""
 
     def __enter__(self) -> None:
         return None
@@ -61,8 +61,8 @@ def ignore_derivatives(value_or_function: Any = _NOTHING) -> Any:
 
 
 def _unseen(function: Callable[[], Any]) -> Any:
-    """What the function gives; MutationError if it has changed an array that a pullback may have kept, or a
-    part of an argument.
+    """The function's result; raises MutationError if the function changed an array that a pullback may have
+    kept, or a part of an argument.
     """
     before = Seen(arrays_in_reach(function))
     y = function()
@@ -76,9 +76,9 @@ def _unseen(function: Callable[[], Any]) -> Any:
 
 
 class Block(ast.expr):
-    """What the block of a `with ignore_derivatives():` leaves: the values of `bound`, as a dict by name.
+    """The result of the block of a `with ignore_derivatives():`, the values of `bound` in a dict by name.
 
-    `args` are the names that it reads, `given` those that it binds and that have a value before.
+    `args` are the names that the block uses.
     """
 
     _fields = ("args",)
@@ -91,7 +91,7 @@ class Block(ast.expr):
 
 
 def bound_in(source: Source, node: ast.With) -> list[str]:
-    """The names that a block binds; refused where it does what a function of its own cannot."""
+    """The names that the block binds and that are needed; refuses what the block cannot do as a function."""
     item = node.items[0]
     if len(node.items) > 1 or item.optional_vars is not None:
         raise refusal(
@@ -120,7 +120,7 @@ def bound_in(source: Source, node: ast.With) -> list[str]:
 
 
 def binds_surely(node: ast.With, name: str) -> bool:
-    """Whether a name has a value after the block whatever happens in it."""
+    """Whether the block assigns a name unconditionally."""
     plain = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.FunctionDef)
     return any(
         name in assigned([statement], appends=False)
@@ -130,7 +130,7 @@ def binds_surely(node: ast.With, name: str) -> bool:
 
 
 def code_of_block(node: ast.With, filename: str, enclosing: set[str], given: list[str]) -> types.CodeType:
-    """The code of a block as a function: `given` are its parameters, the names around it are captured."""
+    """The code of a block as a function with parameters `given`, which captures the names `enclosing`."""
     arguments = ast.arguments([], [ast.arg(name) for name in given], None, [], [], None, [])
     names = ast.Call(ast.Name("locals", ast.Load()), [], [])
     block = ast.FunctionDef("ignored", arguments, [*node.body, ast.Return(names)], [])
@@ -140,12 +140,12 @@ def code_of_block(node: ast.With, filename: str, enclosing: set[str], given: lis
 
 
 def run_block(block: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The names that a block leaves, and their values."""
+    """Run a block; returns the variables that it leaves, by name."""
     return watched(lambda: _unseen(block), None)()
 
 
 def left_by(found: dict[str, Any], name: str) -> Any:
-    """The value that a block has left under a name."""
+    """The value that a block left under a name; UNBOUND if it left none."""
     return found.get(name, ir.UNBOUND)
 
 

@@ -1,9 +1,9 @@
-"""Calls of small functions of the author's, replaced by the lowered bodies of these.
+"""Replaces calls of the author's small functions by their lowered bodies.
 
-A function counts that is a global of the same namespace, or that was made in the same function and is only
-called, or a method of an object whose attributes are parameters (`opening`). What makes its body mean
-something else in another place, or can be told only of a frame of its own, keeps it a call; so does a call
-whose arguments do not fit, which says so itself.
+This applies to a global of the same namespace, to a captured function known by its source, to a function
+made in the same function and only called, and to a method of an object whose attributes are parameters
+(`opening`). A function stays a call if its body would mean something else in another place or needs a
+frame of its own; so does a call whose arguments do not fit, so that it raises its own error.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ from .lowering import Surroundings
 from .opening import Structure, read_fields
 from .readers import Inlined, is_plain
 
-_SMALL = 60  # statements of a function that is inlined, with all that is inlined into it
-_MOST = 600  # statements that come into one function in all
-_DEEPEST = 12  # blocks within blocks: Python takes twenty loops
-_ALWAYS = 3  # statements of a function that is inlined whatever it is given
+_SMALL = 60  # statements in a function that is inlined, including those inlined into it
+_MOST = 600  # statements inlined into one function in total
+_DEEPEST = 12  # levels of nested blocks: Python allows twenty loops
+_ALWAYS = 3  # statements of a function that is inlined whatever its arguments
 _TRIALS = 5
 _ROUNDS = 6  # a function that captures another one is inlined before the other is
-_NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
+_NUMBERED = re.compile(r"_\d+$")  # the suffix that single assignment adds to a name
 _OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-# What needs a frame, a cell or an owner of its own.
+# Operations that need their own frame, cell or owner.
 _KEPT_APART = (ir.Write, ir.MakeFunction, ir.MakeCell, ir.ReadCell)
-# What gives a value that nobody else has, so that changing it in place changes no argument.
+# Operations whose result is new, so that changing it in place changes no argument.
 _NEW = (ir.Binary, ir.Unary, ir.Compare, ir.Build, ir.Append, ir.Format, ir.Augmented)
 
 
 @dataclass(frozen=True)
 class Callees:
-    """What is asked about the functions that are called; `around` is as for the lowering of their callers.
+    """What is asked about callees; `around` is as for the lowering of their callers.
 
-    `look` tells what a name stands for now, without a note of it; `known_in` tells of a function whether what
-    an atom in it is passed on as is of known types.
+    `look` gives the current value of a name without recording that it was read. `known_in` takes a function
+    and returns a test of whether an atom in it, passed on unchanged, has a known type.
     """
 
     namespace: dict[str, Any]
@@ -60,9 +60,7 @@ class Callees:
     _lowered: dict[types.CodeType, tuple[set[str], ir.Function | None]] = field(default_factory=dict)
 
     def lowered(self, code: types.CodeType) -> tuple[set[str], ir.Function | None]:
-        """A function before anything is inlined into it, and the names that its lowering asked for; None for
-        one that is refused.
-        """
+        """The names that lowering a function looked up, and the function itself; None if refused."""
         if code not in self._lowered:
             names: set[str] = set()
 
@@ -81,7 +79,7 @@ class Callees:
 
 @dataclass
 class _Body:
-    """A lowered function that may stand in place of its calls."""
+    """A lowered function that may replace calls of it."""
 
     function: ir.Function
     source: Source
@@ -95,7 +93,7 @@ class _Body:
 
 @dataclass
 class _Callee:
-    """What a call calls: the body, and values for its captured variables and for what is not handed in."""
+    """The function that a call calls: its body, and atoms for its captured variables and defaults."""
 
     body: _Body
     captured: dict[str, ir.Atom] = field(default_factory=dict)
@@ -112,11 +110,10 @@ def inline(
     containers: dict[str, Structure],
     texts: dict[str, Held],
 ) -> tuple[ir.Function, list[Inlined]]:
-    """The function with bodies in place of calls, and the functions and methods whose bodies these are, but
-    for those of captured functions. Its `containers` are those of `opening`, its `texts` those of `held`.
+    """The function with calls replaced by bodies, and the globals and methods that were inlined.
 
-    A call stays one where the types of what it is given are not known: a pass of its own is made for those
-    that it has when it runs.
+    `containers` come from `opening`, `texts` from `held`. A call whose argument types are not known stays a
+    call: it gets a separate pass for the types that it has at run time.
     """
     left: set[Place] = set()
     for _ in range(_TRIALS if _calls_functions(function, callees.namespace, containers, texts) else 0):
@@ -131,7 +128,7 @@ def inline(
         if not unknown:
             made.handed = [handed for handed in made.handed if handed.counts]
             for name in work.looked_up:
-                callees.around.find_global(name)  # so that it is noted
+                callees.around.find_global(name)  # so that the look-up is recorded
             return made, list({(held.of_class, held.name): held for held in work.inlined}.values())
         left |= unknown
     return function, []
@@ -143,9 +140,7 @@ def _calls_functions(
     containers: dict[str, Structure],
     texts: dict[str, Held],
 ) -> bool:
-    """Whether there is any call of a function that is a global, captured, or made in the function, or of a
-    method.
-    """
+    """Whether the function calls a global, captured or nested function, or a method of an opened object."""
     made = {let.target: let.op for let in function.lets()}
     calls = [op for op in made.values() if isinstance(op, ir.Call)]
     if any(_method(op, containers) is not None for op in calls):
@@ -162,14 +157,14 @@ def _calls_functions(
 
 
 def _method(op: ir.Call, containers: dict[str, Structure]) -> types.FunctionType | None:
-    """The method of an opened object that a call calls, if it does."""
+    """The method of an opened object that a call calls; None if it calls something else."""
     structure = containers.get(str(op.function))
     found = None if structure is None else structure.method(op.method or "__call__")
     return found if isinstance(found, types.FunctionType) else None
 
 
 class _Inlining:
-    """The calls in one function; `path` are the codes of the functions that it is lowered for."""
+    """Inlines the calls in one function; `path` holds the codes of the functions it is being lowered for."""
 
     def __init__(
         self,
@@ -182,22 +177,22 @@ class _Inlining:
         texts: dict[str, Held],
     ) -> None:
         self.function = function
-        self.texts = texts  # those of functions that it captures
+        self.texts = texts  # those of captured functions
         self.containers = containers  # those of `opening`, whose methods are known
         self.source = source
         self.path = path
         self.callees = callees
-        self.left = left  # the places of calls that stay
+        self.left = left  # the places of calls that are not inlined
         self.inlined: list[Inlined] = []
         self.looked_up: set[str] = set()
-        self.recursive = False  # whether a function that is being lowered is called
+        self.recursive = False  # whether it calls a function that is being lowered
         self._bodies: dict[types.CodeType, _Body | None] = {}
         self._room = _MOST
         self._made: dict[str, ir.Let] = {}
         self._uses: Counter[Any] = Counter()
         self._calls: Counter[Any] = Counter()
-        self._left: set[str] = set()  # functions of which a call was replaced
-        self._given: set[str] = set()  # names of values in bodies, which may not stand in the function yet
+        self._left: set[str] = set()  # functions with an inlined call
+        self._given: set[str] = set()  # names in inlined bodies, perhaps not yet in the function
 
     def run(self) -> None:
         for _ in range(_ROUNDS):
@@ -205,7 +200,7 @@ class _Inlining:
                 return
 
     def _round(self) -> bool:
-        """Go through the function once; whether anything was replaced."""
+        """Go through the function once; returns whether anything was replaced."""
         function = self.function
         lets = function.lets()
         self._made = {s.target: s for s in lets}
@@ -230,7 +225,7 @@ class _Inlining:
             self.function.assumed[loaded[str(relied)]] = meant[str(relied)]
 
     def _let_go(self) -> None:
-        """Drop the reading or making of functions that nobody calls any more."""
+        """Drop loads and definitions of functions that are no longer called."""
         uses = use_counts(self.function)
         drop(self.function.body, {name for name in self._left if not uses[name]})
 
@@ -247,7 +242,7 @@ class _Inlining:
         block[:] = out
 
     def _in_place_of(self, statement: ir.Let, depth: int) -> ir.Block:
-        """The body of what a statement calls, where that may stand here; else the statement."""
+        """The body of the callee if it can be inlined here; otherwise the statement itself."""
         op = statement.op
         if not isinstance(op, ir.Call) or not isinstance(op.function, str):
             return [statement]
@@ -268,7 +263,7 @@ class _Inlining:
         return self._placed(statement, callee, given, not op.starred)
 
     def _call(self, statement: ir.Let) -> Place:
-        """Which call of the author's text a statement is."""
+        """The place in the author's source of the call that a statement makes."""
         return statement.position.place_in(self.source)
 
     # -- what is called --------------------------------------------------------------------------------------
@@ -282,8 +277,8 @@ class _Inlining:
         return self._nested(name, made.op) if isinstance(made.op, ir.MakeFunction) else None
 
     def _captured(self, name: str) -> _Callee | None:
-        """A function that is captured: its text is part of what the pass is known by, and so holds no other
-        that is captured without an end.
+        """The callee for a captured function. Its source is part of the pass's signature, so it cannot
+        capture functions without end.
         """
         held = self.texts.get(name)
         body = None if held is None else self._body_of(held.code)
@@ -303,7 +298,7 @@ class _Inlining:
     def _by_name(
         self, name: str, function: types.FunctionType, of_class: Callable[[], type | None] | None = None
     ) -> _Callee | None:
-        """A function that a name stands for, in the namespace or in a class."""
+        """The callee for a function found under a name, in the namespace or in a class."""
         if not is_plain(function, self.callees.namespace, self.callees.has_rule):
             return None
         body = self._body(function.__code__)
@@ -316,7 +311,7 @@ class _Inlining:
 
     def _nested(self, name: str, op: ir.MakeFunction) -> _Callee | None:
         if op.cells or self._uses[name] != self._calls[name]:
-            return None  # others may hold it, and give it a rule or other defaults
+            return None  # it may be used elsewhere, and be given a rule or other defaults
         if any(isinstance(atom, ir.Const) and atom.value is ir.UNBOUND for _, atom in op.captured):
             return None
         body = self._body(op.code)
@@ -340,7 +335,7 @@ class _Inlining:
             return None
         names, function = self.callees.lowered(code)
         if function is None:
-            return None  # the call will say it
+            return None  # the call itself will raise the error
         source, function = find_source(code), duplicate(function)
         inner = _Inlining(function, source, (*self.path, code), self.callees, self.left, {}, {})
         if len(function.statements()) <= 2 * _SMALL:
@@ -371,7 +366,7 @@ class _Inlining:
         return True
 
     def _free_for(self, body: _Body) -> bool:
-        """Whether the globals that a body reads are called in this function as nothing else is."""
+        """Whether no global that a body reads is shadowed by a name in this function."""
         function = self.function
         own = {*function.locals, *function.parameters, *function.free, *self._given}
         return body.loads.isdisjoint(own) and body.loads.isdisjoint(all_names(function))
@@ -386,7 +381,7 @@ class _Inlining:
     def _placed(
         self, statement: ir.Let, callee: _Callee, given: dict[str, ir.Atom], counts: bool
     ) -> ir.Block:
-        """The statements of a body in place of a call."""
+        """The statements of a body, copied to replace a call."""
         body, function = callee.body, self.function
         function.reserved |= body.loads
         function.assumed.update(body.function.assumed)
@@ -421,7 +416,7 @@ class _Inlining:
         return [*out, *last]
 
     def _argument(self, call: ir.Let, parameter: str, given: Any, out: ir.Block) -> ir.Atom:
-        """What a parameter stands for; `*args` are made a tuple."""
+        """The atom for a parameter; the values of `*args` are packed into a tuple."""
         if not isinstance(given, tuple):
             return given
         name = self._fresh(parameter)
@@ -433,7 +428,7 @@ class _Inlining:
 
 
 def _is_tame(value: Any) -> bool:
-    """Whether what a global stands for looks at no frame, as `warnings` and `logging` do."""
+    """Whether what a global refers to does not inspect its caller's frame, as `warnings` and `logging` do."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] in IMMORTAL - {"rulelab"}
     if is_authors_function(value) or not callable(value):
@@ -444,7 +439,7 @@ def _is_tame(value: Any) -> bool:
 
 
 def _is_new(atom: ir.Atom, made: dict[str, ir.Op], joins: dict[str, list[ir.Atom]]) -> bool:
-    """Whether a value was made in the function, whatever branch was taken, and is no argument of it."""
+    """Whether a value was created in the function on every path, and is not one of its arguments."""
     seen: set[ir.Atom] = set()
     waiting = [atom]
     while waiting:
@@ -467,7 +462,7 @@ def _depth(block: ir.Block) -> int:
 
 
 def _base(name: str, function: ir.Function) -> str:
-    """What a value of an inlined function is called after: its variable there."""
+    """The name that a copied value is named after: its variable in the inlined function."""
     return name if name in function.locals else _NUMBERED.sub("", name)
 
 
@@ -475,7 +470,7 @@ def _base(name: str, function: ir.Function) -> str:
 
 
 def _bound(callee: _Callee, call: ir.Call) -> dict[str, Any] | None:
-    """What each parameter is given, that of `*args` a tuple; None where the call does not fit."""
+    """The argument for each parameter, a tuple for `*args`; None if the arguments do not fit."""
     code = callee.body.code
     names = parameters_of(code)
     count, every = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
@@ -498,8 +493,8 @@ def _bound(callee: _Callee, call: ir.Call) -> dict[str, Any] | None:
 
 
 def _placing(body: Source, around: Source, call: ir.Position) -> Callable[[ir.Position], ir.Position]:
-    """Where statements of a body stand: at their own lines, or at that of the call if these are in another
-    text. Messages tell their own place either way.
+    """Maps positions in a body to positions in the caller: unchanged if both are in the same text, otherwise
+    the position of the call. Messages give the original place either way.
     """
     same = body.filename == around.filename and body.lines == around.lines
     at = call.place_in(around)

@@ -1,4 +1,4 @@
-"""Break, continue and early return as flags, so that every block has one way in and one way out."""
+"""Turns break, continue and early return into flags, so that every block has one entry and one exit."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from ...python_facts import JUMPS, STATEMENTS, jumps
 from ..base.copying import shallow
 from .making import assign, branch, flag, variable
 
-RESULT = ".result"  # dots keep these apart from every name a user can write
+RESULT = ".result"  # the dots keep these apart from every name an author can write
 _DONE = ".done"
-_DEEP = 40  # blocks within blocks; Python reads no more than a hundred levels of indentation
+_DEEP = 40  # levels of nested blocks; Python allows no more than a hundred levels of indentation
 
 
 @dataclass
 class _Loop:
-    """The flags of one loop: `stop` ends it after this iteration, `skip` passes over the rest of the body."""
+    """The flags of one loop: `stop` ends it after this iteration, `skip` skips the rest of the body."""
 
     stop: str
     skip: str
-    overrides: bool = False  # a jump to here replaces the one under way: that of a `finally`
+    overrides: bool = False  # whether a jump here, in a `finally`, replaces the one in progress
 
 
 class Straightened:
     """The statements of a function without jumps; `stop_of` gives the stop flag of each loop that has one.
 
-    Of a block of `closing`, a `try` and what follows it, the latter runs whatever jump leaves the `try`.
+    In a block of `closing`, which is a `try` and what follows it, the latter runs however the `try` is left.
     """
 
     def __init__(self, body: list[ast.stmt], closing: frozenset[ast.stmt] = frozenset()) -> None:
@@ -34,7 +34,7 @@ class Straightened:
         self.stop_of: dict[ast.AST, str] = {}
         self._depth = 0
         self._count = 0
-        if isinstance(body[-1], ast.Return) and not any(map(jumps, body[:-1])):  # nobody asks if it is done
+        if isinstance(body[-1], ast.Return) and not any(map(jumps, body[:-1])):  # the flag would be unused
             self.body = [*self._block(body[:-1], None), assign(RESULT, _value_of(body[-1]), body[-1])]
             return
         start = [assign(RESULT, ast.Constant(None), body[0]), flag(_DONE, False, body[0])]
@@ -89,7 +89,7 @@ class Straightened:
         return [*out, flag(loop.skip, True, statement)]
 
     def _cancelled(self, jump: str, loop: _Loop | None, at: ast.stmt) -> list[ast.stmt]:
-        """Flags back to where no such jump is under way."""
+        """Reset the flags to where no such jump is in progress."""
         if jump == "return":
             nothing = [assign(RESULT, ast.Constant(None), at), flag(_DONE, False, at)]
             return nothing + (self._cancelled("break", loop, at) if loop is not None else [])
@@ -103,7 +103,7 @@ class Straightened:
         return [self._try(body, loop), *self._block(after, over)]
 
     def _branch(self, statement: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
-        """A branch that always jumps leaves the rest to the other one; otherwise a flag guards the rest."""
+        """If one arm always jumps, the rest moves into the other arm; otherwise a flag guards the rest."""
         then, orelse, after = statement.body, statement.orelse, rest
         if self._depth <= _DEEP and always_jumps(then):
             orelse, after = orelse + rest, []
@@ -116,7 +116,7 @@ class Straightened:
         if not rest:
             return []
         flag = variable(_DONE if loop is None else loop.skip, at)
-        if self._depth > _DEEP:  # one guard for each statement: no deeper, however many returns there are
+        if self._depth > _DEEP:  # one guard for each statement, so that returns do not nest any deeper
             return [branch(flag, [], self._block([statement], loop), at) for statement in rest]
         return [branch(flag, [], self._block(rest, loop), at)]
 
@@ -126,7 +126,7 @@ class Straightened:
         new = shallow(statement)
         new.body = self._block(statement.body, loop)
         found = frozenset[str]().union(*map(jumps, statement.body))
-        if found:  # otherwise nobody asks whether to pass over something
+        if found:  # otherwise the flag is never read
             new.body = [flag(loop.skip, False, statement), *new.body]
         if found & {"break", "return"}:
             self.stop_of[new] = loop.stop
@@ -145,7 +145,7 @@ class Straightened:
         return new
 
     def _may_stop_in(self, statement: ast.Try) -> frozenset[str]:
-        """The jumps out of a `try` block that an exception on their way may bring to nothing."""
+        """The jumps out of a `try` that pass through a closing block, where an exception may cancel them."""
         inner = [n for s in statement.body for n in ast.walk(s) if n in self.closing]
         stopped = frozenset().union(*(jumps(n) for n in inner if isinstance(n, ast.stmt)))
         return stopped & frozenset().union(*map(jumps, statement.body))
@@ -156,7 +156,7 @@ def _value_of(statement: ast.Return) -> ast.expr:
 
 
 def always_jumps(statements: list[ast.stmt]) -> bool:
-    """Whether no path reaches the end of these statements."""
+    """Whether control never reaches the end of these statements."""
     for statement in statements:
         if isinstance(statement, (*JUMPS, ast.Raise)):
             return True

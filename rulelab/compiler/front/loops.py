@@ -1,4 +1,4 @@
-"""Loops and comprehensions, which are loops that append, in the intermediate form."""
+"""Lowers loops, and comprehensions, which are loops that append."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .lowering import UNBOUND, Lowering
 from .names import renamed, target_base
 from .stopping import may_stop, will_stop
 
-Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and what it takes apart
+Piece = tuple[ast.expr, str | Callable[[], ir.Atom]]  # a pattern of a loop, and the value it unpacks
 
 
-Scope = Mapping[str, str]  # the variables of a comprehension, and what they are called here
+Scope = Mapping[str, str]  # the variables of a comprehension -> their names here
 
 
 class Loops(Lowering):
-    """The part of the lowering that goes through something item by item."""
+    """The part of the lowering that iterates."""
 
     # -- loops -----------------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ class Loops(Lowering):
         self.block.append(ir.For(self._position(iterable), iteration, block, carried, stop, generates))
 
     def _assigned(self, nodes: Sequence[ast.AST]) -> list[str]:
-        """The variables that these nodes give new values, those apart that live in cells."""
+        """The variables that these nodes assign, except those that live in cells."""
         return [name for name in assigned(nodes) if name not in self.cells]
 
     def _open_loop(self, names: list[str]) -> tuple[list[ir.Phi], dict[str, ir.Atom]]:
@@ -79,7 +79,7 @@ class Loops(Lowering):
     # -- what is looped over ---------------------------------------------------------------------------------
 
     def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
-        """What is looped over, seen through zip, enumerate and range; `pieces` are the patterns to unpack."""
+        """Lower an iterable, looking through zip, enumerate and so on; adds patterns to `pieces`."""
         if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
             if not iterable.generators[0].ifs and not will_stop(iterable, self._known):
                 return self._generated(iterable, target, pieces)
@@ -115,17 +115,17 @@ class Loops(Lowering):
         return ir.Sequence(value, self._item(target, pieces))
 
     def _items_alone(self, iterable: ast.expr) -> ast.expr:
-        """What is gone through without another beside it, which may end first: a `map` says what it calls."""
+        """The iterable, a `map` as a generator expression; not for parts of a `zip`, where any may end it."""
         return as_calls(iterable, self._is_builtin, self._known) or iterable
 
     def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
-        """A value that is gone through at once and by nobody else."""
+        """A value that is consumed immediately and used nowhere else."""
         if isinstance(node, ast.GeneratorExp):
             return self._get_ListComp(node, "t")
         return self._columns(node, base) or self._expression(node, base)
 
     def _columns(self, node: ast.expr, base: str) -> ir.Atom | None:
-        """`zip(*rows)`, which is gone through at once; None for anything else."""
+        """`zip(*rows)`, for a caller that consumes it immediately; None for anything else."""
         if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
             return None
         rows = node.args[0]
@@ -134,7 +134,7 @@ class Loops(Lowering):
         return self._let(ir.Collect("transposed", (self._unpackable(rows.value),)), node, base)
 
     def _generator_of(self, iterable: ast.expr) -> tuple[ast.GeneratorExp | None, ast.expr | None]:
-        """(the generator expression that a loop runs over, where `enumerate` around it starts to count)."""
+        """The generator expression that a loop runs over, and the start of an `enumerate` around it."""
         if isinstance(iterable, ast.GeneratorExp):
             return iterable, None
         start = self._start_of(iterable)
@@ -144,7 +144,7 @@ class Loops(Lowering):
         return None, None
 
     def _start_of(self, call: ast.expr) -> ast.expr | None:
-        """Where `enumerate(iterable)` starts to count; None for any other expression."""
+        """The start of `enumerate(iterable)`; None for any other expression."""
         if not isinstance(call, ast.Call) or not call.args:
             return None
         starts = [*call.args[1:], *(k.value for k in call.keywords if k.arg == "start")]
@@ -154,7 +154,7 @@ class Loops(Lowering):
         return (starts or [zero])[0] if self._is_builtin(call.func, "enumerate") else None
 
     def _generated(self, generator: ast.GeneratorExp, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
-        """What a generator expression without tests runs over; its item is made in the loop."""
+        """The iteration for a generator expression without conditions; its item is computed in the loop."""
         scope = self._scope(generator.generators)
 
         def item() -> ir.Atom:
@@ -181,7 +181,7 @@ class Loops(Lowering):
         return self._let(ir.Call(ir.Const(set), (items,)), node, base)
 
     def _lists(self, node: Comprehension, elements: list[ast.expr], base: str) -> list[ir.Atom]:
-        """A loop that appends to a list for each of `elements`."""
+        """Lists built by one loop, which appends to a list for each of `elements`."""
         outs = [self.names.hidden() for _ in elements]
         for out in outs:
             self.env[out] = self._let(ir.Build("list", ()), node, base)
@@ -198,7 +198,7 @@ class Loops(Lowering):
         return made
 
     def _short_circuit(self, node: ast.Call, generator: ast.GeneratorExp, kind: str) -> ir.Atom:
-        """A loop that ends where `any` or `all` looks no further."""
+        """A loop that stops as soon as the result of `any` or `all` is known."""
         found = self.names.hidden()
         self.env[found] = ir.Const(False)
         self.stop_of[generator] = found
@@ -215,8 +215,8 @@ class Loops(Lowering):
     def _comprehension(
         self, node: Comprehension, changed: list[str], run: Callable[[Scope], None], generates: bool = True
     ) -> None:
-        """The loops of a comprehension around `run`; its variables are its own, so they go under names of
-        their own. `changed` are the variables that `run` changes.
+        """The loops of a comprehension around `run`, whose variables get hidden names, since they are local
+        to it. `changed` are the variables that `run` assigns.
         """
         generates = generates and isinstance(node, ast.GeneratorExp) and may_stop(node, self._known)
         scope = self._scope(node.generators)
@@ -230,7 +230,7 @@ class Loops(Lowering):
                 run(scope)
                 return
             generator = node.generators[number]
-            # The first iterable is the one expression that is evaluated outside the new scope.
+            # The first iterable is the only expression evaluated outside the new scope.
             iterable = generator.iter if number == 0 else renamed(generator.iter, scope)
             inside = lambda: self._filtered(generator.ifs, scope, lambda: nest(number + 1))  # noqa: E731
             outermost = generates and number == 0

@@ -1,4 +1,4 @@
-"""The syntax tree of a function to the intermediate form: every value named once, evaluation order kept."""
+"""Lowers a function's syntax tree to the intermediate form: single assignment, evaluation order kept."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ else: others
 
 
 def parameters_of(code: types.CodeType) -> tuple[str, ...]:
-    """The names of the parameters: positional, keyword-only, then `*args` and `**kwargs` where there are."""
+    """The names of the parameters: positional, keyword-only, then `*args` and `**kwargs` if present."""
     stars = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
 
@@ -46,7 +46,7 @@ def parameters_of(code: types.CodeType) -> tuple[str, ...]:
 def lower(
     source: Source, code: types.CodeType, around: Surroundings, cells: frozenset[str] = frozenset()
 ) -> ir.Function:
-    """The function in the intermediate form; raises UnsupportedSyntaxError for what is not taken.
+    """The function in the intermediate form; raises UnsupportedSyntaxError for code that is not accepted.
 
     `cells` are its captured variables that are rebound while it may run.
     """
@@ -62,7 +62,7 @@ def lower(
 
 
 class _Lowerer(Expressions):
-    """The lowering of one function: a method for each kind of statement."""
+    """The lowering of one function, with a method for each kind of statement."""
 
     def function(self) -> ir.Function:
         node, code = self.source.node, self.code
@@ -159,7 +159,7 @@ class _Lowerer(Expressions):
             self._store(target, value)
 
     def _copied(self, node: ast.expr, base: str) -> ir.Atom:
-        """`value.copy()` for a variable that is changed in place: an array must be a new one."""
+        """`value.copy()` for a variable that is changed in place; checks that an array was really copied."""
         owner = self._expression(node.func.value)  # type: ignore[attr-defined]
         made = self._let(ir.Call(owner, (), (), "copy"), node, base)
         self._let(ir.Ask(asking.check_copy, (owner, made)), node)
@@ -221,7 +221,7 @@ class _Lowerer(Expressions):
         outer, self.env = self.env, env
         result: list[ir.Atom] = []
         head, _ = self._inside(lambda: result.append(self._expression(node.test)))
-        # Names made in the head stay there: only the test reads it, so it is not differentiated.
+        # Names bound in the head stay there: only the test reads it, so it is not differentiated.
         self.env = env
         body, body_env = self._inside(lambda: self._statements(node.body))
         self.env = outer
@@ -238,7 +238,7 @@ class _Lowerer(Expressions):
         self._for(node, node.iter, node.target, lambda: self._statements(node.body), assigning)
 
     def _for_generated(self, node: ast.For, generator: ast.GeneratorExp, start: ast.expr | None) -> None:
-        """A loop over a generator expression: the body runs inside its loops, item by item."""
+        """A loop over a generator expression: the body runs inside the expression's own loops."""
         counter = self.names.hidden()
         changed = assigned([node.target, *node.body])
         if start is not None:
@@ -277,7 +277,7 @@ class _Lowerer(Expressions):
         self._assign(node.name, made)
 
     def _decorator(self, node: ast.expr) -> ir.Atom | _Wraps:
-        """What decorates; `functools.wraps(f)` changes no value, only what the function says of itself."""
+        """Lower a decorator; `functools.wraps(f)`, which changes only metadata, becomes a `_Wraps`."""
         if isinstance(node, ast.Call) and self._known(node.func) is functools.wraps:
             if len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
                 self._expression(node.func)
@@ -332,14 +332,14 @@ class _Lowerer(Expressions):
             self._assign(name, slot.target)
 
     def _is_constant(self, kinds: ast.expr | None) -> bool:
-        """Whether emitted code can write the classes of an `except` as the author did."""
+        """Whether generated code can write the classes of an `except` as the author did."""
         if kinds is None or (isinstance(kinds, ast.Constant) and kinds.value is BaseException):
             return True
         return _only_globals(kinds, self.local | self.free)
 
     def _asking_in_turn(self, node: ast.Try, number: str) -> ast.Try:
-        """One handler for whatever is raised asks each clause in turn for its classes, as late as Python, and
-        notes the `number` of the one that runs.
+        """A single handler evaluates the classes of each clause in turn, no earlier than Python would, and
+        records the `number` of the clause that runs.
         """
         error, at = self.names.hidden(), node.handlers[0]
         chosen: list[ast.stmt] = made("raise", at)

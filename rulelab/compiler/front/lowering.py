@@ -20,7 +20,7 @@ from .ownership import Ownership
 from .readers import Reader, Restated, restated
 
 UNBOUND = ir.Const(ir.UNBOUND)
-OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # constants of the text
+OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # of source constants
 
 
 @dataclass(frozen=True)
@@ -28,24 +28,24 @@ class Surroundings:
     """What the lowering may know about names outside the function."""
 
     find_global: Callable[[str], Any]  # the object now bound to a global or builtin name, or ir.UNBOUND
-    reads_only: Callable[[Any], bool]  # whether a callable keeps and shares nothing of its arguments
+    reads_only: Callable[[Any], bool]  # whether a callable neither keeps nor shares its arguments
     makes_fresh: Callable[[Any], bool]  # whether a callable returns a new object
     joins: Callable[[Any], bool] = lambda g: (
         False
-    )  # whether it makes an array of a list or tuple, all the same
-    captured: Mapping[str, Any] = field(default_factory=dict)  # what captured variables certainly hold
+    )  # whether it makes the same array from a list as from a tuple
+    captured: Mapping[str, Any] = field(default_factory=dict)  # captured variables known for certain
     reader: Callable[[str], Reader | None] = lambda name: (
         None
-    )  # the author's function of a global name, if it reads its first argument at once
-    has_rule: Callable[[Any], bool] = lambda g: True  # whether anyone has given a function a rule
+    )  # the author's function of a global name, if it consumes its first argument immediately
+    has_rule: Callable[[Any], bool] = lambda g: True  # whether a function has been given a rule
 
 
 class PerhapsUnbound(Exception):
-    """A nested function captures the named variable, which may have no value yet: a cell must hold it."""
+    """A nested function captures the named variable while it may be unbound, so it has to live in a cell."""
 
 
 class Lowering:
-    """The state of one lowering, and the steps that statements and expressions share."""
+    """The state of one lowering, and the steps shared by statements and expressions."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Lowering:
         self.free = set(code.co_freevars)
         self.names = Names(self.local | self.free, set(names_in(code)))
         self.env: dict[str, ir.Atom] = {}
-        self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}  # those made here, and what is in them
+        self.tuples: dict[ir.Atom, tuple[ir.Atom, ...]] = {}  # the tuples made here and their items
         self.block: ir.Block = []
         self.slots: list[dict[str, str]] = []
         self.assumed: dict[str, Any] = {}
@@ -74,12 +74,12 @@ class Lowering:
         self.rebound = rebound_captures(source.node, set(code.co_cellvars), self._turns_first) | shared
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.stop_of: dict[ast.AST, str] = {}
-        self.sliced: ir.Atom = ir.Const(None)  # the owner of the index that is being lowered
+        self.sliced: ir.Atom = ir.Const(None)  # the value that is indexed by the expression being lowered
 
     # -- names -----------------------------------------------------------------------------------------------
 
     def _known(self, node: ast.expr) -> Any:
-        """The object that a dotted name from outside stands for now, or UNBOUND."""
+        """The object that a dotted name from outside the function refers to now, or UNBOUND."""
         return known(node, self.local | self.free, self.around)
 
     def _is_builtin(self, node: ast.expr, name: str) -> bool:
@@ -89,7 +89,7 @@ class Lowering:
         return False
 
     def _reads_first(self, call: ast.Call) -> bool:
-        """Whether a call goes through a generator expression, its first argument, at once."""
+        """Whether a call immediately consumes its first argument, a generator expression."""
         if consumes_first(call, self._known):
             return True
         name = call.func.id if isinstance(call.func, ast.Name) else None
@@ -105,13 +105,13 @@ class Lowering:
         return name in self.readers
 
     def _turns_first(self, call: ast.Call) -> bool:
-        """The same, or whether the call becomes a loop that does."""
+        """Whether a call immediately consumes its first argument, or becomes a loop that does."""
         if self._restated(call) is not None:
-            return ends_nothing(call.args[0], self._known)  # type: ignore[arg-type]  # as all that are asked for
+            return ends_nothing(call.args[0], self._known)  # type: ignore[arg-type]
         return self._reads_first(call) or any(self._known(call.func) is f for f in (any, all, enumerate))
 
     def _restated(self, call: ast.Call) -> Restated | None:
-        """What is called in place of a call, unless by a captured name: what that means no guard asks."""
+        """What replaces a call, if anything; None for a captured callee, which no guard checks."""
         if first_name(call.func) in self.free:
             return None
         return restated(call, self._known, self.around.has_rule)
@@ -126,7 +126,7 @@ class Lowering:
 
     @functools.cached_property
     def ownership(self) -> Ownership:
-        """The life of the local variables, which is followed once something is changed in place."""
+        """The uses of the local variables, analysed only when something is changed in place."""
         return Ownership(self.source.node, self._reads_only, self._makes_fresh)
 
     def _makes_fresh(self, node: ast.expr) -> bool:
@@ -143,7 +143,7 @@ class Lowering:
     # -- variables -------------------------------------------------------------------------------------------
 
     def _make_cell(self, name: str, first: ir.Atom, node: ast.AST) -> None:
-        """The variable lives in a cell from here on: nested functions see it, and it is rebound."""
+        """Have a variable live in a cell from here on: nested functions see it, and it is rebound."""
         self.cells[name] = self._let(ir.MakeCell(first), node, f"{name_base(name)}_cell")
 
     def _assign(self, name: str, atom: ir.Atom) -> None:
@@ -158,7 +158,7 @@ class Lowering:
     def _read(self, name: str, node: ast.AST) -> ir.Atom:
         if name in self.cells:
             return self._let(ir.ReadCell(self.cells[name], name, name in self.free), node, name_base(name))
-        if name == "__debug__":  # CPython compiles no code for what it rules out
+        if name == "__debug__":  # CPython compiles no code for the branch it rules out
             return ir.Const(__debug__)
         if name not in self.local and name not in self.free and not name.startswith("."):
             return self._let(ir.Load(name), node, name)
@@ -173,7 +173,7 @@ class Lowering:
         return atom is UNBOUND or (isinstance(atom, str) and atom in self.names.maybe_unbound)
 
     def _note_unbound(self, phi: ir.Phi) -> None:
-        """A join with a way in on which the variable has no value: reading it must check."""
+        """Record a join on which the variable may have no value, so that reading it is checked."""
         if any(self._may_be_unbound(source) for source in phi.sources):
             self.names.maybe_unbound.add(phi.target)
 
@@ -189,7 +189,7 @@ class Lowering:
         return target
 
     def _inside(self, run: Callable[[], None]) -> tuple[ir.Block, dict[str, ir.Atom]]:
-        """Run with a new block and a copy of the environment; give both, and restore."""
+        """Run with a new block and a copy of the environment, then restore both; returns the new ones."""
         block, env = self.block, self.env
         self.block, self.env = [], dict(env)
         run()
@@ -233,7 +233,7 @@ class Lowering:
             self._let(ir.Write(kind, owner, key, value, self._owned(target)), target)
 
     def _spot(self, target: ast.expr) -> tuple[str, ir.Atom, ir.Atom]:
-        """What `target` stands for, an "item" or an "attribute": of which value, under which key."""
+        """What an assignment to `target` writes: an "item" or an "attribute", its owner, and the key."""
         if isinstance(target, ast.Subscript):
             owner = self._expression(target.value)
             return "item", owner, self._index(target.slice, owner)
@@ -241,7 +241,7 @@ class Lowering:
         return "attribute", self._expression(target.value), ir.Const(target.attr)
 
     def _store_items(self, target: ast.Tuple | ast.List, value: ir.Atom) -> None:
-        """`a, *b, c = value`: a starred target gets a list of what the others leave."""
+        """`a, *b, c = value`: the starred target gets a list of the remaining items."""
         count = len(target.elts)
         star = next((k for k, t in enumerate(target.elts) if isinstance(t, ast.Starred)), count)
         sequence = self._let(ir.Unpack(value, count - (star < count), or_more=star < count), target)
@@ -274,8 +274,8 @@ class Lowering:
 
 
 def known(node: ast.expr, own: set[str], around: Surroundings) -> Any:
-    """The object that a dotted name stands for now, a global one or one whose captured object is certain, or
-    UNBOUND; `own` are the function's own names and those that it captures.
+    """The object that a dotted name refers to now, or UNBOUND; a captured variable counts only if its value
+    is certain. `own` are the function's local and captured names.
     """
     if isinstance(node, ast.Name):
         captured = around.captured.get(node.id, ir.UNBOUND)
@@ -298,12 +298,12 @@ def _equal(left: ir.Atom, right: ir.Atom) -> bool:
 
 
 def _may_share(node: ast.Call) -> bool:
-    """Whether a call that makes a new array is asked for an old one: `np.array(x, copy=False)`, `out=x`."""
+    """Whether a call that makes a new array may be told to use an existing one: `copy=False`, `out=x`."""
     return any(keyword.arg in ("copy", "out") for keyword in node.keywords)
 
 
 def _nested_codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code objects of the functions defined in this one, also inside its comprehensions."""
+    """The code objects of the functions defined in this one, including those in its comprehensions."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield constant

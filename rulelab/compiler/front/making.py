@@ -1,6 +1,6 @@
-"""Statements that the compiler makes up, written as the Python that they are, with the author's parts put in.
+"""Generates statements from templates written in Python, filled in with parts of the author's code.
 
-Names that are made up start with a dot, which no user can write.
+Generated names start with a dot, so no author can write them.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from . import asking
 
 
 class Ask(ast.expr):
-    """A question of ours about the values of `args`; see `ir.Ask`."""
+    """A question of the compiler about the values of `args`; see `ir.Ask`."""
 
     _fields = ("args",)
 
     def __init__(self, function: Any = None, args: Sequence[ast.expr] = ()) -> None:
-        super().__init__()  # a deep copy is made without arguments, and filled
+        super().__init__()  # deepcopy calls it without arguments and fills in the fields
         self.function, self.args = function, args
 
 
 def made(text: str, at: ast.AST, **parts: Any) -> list[ast.stmt]:
-    """The statements of a text, at the place of `at`.
+    """The statements of a template, at the position of `at`.
 
-    A name in it that is one of `parts` stands for a variable (if that is a text), an expression, or
-    statements (a list, where the name stands alone); a call of a function in `asking` is a question.
+    A name in it that is a key of `parts` is replaced by that part: another variable name (a str), an
+    expression, or a list of statements (if the name is a whole statement). A call of a function in `asking`
+    becomes an `Ask`.
     """
     body = cloned(_parsed(text))
     for node in nodes_of(body):
@@ -71,14 +72,14 @@ class _Filled(ast.NodeTransformer):
 
 
 def _put(node: Any, at: Any) -> Any:
-    """The node with the place of another. `ast.copy_location` takes six times as long."""
+    """Give a node the position of another; `ast.copy_location` takes six times as long."""
     node.lineno, node.end_lineno = at.lineno, at.end_lineno
     node.col_offset, node.end_col_offset = at.col_offset, at.end_col_offset
     return node
 
 
 def placed(node: Any, at: ast.AST) -> Any:
-    """The node with the place of `at`, as far as it and its parts have none."""
+    """Give a node, and everything in it, the position of `at` unless it has one."""
     for inner in nodes_of(node):
         if isinstance(inner, (ast.expr, ast.stmt, ast.excepthandler)) and not hasattr(inner, "lineno"):
             _put(inner, at)
@@ -86,7 +87,7 @@ def placed(node: Any, at: ast.AST) -> Any:
 
 
 def _made_of(node: Any, at: ast.AST, *parts: ast.AST) -> Any:
-    """A new node with the place of `at`, which those of its parts get that have none."""
+    """A new node at the position of `at`; parts of it without a position get the same."""
     for part in parts:
         if not hasattr(part, "lineno"):
             placed(part, at)

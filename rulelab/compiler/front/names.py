@@ -1,4 +1,4 @@
-"""The names of values in the intermediate form, and names that stand for others."""
+"""The names of values in the intermediate form, and the renaming of variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUILTINS = vars(builtins)
 
 
 class Names:
-    """Gives every value a name of its own, close to the author's."""
+    """Gives every value a unique name, close to the author's."""
 
     def __init__(self, own: set[str], others: set[str]) -> None:
         self.own = set(own)
@@ -24,7 +24,7 @@ class Names:
         self.used: set[str] = set()
         self.maybe_unbound: set[str] = set()
         self._hidden = 0
-        self._numbers: dict[str, int] = {}  # of the last name that was made of each base
+        self._numbers: dict[str, int] = {}  # the last number used for each base
 
     def exact(self, name: str) -> str:
         self.used.add(name)
@@ -47,19 +47,19 @@ class Names:
 
 
 def target_base(target: ast.expr) -> str:
-    """What to call a value after: its variable, unless that is one which only the lowering has."""
+    """The base name for a value assigned to a target: the variable, or `t` if only the lowering has it."""
     if not isinstance(target, ast.Name) or target.id == RESULT or target.id.startswith(".."):
         return "t"
     return target.id.lstrip(".")
 
 
 def name_base(name: str) -> str:
-    """What to call a value of this variable after: `t` where only the lowering has the variable."""
+    """The base name for a value of this variable; `t` for a variable that only the lowering has."""
     return "t" if name.startswith(".") else name
 
 
 def with_private_names(source: Source, code: types.CodeType) -> Source:
-    """In a class, `__x` means `_Class__x`; the names of the code object tell which class that is."""
+    """The source with private names in full, as in the code object: `__x` in a class is `_Class__x`."""
     codes = (code, *codes_inside(code))
     names = [n for c in codes for n in (*c.co_names, *c.co_varnames, *c.co_freevars, *c.co_cellvars)]
     known = {name for name in names if name.startswith("_") and "__" in name[1:]}
@@ -86,7 +86,7 @@ _NAMING = ("id", "attr", "name", "rest", "asname")
 
 
 def renamed(node: Any, renames: Mapping[str, str], fields: tuple[str, ...] = ("id",)) -> Any:
-    """A copy of a text that reads and binds other variables; `fields` of its nodes may name one."""
+    """A copy of a tree with variables renamed; `fields` are the attributes of nodes that may hold a name."""
     new = cloned(node)
     for inner in ast.walk(new):
         for field in fields:

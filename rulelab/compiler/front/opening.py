@@ -1,10 +1,10 @@
-"""Arguments that are tuples, lists, dicts and objects, where the function only reads what is in them: each
-number or array there is a parameter of its own, with a kind, a derivative and a cotangent of its own.
+"""Replaces arguments that are tuples, lists, dicts or objects by their parts, if the function only reads
+them: each number or array in them becomes a parameter, with its own kind, derivative and cotangent.
 
-A tuple can be told from its items by nobody. A list or a dict is one that the caller holds too: so the
-function may neither change it, nor keep it, nor hand it on to code that is not followed. What it reads it
-must name by a constant, or go through in a loop or by whole numbers, where a tuple of the same items answers
-alike. An object is read by its attributes, and by nothing else.
+A tuple cannot be told from another with the same items. A list or a dict is also in the caller's hands, so
+the function may not change it, keep it, or pass it on to code that is not followed. It may read it only by
+constant keys, in loops, or by integer indices, where a tuple of the same items behaves alike. An object may
+be read only by its attributes.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Named:
 
 @dataclass(frozen=True)
 class Structure:
-    """What an argument is: a container of `kind`, with the keys of a dict, an object or a NamedTuple; a part
-    that is none is None. `of_class` gives the class of an object, which it does not hold.
+    """What an argument is: a container of `kind`, with keys for a dict, an object or a NamedTuple. A part
+    that is not a container is None; `of_class` returns an object's class without keeping it alive.
     """
 
     kind: type
@@ -45,22 +45,22 @@ class Structure:
     of_class: Callable[[], type | None] | None = None
 
     def method(self, name: str) -> Any:
-        """What the class of an object has under a name that no attribute has; None of anything else."""
+        """The class attribute of this name, unless an attribute hides it; None for anything but an object."""
         cls = None if self.of_class is None or self.kind is not Object else self.of_class()
         return None if cls is None or ir.Field(name) in self.keys else in_class(cls, name)
 
 
 class NotOpened(Exception):
-    """More is done with an argument than reading what is in it."""
+    """The function does more with an argument than read what is in it."""
 
 
 def open_arguments(
     function: ir.Function, structures: tuple[Structure | None, ...]
 ) -> tuple[ir.Function, dict[str, Structure]]:
-    """The function with a parameter for each part that is no container, in the order of the parts, and the
-    names of the containers that its text still reads: they are made of the parts at its beginning.
+    """The function with a parameter for each part that is not a container, in order, and the containers by
+    name, which are built from the parts at the beginning of its body.
 
-    `settle` has to be asked once all that is called has been inlined.
+    Raises NotOpened for a function without statements. Call `settle` once all callees have been inlined.
     """
     if not function.body:
         raise NotOpened
@@ -76,7 +76,7 @@ def open_arguments(
 
 
 def _go_through(function: ir.Function, names: dict[str, Structure]) -> None:
-    """Put the parts in place of what reads them, also in loops that go through a container."""
+    """Replace reads of containers by their parts, including in loops over a container."""
     forward(function)
     changed = True
     while changed:
@@ -88,7 +88,7 @@ def _go_through(function: ir.Function, names: dict[str, Structure]) -> None:
 
 
 def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
-    """What a loop through each container gives in its turns."""
+    """What a loop over each container yields in each iteration."""
     return {
         name: [ir.Move(ir.Const(key)) for key in structure.keys]
         if structure.kind is dict
@@ -99,7 +99,7 @@ def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
 
 
 def read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Have attributes of objects and NamedTuples be items, called or not; whether there was one."""
+    """Turn attributes of objects and NamedTuples, called or not, into items; returns whether any was."""
 
     def read(let: ir.Let) -> list[ir.Statement] | None:
         op = let.op
@@ -118,7 +118,7 @@ def read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
 def _replaced(
     function: ir.Function, instead: Callable[[ir.Let], Sequence[ir.Statement] | None]
 ) -> bool:
-    """Put what `instead` gives in place of each operation, unless that is None; whether there was any."""
+    """Replace each operation by what `instead` returns, unless None; returns whether any was replaced."""
     found = False
 
     def rewritten(block: ir.Block) -> Iterator[ir.Statement]:
@@ -135,7 +135,7 @@ def _replaced(
 
 
 def _field(names: dict[str, Structure], owner: ir.Atom, name: str) -> ir.Item | None:
-    """What reads an attribute of an opened object or NamedTuple; None of anything else."""
+    """The read of an attribute of an opened object or NamedTuple, as an item; None for any other."""
     structure = names.get(str(owner))
     if structure is None or structure.kind not in (Object, Named):
         return None
@@ -146,14 +146,14 @@ def _field(names: dict[str, Structure], owner: ir.Atom, name: str) -> ir.Item | 
 
 
 def _spell_out(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Have `d.keys()`, `d.values()` and `d.items()` be rows of what they give; whether there was one."""
+    """Replace `d.keys()`, `d.values()` and `d.items()` by tuples; returns whether there were any."""
     return _replaced(function, lambda let: _view(function, let, names))
 
 
 def _view(
     function: ir.Function, statement: ir.Let, names: dict[str, Structure]
 ) -> list[ir.Statement] | None:
-    """The row that a view of a dict is; None of anything else."""
+    """The statements that build the tuple for a view of a dict; None for any other statement."""
     op = statement.op
     if not isinstance(op, ir.Call) or op.args or op.keywords:
         return None
@@ -184,7 +184,7 @@ def _view(
 
 
 def _cut(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Have slices of rows, between constants, be containers of their own; whether there was one."""
+    """Turn slices of rows with constant bounds into containers; returns whether there were any."""
     lets = {let.target: let for let in function.lets()}
     changed = False
     for let in lets.values():
@@ -203,7 +203,7 @@ def _cut(function: ir.Function, names: dict[str, Structure]) -> bool:
 
 
 def _ends(let: ir.Let | None) -> slice | None:
-    """The slice that a statement makes of constants."""
+    """The slice that a statement makes of constant bounds; None if it makes none."""
     if let is None or not isinstance(let.op, ir.Slice):
         return None
     ends = [end.value if isinstance(end, ir.Const) else end for end in let.op.ends()]
@@ -211,8 +211,8 @@ def _ends(let: ir.Let | None) -> slice | None:
 
 
 def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Have a list that a comprehension has filled without a loop be the tuple of its items, which counts as a
-    container that is only read; whether there was one.
+    """Turn a list that a comprehension fills without a loop (it was unrolled) into the tuple of its items,
+    which counts as a container that is only read; returns whether there was any.
     """
     lets, uses = {let.target: let for let in function.lets()}, use_counts(function)
     gone: set[str] = set()
@@ -231,7 +231,7 @@ def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
 
 
 def _chain(lets: dict[str, ir.Let], name: str) -> list[ir.Let]:
-    """The statements that fill a list, the last first, down to the one that makes it; none of another."""
+    """The statements that fill a list, from the last back to its construction; empty for other values."""
     chain: list[ir.Let] = []
     while name in lets:
         let = lets[name]
@@ -245,7 +245,7 @@ def _chain(lets: dict[str, ir.Let], name: str) -> list[ir.Let]:
 
 
 class _Opening:
-    """What stands at the beginning of a function: its containers, inner ones first."""
+    """Builds the containers at the beginning of a function, inner ones first."""
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
@@ -254,7 +254,7 @@ class _Opening:
         self.names: dict[str, Structure] = {}
 
     def open(self, name: str, structure: Structure) -> list[str]:
-        """Have a container made under a name; gives the parameters that it is made of."""
+        """Build a container under a name; returns the parameters that it is made of."""
         leaves: list[str] = []
         items: list[ir.Atom] = []
         labels = structure.keys or range(len(structure.parts))
@@ -273,22 +273,22 @@ class _Opening:
 
 
 def _name(container: str, label: Any) -> str:
-    """What a part is called: `params_W` of `params["W"]`, `params_0` of `params[0]`."""
+    """The name of a part: `params_W` for `params["W"]`, `params_0` for `params[0]`."""
     return f"{container}_{label}" if f"_{label}".isidentifier() and str(label).isascii() else container
 
 
 def settle(
     function: ir.Function, names: dict[str, Structure], callee_in: Callable[[ir.Function], Callee]
 ) -> set[str]:
-    """Let go of the containers that nobody reads, once what is called has been inlined; gives the parts that
-    the function reads, be it for nothing. `callee_in` says of a function what its calls certainly call.
+    """Remove the containers that are not read, once all callees have been inlined; returns the parts that the
+    function reads, even to no effect. `callee_in` takes a function and tells what its calls certainly call.
 
-    NotOpened where something is done with a list or a dict that a tuple of its parts would not do alike.
+    Raises NotOpened if something is done with a list or dict that a tuple of its parts would not do alike.
     """
     _go_through(function, names)
     _Reads(function, names, callee_in).check()
     read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
-    # A part that nobody reads is on no path to the result, though others of its container are.
+    # A part that is not read is on no path to the result, though other parts of its container are.
     found = (
         ir.Handed(handed.value, tuple(atom for atom in handed.atoms if atom not in names), handed.call)
         for handed in function.handed
@@ -301,7 +301,7 @@ def settle(
 
 
 class _Reads:
-    """What is done with the containers that are still read, and with what is read from these."""
+    """Checks what is done with the containers that are still read, and with values read from them."""
 
     def __init__(
         self,
@@ -325,18 +325,18 @@ class _Reads:
         return self._callee_in(self.function)
 
     def _is_read(self, op: ir.Op | None, name: str, structure: Structure) -> bool:
-        """Whether an operation only reads numbers and arrays, those in a container, or asks how many."""
+        """Whether an operation only reads the numbers and arrays in a container, or asks for its length."""
         if not isinstance(op, ir.Call) or op.args[:1] != (name,) or op.keywords:
             return False
         callee, alone = self._callee(op), len(op.args) == 1
         if alone and (callee is len or callee is sum):
             return True
         of_numbers = any(callee is one for one in (*(OF_NUMBERS if alone else ()), *JOINING))
-        return of_numbers and not any(structure.parts)  # the largest of rows is one of them
+        return of_numbers and not any(structure.parts)  # the largest of rows is one of the rows
 
     def check(self) -> None:
-        """NotOpened unless all of them are only read. Of tuples nothing is asked but that nobody looks which
-        one it is: they are made again.
+        """Raise NotOpened unless all containers are only read. Tuples may be used in any way but compared by
+        identity, since they are made again.
         """
         if any(isinstance(s, ir.Let) and _asks_which(s.op) for s in self.statements):
             raise NotOpened
@@ -355,12 +355,12 @@ class _Reads:
     def _given_by(
         self, statement: ir.Statement, name: str, structure: Structure
     ) -> Iterator[tuple[str, Structure]]:
-        """What a statement gives other names to, of a container that it reads."""
+        """The other names that a statement gives to a container it reads, or to containers in it."""
         reads = [atom for atom in reads_of(statement) if atom == name]
         if not reads:
             return
         if structure.kind in (dict, Object):
-            raise NotOpened  # by its keys or attributes it was read already
+            raise NotOpened  # reads by its keys or attributes have been replaced
         for leaf in sequences_of(statement):
             if leaf.value == name:
                 reads.pop()
@@ -381,7 +381,7 @@ class _Reads:
             raise NotOpened
 
     def _part(self, name: str, structure: Structure) -> Iterator[tuple[str, Structure]]:
-        """A part of a container, one cannot tell which, under a name."""
+        """The name for a part of a container, if its parts are containers; NotOpened unless all are alike."""
         inner = {part for part in structure.parts if part is not None}
         if not inner:
             return
@@ -391,12 +391,12 @@ class _Reads:
 
 
 def _asks_which(op: ir.Op) -> bool:
-    """Whether an operation asks of two values whether they are one object."""
+    """Whether an operation asks whether two values, neither a constant, are the same object."""
     is_asked = isinstance(op, ir.Compare) and op.symbol in ("is", "is not")
     return is_asked and not any(isinstance(atom, ir.Const) for atom in op.operands())
 
 
 def _has_others(structure: Structure) -> bool:
-    """Whether a structure is, or has in it, anything but tuples."""
+    """Whether a structure is, or contains, anything but tuples."""
     inner = (part for part in structure.parts if part is not None)
     return structure.kind is not tuple or any(map(_has_others, inner))

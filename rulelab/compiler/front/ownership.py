@@ -1,6 +1,5 @@
-"""Which in-place changes of a local list or array cannot be seen elsewhere, so that they may be read as
-rebindings.
-"""
+"""Which in-place changes of a local list or array cannot be seen elsewhere, so that they may be lowered as
+rebinding."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from ...python_facts import READS, names_with
 
-# Reading these of an array or list hands out nothing that shares its memory.
+# Reading these attributes of an array or list gives nothing that shares its memory.
 _READING = {name for name in names_with(READS, np.ndarray, list) if not name.startswith("__")}
 _SAFE_ATTRIBUTES = frozenset(name for name in _READING if not callable(getattr(np.ndarray, name, len)))
 SAFE_METHODS = frozenset({*_READING, "copy", "dot", "append"} - _SAFE_ATTRIBUTES)
@@ -22,7 +21,7 @@ SAFE_METHODS = frozenset({*_READING, "copy", "dot", "append"} - _SAFE_ATTRIBUTES
 
 @dataclass(eq=False)
 class _Event:
-    """Something that happens to a variable: when, in textual order, and in which nested blocks."""
+    """Something that happens to a variable: when, in source order, and in which nested blocks."""
 
     order: int
     path: tuple[tuple[str, ast.AST], ...]
@@ -36,10 +35,10 @@ class _Event:
 
 
 class Ownership:
-    """The life of each local variable of one function: where it is made, changed, read and passed on.
+    """Where each local variable of a function is made, changed, read and passed on.
 
-    `reads_only(call)` says that a call keeps nothing of its arguments and returns nothing that shares
-    memory with them; `makes_fresh(expression)` that the value is a new object.
+    `reads_only(call)` says that a call neither keeps its arguments nor returns anything that shares memory
+    with them; `makes_fresh(expression)` says that the value is a new object.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Ownership:
         self._arrays: set[str] = set()
         self._made: dict[str, list[_Event]] = defaultdict(list)
         self._copied: set[str] = set()
-        # Others hold the parameters until they are rebound.
+        # The caller has the objects of parameters until these are rebound.
         self._given = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         self._other: set[str] = set()
         self._handed_on: dict[str, list[_Event]] = defaultdict(list)
@@ -67,19 +66,19 @@ class Ownership:
             self._visit(statement)
 
     def owns(self, change: ast.AST) -> bool:
-        """Whether nobody but the variable itself can see this change (an append call or `op=`)."""
+        """Whether a change (an append call or `op=`) can be seen only through the variable itself."""
         return self._unseen(change, self._handed_on) and self._changes[change][0] not in self._copied
 
     def owns_copy(self, change: ast.AST) -> bool:
-        """The same if each `x.copy()` that the variable was given made a new array."""
+        """Like `owns`, provided that each `x.copy()` assigned to the variable made a new array."""
         return self._unseen(change, self._handed_on)
 
     def owns_unread(self, write: ast.AST) -> bool:
-        """Whether, besides, nothing has read the object before: its old items may be overwritten for good."""
+        """Whether a write is owned and nothing read the object before, so its old items need not be kept."""
         return self.owns(write) and self._unseen(write, self._reads)
 
     def is_changed_copy(self, target: ast.expr) -> bool:
-        """Whether `target = value.copy()` gives the copy to a variable that is changed in place somewhere."""
+        """Whether `target = value.copy()` assigns to a variable that is changed in place somewhere."""
         return isinstance(target, ast.Name) and any(
             isinstance(node, ast.AugAssign) and self.owns_copy(node) for node in self._of(target.id)
         )
@@ -100,7 +99,7 @@ class Ownership:
         return not any(self._may_precede(name, other, event) for other in events[name])
 
     def _may_precede(self, name: str, handing: _Event, change: _Event) -> bool:
-        """Whether the object passed on may be the one changed: not if it was made again in between."""
+        """Whether the object passed on may be the one changed, because none was made in between."""
         made = [event for event in self._made[name] if event.precedes(change)]
         if handing.order < change.order and not any(event.order > handing.order for event in made):
             return True
@@ -112,7 +111,7 @@ class Ownership:
         return _Event(self._order, self._path)
 
     def _within(self, kind: str, node: ast.AST, body: Any) -> None:
-        """Visit the statements of a block, or the expression, that may not run or run often."""
+        """Visit a block of statements or an expression that may run any number of times."""
         outer, self._path = self._path, (*self._path, (kind, node))
         for inner in body if isinstance(body, list) else [body]:
             self._visit(inner)
@@ -130,7 +129,7 @@ class Ownership:
                 self._visit(child)
 
     def _harmless(self, node: ast.expr) -> None:
-        """A read that hands nothing on if it is a plain name."""
+        """Visit an operand; a plain name is read without its object being passed on."""
         if isinstance(node, ast.Name):
             self._reads[node.id].append(self._now())
         else:
@@ -152,7 +151,7 @@ class Ownership:
 
     def _visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self._visit(node.value)
-        self._other.add(node.target.id)  # what it is bound to is passed on at once
+        self._other.add(node.target.id)  # the value is also passed on immediately
 
     def _bind(self, target: ast.expr, value: ast.expr | None) -> None:
         if isinstance(target, ast.Name):
@@ -191,7 +190,7 @@ class Ownership:
         self._within("loop", node, node.body)
 
     def _iterate(self, iterable: ast.expr) -> None:
-        """The items of a list are no part of it; the rows of an array are views."""
+        """The items of a list are not part of it, but the rows of an array are views."""
         if isinstance(iterable, ast.Name):
             self._read_item(iterable)
         else:
@@ -252,7 +251,7 @@ class Ownership:
             self._read_item(node.value)
 
     def _read_item(self, name: ast.Name) -> None:
-        """An item of a list is no part of the list; a row of an array is a view, which `op=` would show."""
+        """An item of a list is not part of it; a row of an array is a view, in which `op=` would show."""
         if name.id not in self._lists or name.id in self._arrays:
             self._visit(name)
         else:
@@ -266,7 +265,7 @@ class Ownership:
     _visit_Lambda = _visit_FunctionDef
 
 
-# What computes with its operands, and keeps none of them.
+# Nodes that compute with their operands and keep none of them.
 _OPERANDS: dict[type, Callable[[Any], Iterable[ast.expr]]] = {
     ast.BinOp: lambda node: (node.left, node.right),
     ast.Compare: lambda node: (node.left, *node.comparators),
@@ -276,9 +275,7 @@ _OPERANDS: dict[type, Callable[[Any], Iterable[ast.expr]]] = {
 
 
 def _runs_over(loop: ast.AST, name: str) -> bool:
-    """Whether the loop is over the variable itself, so that a change of it shows in the iterations to
-    come.
-    """
+    """Whether a loop is over the variable itself, so that changing it affects later iterations."""
     return isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name) and loop.iter.id == name
 
 

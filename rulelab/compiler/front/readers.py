@@ -1,9 +1,9 @@
-"""Functions of the author's that read their first argument at once, so that nobody can tell the list of the
-items of a generator expression from itself; and what is taken for granted where a function's text counts.
+"""Finds functions of the author's that consume their first argument immediately, so that a generator
+expression can be passed as a list; and records what a pass assumes about functions whose source it used.
 
-Such a function begins with constants, and then goes through the argument from end to end, by a function of
-Python's that does so or in a loop that only computes: what a loop does between two items must be nothing that
-the making of the next item could see. The argument occurs nowhere else.
+Such a function begins with constants and then exhausts the argument, through a function of Python's that
+does so or in a loop that only computes: nothing done between two items may be visible to the code that
+makes the next item. The argument occurs nowhere else.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ from .consumers import consumes_first
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-_COMPUTING = (abs, float, int, complex, bool, round, pow, divmod)  # of the builtin functions
-_OF_SOME = (max, min)  # which compute as well, unless they are given one thing to go through
+_COMPUTING = (abs, float, int, complex, bool, round, pow, divmod)  # among the builtin functions
+_OF_SOME = (max, min)  # these compute too, unless their only argument is an iterable
 Known = Callable[[ast.expr], Any]
 
 
 @dataclass(frozen=True)
 class Inlined:
-    """A global function or a method whose body stands in a pass, as it was then; it is not kept alive."""
+    """A global function or method inlined into a pass, as it was then; it is not kept alive."""
 
     name: str
     function: weakref.ref[types.FunctionType]
     code: weakref.ref[types.CodeType]
     defaults: tuple[Any, ...] | None
     keyword_defaults: dict[str, Any] | None
-    of_class: Callable[[], type | None] | None = None  # that of a method
+    of_class: Callable[[], type | None] | None = None  # for a method
 
     @staticmethod
     def of(
         name: str, function: types.FunctionType, of_class: Callable[[], type | None] | None = None
     ) -> Inlined:
-        """The function that a global name means, or a name in a class, as it is now."""
+        """A record of the function that a name means now, globally or in a class."""
         text, defaults = weakref.ref(function.__code__), function.__defaults__
         words = dict(function.__kwdefaults__) if function.__kwdefaults__ else None
         return Inlined(name, weakref.ref(function), text, defaults, words, of_class)
 
     def stands(self, namespace: dict[str, Any]) -> bool:
-        """Whether the name still means that function, and the function does what it did."""
+        """Whether the name still means that function, and the function is unchanged."""
         code, function = self.code(), self.function()
         if code is None or function is None or self._meant(namespace) is not function:
             return False
@@ -83,7 +83,7 @@ def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool
 def is_plain(
     function: Any, namespace: dict[str, Any], has_rule: Callable[[types.FunctionType], bool]
 ) -> TypeGuard[types.FunctionType]:
-    """Whether a value is a function of the author's, of this namespace, that has nothing but its text."""
+    """Whether a value is a function of the author's, in this namespace, defined by its source alone."""
     return (
         isinstance(function, types.FunctionType)
         and function.__globals__ is namespace
@@ -104,29 +104,29 @@ def has_marks(function: types.FunctionType) -> bool:
 
 
 def _may_be_held(value: Any) -> bool:
-    """Whether a default value is one that may be held, and written into code."""
+    """Whether a default value may be kept alive, and written into code."""
     return all(map(_may_be_held, value)) if type(value) is tuple else type(value) in _PLAIN
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A global function that reads its first argument at once, as long as what it calls is what it was."""
+    """A global function that consumes its first argument immediately, while what it calls is unchanged."""
 
     held: Inlined
-    called: tuple[tuple[tuple[str, ...], Any], ...]  # dotted names in its text, and what they mean
+    called: tuple[tuple[tuple[str, ...], Any], ...]  # dotted names in its source, and what they refer to
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The global name of the function."""
         return self.held.name
 
     @property
     def function(self) -> weakref.ref[types.FunctionType]:
-        """The function, which a rule may be given to."""
+        """A weak reference to the function, which may be given a rule."""
         return self.held.function
 
     def stands(self, namespace: dict[str, Any]) -> bool:
-        """Whether all is as it was."""
+        """Whether the function and everything it calls are unchanged."""
         return self.held.stands(namespace) and all(
             _meaning(path, namespace) is value for path, value in self.called
         )
@@ -134,19 +134,19 @@ class Reader:
 
 @dataclass(frozen=True)
 class Restated:
-    """A function of NumPy's in whose place another one is called, as long as nobody gives it a rule."""
+    """A NumPy function replaced by another one, as long as it is not given a rule."""
 
     name: str
     target: Any
-    called: tuple[tuple[tuple[str, ...], Any], ...]  # as of a `Reader`
+    called: tuple[tuple[tuple[str, ...], Any], ...]  # as in `Reader`
 
     def stands(self, namespace: dict[str, Any]) -> bool:
-        """Whether the names still mean what they did."""
+        """Whether the names still refer to the same objects."""
         return all(_meaning(path, namespace) is value for path, value in self.called)
 
 
 def restated(node: ast.Call, known: Known, has_rule: Callable[[Any], bool]) -> Restated | None:
-    """`np.fromiter(items, float)`, which makes the array of a list of the items; None of any other call."""
+    """`np.fromiter(items, float)`, which equals the array of a list of the items; None for others."""
     target, path = known(node.func), _path(node.func)
     if target is not np.fromiter or path is None or len(node.args) != 2 or node.keywords:
         return None
@@ -157,7 +157,7 @@ def restated(node: ast.Call, known: Known, has_rule: Callable[[Any], bool]) -> R
 
 
 def _meaning(path: tuple[str, ...], namespace: dict[str, Any]) -> Any:
-    """What a dotted name stands for; UNBOUND where that would have to be computed."""
+    """What a dotted name refers to; UNBOUND if that would have to be computed."""
     first, *others = path
     found = namespace[first] if first in namespace else vars(builtins).get(first, ir.UNBOUND)
     for name in others:
@@ -168,7 +168,7 @@ def _meaning(path: tuple[str, ...], namespace: dict[str, Any]) -> Any:
 
 
 def reader(name: str, function: types.FunctionType) -> Reader | None:
-    """The function of the author's that a global name means, if it reads its first argument at once."""
+    """The `Reader` for a function, if it consumes its first argument immediately; else None."""
     code, namespace = function.__code__, function.__globals__
     if not code.co_argcount or code.co_flags & (_OTHER_KINDS | _STARS) or code.co_freevars:
         return None
@@ -201,13 +201,13 @@ def _path(node: ast.expr) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True)
 class _Text:
-    """The text of a function: the names of its `own` variables, and what others stand for."""
+    """The source of a function: the names of its `own` variables, and a look-up for other names."""
 
     own: set[str]
     known: Known
 
     def reads(self, node: ast.FunctionDef | ast.Lambda, parameter: str) -> bool:
-        """Whether it reads a parameter at once, and nothing before that."""
+        """Whether the function consumes a parameter immediately, with nothing visible happening before."""
         uses = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == parameter]
         if len(uses) != 1 or any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in ast.walk(node)):
             return False
@@ -223,7 +223,7 @@ class _Text:
         return False
 
     def _begins_with(self, statement: ast.stmt, use: ast.Name, begun: set[str]) -> bool:
-        """Whether a statement begins with the reading; `begun` are the variables that are constants there."""
+        """Whether a statement begins by consuming `use`; `begun` are the variables with constants."""
         if isinstance(statement, ast.For):
             iterable = statement.iter
             if isinstance(iterable, ast.Call) and self.known(iterable.func) is enumerate:
@@ -239,7 +239,7 @@ class _Text:
         return False
 
     def _is_first(self, node: ast.expr, use: ast.Name) -> bool:
-        """Whether the reading is the first thing that an expression does."""
+        """Whether consuming `use` is the first thing that an expression does."""
         if isinstance(node, ast.ListComp):
             return self._is_computed_of(node, use)
         if isinstance(node, ast.BinOp):
@@ -266,7 +266,7 @@ class _Text:
         return all(map(self._is_arithmetic, (node.elt, *first.ifs)))
 
     def _only_computes(self, statement: ast.stmt) -> bool:
-        """Whether a statement does no more than give variables computed values."""
+        """Whether a statement does nothing but assign computed values to variables."""
         if isinstance(statement, ast.Assign):
             return all(map(_is_pattern, statement.targets)) and self._is_arithmetic(statement.value)
         if isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
@@ -278,7 +278,7 @@ class _Text:
         return isinstance(statement, ast.Pass) or _is_docstring(statement)
 
     def _is_arithmetic(self, node: ast.expr) -> bool:
-        """Whether an expression only computes, from constants and variables of the function."""
+        """Whether an expression only computes, from constants and the function's own variables."""
         if isinstance(node, ast.Name):
             return node.id in self.own
         if isinstance(node, ast.Call):
@@ -292,12 +292,12 @@ class _Text:
         return isinstance(node, ast.Constant)
 
     def _is_computing(self, call: ast.Call) -> bool:
-        """Whether a call is one of a function of numbers."""
+        """Whether a call is to a function of numbers."""
         function, count = self.known(call.func), len(call.args)
         if call.keywords or any(isinstance(part, ast.Starred) for part in call.args):
             return False
         if isinstance(function, np.ufunc):
-            return count == function.nin  # one more would be written to
+            return count == function.nin  # an extra argument would be the output
         if any(function is other for other in _OF_SOME):
             return count > 1
         if any(function is other for other in _COMPUTING):
@@ -311,7 +311,7 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def _sets_constants(statement: ast.stmt) -> bool:
-    """Whether a statement gives variables constants, which whoever makes the items cannot tell."""
+    """Whether a statement assigns only constants, which the code that makes the items cannot notice."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -327,7 +327,7 @@ def _is_constant(node: ast.expr | None) -> bool:
 
 
 def _is_pattern(target: ast.expr) -> bool:
-    """Whether a target is variables alone."""
+    """Whether a target consists of variables only."""
     if isinstance(target, ast.Tuple):
         return all(map(_is_pattern, target.elts))
     return isinstance(target, ast.Name)

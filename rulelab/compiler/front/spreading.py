@@ -1,8 +1,8 @@
-"""The parameter `*args` of a function as parameters of their own, where the function only takes it apart.
+"""Makes each item of `*args` a parameter, where the function only takes the tuple apart.
 
-The tuple is a new one at each call, so nobody else has it; what reads its items by their numbers reads the
-arguments themselves, each of which then has a kind, a derivative and a cotangent of its own. The dict of
-`**words` is left out where a call gives none and the function only hands them on, as wrappers do.
+The tuple is new at each call, so nothing else refers to it: reading an item by its index reads the argument
+itself, which then has its own kind, derivative and cotangent. The dict of `**words` is left out where a
+call passes no keywords and the function only passes them on, as wrappers do.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..base.liveness import drop, prune, use_counts
 from ..base.source import find_source
 from .forwarding import forward
 
-MOST = 64  # arguments that are parameters of their own: the text grows with each
+MOST = 64  # arguments that become parameters; the code grows with each
 
 
 def hands_on_words(code: types.CodeType) -> bool:
-    """Whether all that a function does with its `**words` is to hand them on: `f(*args, **words)`."""
+    """Whether a function does nothing with its `**words` but pass them on: `f(*args, **words)`."""
     try:
         node = find_source(code).node
     except RuleLabError:
@@ -38,9 +38,9 @@ def hands_on_words(code: types.CodeType) -> bool:
 def spread(
     function: ir.Function, count: int, with_words: bool = False, texts: Collection[str] = ()
 ) -> ir.Function | None:
-    """The function with `count` parameters in place of its last one, a tuple of so many; None where more is
-    read of that than items by their numbers. `with_words` says that an empty dict comes after it;
-    `texts` are the captured functions that may stand in place of their calls, with stars or without.
+    """The function with `count` parameters in place of `*args`; None if it reads more of that than items by
+    index. `with_words` says that `**words` follows, which is empty; `texts` are the captured functions whose
+    bodies may replace calls of them, with stars or without.
     """
     if not function.body:
         return None
@@ -58,14 +58,14 @@ def spread(
         return None
     if with_words:
         drop(made.body, {words})
-    # An argument that nobody reads is on no path to the result, though others of the tuple may be.
+    # An argument that is not read is on no path to the result, though others of the tuple may be.
     made.handed = [handed for handed in made.handed if rest not in (handed.value, *handed.atoms)]
     prune(made)
     return made
 
 
 def _names(function: ir.Function, rest: str, count: int) -> list[str]:
-    """What the parameters are called: after the variables that the function puts them into at once."""
+    """The names of the parameters: the variables that the function unpacks them into, or new ones."""
     names: dict[int, str] = {}
     same = {rest}
     for statement in function.body:

@@ -1,4 +1,4 @@
-"""Whether StopIteration may be raised in a generator expression, which makes RuntimeError of it."""
+"""Whether a generator expression may raise StopIteration, which Python turns into RuntimeError."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from .consumers import calls_inside
 
 _STOPPING = frozenset({"next", "StopIteration", "__next__"})
 _OF_LIBRARIES = (np.ufunc, types.BuiltinFunctionType, type(np.sum))
-# Methods of arrays of which whatever else has one does no more than compute.
+# Methods of arrays; what else has a method of this name also only computes in it.
 _COMPUTING = frozenset(
     {"all", "any", "conj", "cumsum", "dot", "max", "mean", "min", "prod", "round", "std", "sum", "var"}
 )
 
 
 def may_stop(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:
-    """Whether something may raise StopIteration in it, as far as is known."""
+    """Whether anything that a generator expression calls may raise StopIteration; unknown callees may."""
     return any(_may_raise(callee, known(callee)) for callee in calls_inside(node))
 
 
 def will_stop(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:
-    """Whether it asks iterators for items, or calls a function that does or raises StopIteration: then it
-    is no part of a loop with a block of the author's, where this would mean something else.
+    """Whether a generator expression calls `next`, or a function whose code mentions it or StopIteration. It
+    is then not merged into a loop with a block of the author's, where StopIteration would mean something
+    else.
     """
     return any(_speaks(callee, known(callee)) for callee in calls_inside(node))
 
@@ -52,7 +53,7 @@ def _speaks(node: ast.expr, function: Any) -> bool:
 
 
 def _is_mentioned(function: types.FunctionType, asked: list[types.FunctionType]) -> bool:
-    """Whether the text of a function of the author's, or of one that it calls by name, speaks of it."""
+    """Whether the code of a function, or of one that it refers to, mentions `next` or StopIteration."""
     if is_library(function) or any(function is other for other in asked):
         return False
     asked.append(function)

@@ -1,4 +1,4 @@
-"""Code that can never run: CPython compiles none of it, so nothing in it is lowered, or refused, either."""
+"""Removes code that can never run: CPython compiles none of it, so it is neither lowered nor refused."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def without_unreachable(source: Source) -> Source:
-    """The same function without the arms of constant tests that are never taken and what follows a jump.
+    """The function without arms of constant tests that are never taken, and without what follows a jump.
 
-    `global` and `nonlocal` stay, since they hold for the function wherever they stand; which names are local
-    is told by the code object, not by the text. Nested functions are left as they are.
+    `global` and `nonlocal` stay, since they apply to the whole function; which names are local is read from
+    the code object, not from the source. Nested functions are left as they are.
     """
     if isinstance(source.node, ast.Lambda):
         return source
@@ -29,8 +29,8 @@ def without_unreachable(source: Source) -> Source:
 
 
 class _Pruner:
-    """Copies what changes and nothing else: the trees of a file are shared. Expressions stay as they are: the
-    lowering asks constants which way they go.
+    """Copies only nodes that change, since the trees of a file are shared. Expressions are left alone: the
+    lowering resolves constant tests in them.
     """
 
     def pruned(self, node: Any) -> Any:
@@ -60,7 +60,7 @@ class _Pruner:
         return out
 
     def _taken(self, statement: Any) -> list[Any]:
-        """What of a statement of a block may run."""
+        """The statements left of a statement in a block, after removing what can never run."""
         if isinstance(statement, _NESTED):
             return [statement]
         if isinstance(statement, ast.Assert) and not __debug__:
@@ -75,10 +75,10 @@ class _Pruner:
 
 
 def _truth(test: ast.expr) -> Any:
-    """Whether a test always holds or never, as far as its text tells; `_UNKNOWN` for all others."""
+    """Whether a test is always true or always false, judged by its source; `_UNKNOWN` otherwise."""
     if isinstance(test, ast.Constant):
         return bool(test.value)
-    if isinstance(test, ast.Name) and test.id == "__debug__":  # a keyword in all but name: never assigned
+    if isinstance(test, ast.Name) and test.id == "__debug__":  # reserved: it cannot be assigned
         return __debug__
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = _truth(test.operand)
@@ -87,14 +87,14 @@ def _truth(test: ast.expr) -> Any:
         ends = isinstance(test.op, ast.Or)
         for value in test.values:
             found = _truth(value)
-            if found is not (not ends):  # the first that ends the chain, or that nobody knows
+            if found is not (not ends):  # the first that decides the chain, or that is unknown
                 return found
         return not ends
     return _UNKNOWN
 
 
 def _declarations(statements: list[Any]) -> list[Any]:
-    """What of these statements holds for the whole function, although none of them runs."""
+    """The declarations in these unreachable statements, which hold for the whole function."""
     return [node for statement in statements for node in _declared(statement)]
 
 

@@ -1,4 +1,4 @@
-"""Loops through a few values that are known one by one, as one copy of the body for each."""
+"""Unrolls loops over a few values that are known individually into one copy of the body for each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..base import ir
 from ..base.copying import Copying
 from ..base.liveness import names_in
 
-MOST = 120  # statements that come into one function: compiling takes time for each
+MOST = 120  # statements added to one function: compiling takes time for each
 
 
 def unroll(function: ir.Function, rows: dict[str, list[ir.Op]]) -> bool:
-    """Have each loop through these names, and nothing else, done by copies of its body; whether there was
-    one. Each name comes with what gives the item of each turn.
+    """Replace each loop that runs only over these names by copies of its body; returns whether there was one.
+    `rows` gives, for each name, the operation that reads the item of each iteration.
     """
     unrolling = _Unrolling(function, rows)
     function.body[:] = unrolling.block(function.body)
@@ -28,7 +28,7 @@ class _Unrolling(Copying):
         super().__init__(lambda name: self.known.get(name, name))
         self.function = function
         self.rows = rows
-        self.known: dict[str, ir.Atom] = {}  # what stands for a name, in this copy and after the loop
+        self.known: dict[str, ir.Atom] = {}  # name -> replacement, in this copy and after the loop
         self.room = MOST
         self.found = False
         self.in_copies: list[ir.Handed] = []
@@ -45,7 +45,7 @@ class _Unrolling(Copying):
         return out
 
     def _turns(self, loop: ir.For) -> int | None:
-        """How many copies a loop is, or None where it stays one."""
+        """The number of copies that replace a loop; None if it stays a loop."""
         turns = self._length(loop.iteration)
         if turns is None or loop.stop is not None or loop.generates:
             return None
@@ -88,7 +88,9 @@ class _Unrolling(Copying):
         return out
 
     def _left_over(self, loop: ir.For, iteration: ir.Iteration, turns: int) -> Iterator[ir.Statement]:
-        """The items of longer parts of a zip, which count as read: they have no slope, and not none."""
+        """Reads of the items that a shorter part of a zip leaves over: they count as read, so their slope is
+        zero and not None.
+        """
         if isinstance(iteration, ir.Zipped):
             for part in iteration.parts:
                 yield from self._left_over(loop, part, turns)
@@ -102,7 +104,7 @@ class _Unrolling(Copying):
     def _handed_out(
         self, loop: ir.For, iteration: ir.Iteration, turn: int, turns: int
     ) -> Iterator[ir.Statement]:
-        """What a turn gives the names of a loop."""
+        """The statements that give a loop's names their values in one iteration."""
         if isinstance(iteration, ir.Zipped):
             for part in iteration.parts:
                 yield from self._handed_out(loop, part, turn, turns)
