@@ -122,7 +122,7 @@ def running_again(f: Any, args: tuple[Any, ...], words: dict[str, Any] | None = 
 
 
 def as_again(g: Any) -> contextlib.AbstractContextManager[None]:
-    """The block for a function that may run another one again: `running_again` for that one, or no effect."""
+    """The block for a function that may run another one again: `running_again`, or one that does nothing."""
     run = run_behind(g)
     return contextlib.nullcontext() if run is None else running_again(run.f, run.args, run.words)
 

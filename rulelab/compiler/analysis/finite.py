@@ -41,6 +41,7 @@ def look_at_hidden(function: ir.Function, types: Types, made_otherwise: set[str]
 
 
 def _look(function: ir.Function, block: ir.Block, hidden: set[str]) -> None:
+    """Insert the checks after the statements that assign the names in `hidden`."""
     out: ir.Block = []
     for statement in block:
         out.append(statement)
@@ -97,6 +98,7 @@ class _Shown:
         yield from (item for item in items if isinstance(item, str))
 
     def _note(self, block: ir.Block) -> None:
+        """Record for the statements of a block what shows what, and where."""
         here = id(block)
         for statement in block:
             if isinstance(statement, ir.Let):
@@ -123,7 +125,7 @@ class _Shown:
             self._shows[by].append(atom)
 
     def _showing(self, op: ir.Op) -> tuple[ir.Atom, ...]:
-        """The operands that are not finite only if the result of an operation is not finite."""
+        """The operands that, if not finite, make the result of an operation non-finite."""
         if isinstance(op, (ir.Binary, ir.Augmented)):
             if op.operator in ("add", "sub", "mul"):
                 return op.operands()

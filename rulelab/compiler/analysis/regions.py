@@ -170,6 +170,7 @@ class Regions:
                     self._touch(statement.target, op, atom)  # type: ignore[attr-defined]
 
     def _touch(self, target: str, op: ir.Op, atom: ir.Atom) -> None:
+        """Record an operation that may change what a name refers to."""
         if self.makes(atom):
             self._touched.append((target, op, atom))
 
@@ -249,6 +250,7 @@ class _Sharing:
         return [statement]
 
     def _by_position(self, statement: ir.For) -> list[ir.Statement]:
+        """A loop in which items of shared containers are read by position."""
         before: list[ir.Statement] = []
         items: list[ir.Statement] = []
 

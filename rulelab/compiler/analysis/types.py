@@ -286,7 +286,7 @@ class Types:
             for inner in ir.blocks(statement):
                 self._block(inner)
             news = self._join(statement)
-            self._again |= news and not isinstance(statement, ir.If)  # arms read no join
+            self._again |= news and not isinstance(statement, ir.If)  # whose arms do not read its joins
 
     def _let(self, statement: ir.Let) -> None:
         atoms = statement.op.operands()

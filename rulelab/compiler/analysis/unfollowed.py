@@ -292,8 +292,7 @@ class _Reader:
         self.visit(node.slice)
 
     def visit_augassign(self, node: ast.AugAssign) -> None:
-        """`n += 1` is accepted for a number or text that the function started itself; else it may be a write.
-        """
+        """`n += 1` is accepted for a number or text that the function started; else it may be a write."""
         if not isinstance(node.target, ast.Name) or not self.begins_with_constant(node.target.id):
             raise _Open
         self.visit(node.value)
@@ -345,6 +344,7 @@ class _Reader:
             self.paths.add(path)
 
     def follow(self, function: Any, kind: type | None, making: bool = False) -> None:
+        """Add what a function reads; raises `_Open` if its source does not show that it only reads."""
         paths = _read(function, kind, self.around, making) if function is not None else None
         if paths is None:
             raise _Open

@@ -1,4 +1,4 @@
-"""What the transform asks about a lowered function: which lists grow, and what is differentiated."""
+"""What the transform asks about a lowered function: which lists grow, what is active, how blocks end."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ _GENTLE = ("add", "sub", "mul", "neg", "pos")
 def vanishing(
     function: ir.Function, types: Callable[[ir.Atom], Type], active: Callable[[ir.Atom], bool]
 ) -> set[str]:
-    """The names of numbers whose cotangent must start as a zero object; `active` tells which one may reach.
-    """
+    """The names of numbers whose cotangent must start as a zero object; `active` says which have one."""
     lets = function.lets()
     collected = {let.target for let in lets if _is_of_array(let.op, types)}
     reached = [let for let in lets if active(let.target) and let.target not in collected]

@@ -166,7 +166,7 @@ def in_class(kind: type, name: str) -> Any:
 
 
 def is_authors(cls: Any) -> bool:
-    """Whether the objects of a class are made from its arguments only, and keep them in plain sight."""
+    """Whether the objects of a class are made from its arguments only, and hide none of them."""
     if isinstance(cls, type) and is_namedtuple(cls) and is_generated(cls.__new__):
         return True
     return (

@@ -61,7 +61,7 @@ def gives_pair(function: Any) -> bool:
 @dataclass(eq=False)
 class Op:
     source = False  # set if the result may vary although no operand does (`watching`)
-    asks = False  # set if it asks a varying, perhaps an author's, object (`activity.mark_asking`)
+    asks = False  # set if it may run methods of varying author's objects (`activity.mark_asking`)
     reads: ClassVar[Any]  # returns the fields that are atoms
 
     def __init_subclass__(cls) -> None:
@@ -158,7 +158,9 @@ class Item(Op):
 
 @dataclass(eq=False)
 class Slice(Op):
-    """`lower:upper:step` in `owner[...]`; the owner decides which objects are positions."""
+    """`lower:upper:step` in `owner[...]`; the owner determines whether objects among the bounds are used as
+    positions.
+    """
 
     lower: Atom
     upper: Atom

@@ -90,8 +90,7 @@ def compile_too(function: Any, why: str) -> None:
 
 
 def compiled_function(target: Any) -> types.FunctionType | None:
-    """The Python function to compile for a call of `target`; None if it needs a rule or cannot be compiled.
-    """
+    """The Python function to compile for a call of `target`; None if it needs a rule or cannot be."""
     function = target
     if type(target) is type(np.sum):  # it dispatches to other array classes, which are refused earlier
         function = getattr(target, "__wrapped__", None)

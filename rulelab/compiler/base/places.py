@@ -30,6 +30,7 @@ class Spots:
         self.places: dict[tuple[Place, tuple[Place, ...]], int] = {}
 
     def of(self, position: ir.Position) -> tuple[int, int, int, int]:
+        """The position for emitted code; the end column of an inlined statement identifies its place."""
         if not isinstance(position, ir.PositionInlined):
             return position
         line, _, column, _ = position

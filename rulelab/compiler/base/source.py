@@ -112,6 +112,7 @@ def written_lines(target: Any) -> tuple[list[str], int]:
 
 
 def _search(code: types.CodeType) -> Source:
+    """The source of code, from the first text that contains it; raises if there is none."""
     place = Place(code.co_filename, code.co_firstlineno, None, None, code.co_name, None)
     for text in _texts(code.co_filename):
         try:
@@ -152,7 +153,7 @@ def _texts(filename: str) -> Iterator[str]:
         yield fresh
 
 
-# What `from __future__ import …` sets in code; the flag of `nested_scopes` only says that it is nested.
+# The flags that `from __future__ import …` sets; that of `nested_scopes` only marks nested code.
 _FUTURES = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -160,6 +161,7 @@ _FUTURES &= ~inspect.CO_NESTED
 
 
 def _compiled(filename: str, text: str, flags: int) -> _File | None:
+    """The text of a file, compiled or from the cache; None if it is not valid Python."""
     known = _FILES.get(filename)
     if known is not None and known.text == text and known.flags == flags:
         return known
@@ -197,6 +199,7 @@ def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> in
 
 
 def _match(code: types.CodeType, text: str) -> Source | None:
+    """The source of code, found by compiling the whole text; None if the text contains no equal code."""
     file = _compiled(code.co_filename, text, code.co_flags & _FUTURES)
     if file is None:
         return None
@@ -237,7 +240,7 @@ def _in_statement(code: types.CodeType, text: str) -> Source | None:
 
 
 def _statement_around(lines: list[str], number: int) -> tuple[int, int]:
-    """The statement at the left margin that contains a line, as (first line, end), found without a parser."""
+    """The statement at the left margin around a line, as (first, end) line indices; a guess, not parsed."""
     first = number
     while first and not _is_at_margin(lines[first]):
         first -= 1
@@ -382,8 +385,7 @@ def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
     if len(nodes) < 2:
         return nodes
     if not any(end_column for _, _, _, end_column in code.co_positions()):
-        # Python was told to keep no columns, so nothing tells them apart; equal constants need no telling
-        # apart.
+        # Python was told to keep no columns, so nothing tells them apart; equal constants need not differ.
         return nodes[:1] if _has_no_spot(code) else nodes
     return [
         node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)
@@ -391,6 +393,7 @@ def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
 
 
 def _inside(position: tuple[int | None, int | None, int | None, int | None], node: ast.expr) -> bool:
+    """Whether an instruction's position is within an expression; unknown positions count as inside."""
     line, end_line, column, end_column = position
     if line is None or column is None or end_line is None or end_column is None:
         return True

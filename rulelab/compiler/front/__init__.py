@@ -1,13 +1,13 @@
-"""An author's text to the intermediate form.
+"""From the author's source to the intermediate form.
 
-In reading order: `fence` (what is accepted), `unreachable` (what can never run), `desugar` (statements that
-others can say, with `making`, which writes them, `generators`, `consumers` and `asking`, which holds what
-such code asks of values), `ignoring` (blocks out of sight), `jumps` (break, continue and return as flags),
-`readers` (functions of the author's that read an argument at once), `ownership`, `bindings` and `captures`
-(who can see a change, which variables change, and where nested functions see it), `names`; then the
-lowering: `lowering` (variables, blocks, joins), `loops`, `stopping` (StopIteration in them), `expressions`,
-and the statements in `lower`; then
-`spreading` (`*args` as parameters of their own), `opening` (what is in tuples, lists and dicts as parameters
-of their own, with `unrolling`, a loop's body once for each), `held` (what captured functions hold, as
-captured variables), `inlining` (bodies in place of calls), and `forwarding` (what these leave to be tidied).
+In reading order: `fence` (what is accepted), `unreachable` (what can never run), `desugar` (statements in
+terms of simpler ones, with `making`, which writes these, `generators`, `consumers`, and `asking`, the
+questions that such code asks about values), `ignoring` (code hidden from the AD), `jumps` (break, continue
+and return as flags), `readers` (functions of the author's that consume an argument immediately),
+`ownership`, `bindings` and `captures` (what can see a change, which variables are assigned, and where
+nested functions see it), `names`; then the lowering: `lowering` (variables, blocks, joins), `loops`,
+`stopping` (StopIteration in them), `expressions`, and the statements in `lower`; then `spreading` (the
+items of `*args` as parameters), `opening` (the contents of tuples, lists and dicts as parameters, with
+`unrolling` of loops over them), `held` (what captured functions hold, as captured variables), `inlining`
+(bodies in place of calls), and `forwarding` (which tidies up after these).
 """

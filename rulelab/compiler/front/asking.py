@@ -1,4 +1,4 @@
-"""Questions that generated code asks where Python would: in `match`, `with`, `except`, `import`, `wraps`."""
+"""What generated code asks where Python would: `match`, `with`, `except`, `except*`, `import`, `wraps`."""
 
 from __future__ import annotations
 
@@ -169,7 +169,9 @@ def none_raised() -> Raised:
 def one_more(
     raised: Raised, error: BaseException, share: BaseException, caught: BaseException, again: bool
 ) -> Raised:
-    """Add an exception to `raised`; a block of `except*` raised it while handling `share` of `caught`."""
+    """Add an exception to `raised`, with the context that Python would give it; a block of `except*` raised
+    it while handling `share` of `caught`.
+    """
     if error is share:
         error.__context__ = caught.__context__
     link = error

@@ -38,6 +38,7 @@ def _nested(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[Nest
 
 
 def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
+    """Whether a captured variable may be reassigned after the function is made, also by a loop around it."""
     own = name == own_name(body, function)
     if any(n is not function and _start(n) > _start(function) for s in body for n in binders(s, name)):
         return True

@@ -111,6 +111,7 @@ def _as_choice(node: ast.Call, known: Callable[[ast.expr], Any]) -> ast.Generato
 def _generator(
     node: ast.expr, item: ast.expr, target: ast.expr, iterable: ast.expr, tests: list[ast.expr]
 ) -> ast.GeneratorExp:
+    """A generator expression with one `for`, at the position of `node`."""
     made = ast.copy_location(ast.GeneratorExp(item, [ast.comprehension(target, iterable, tests, 0)]), node)
     for part in (item, *ast.walk(target)):
         if isinstance(part, ast.expr) and not hasattr(part, "lineno"):

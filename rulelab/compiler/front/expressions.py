@@ -104,6 +104,7 @@ class Expressions(Loops):
     def _generating(
         self, kind: Callable[..., Any], function: ast.FunctionDef, items: ir.Atom, node: ast.GeneratorExp
     ) -> ir.Atom:
+        """A generator over `items`, made by `kind` from the code of `function`."""
         own = {*self.local, *self.free, *self.renaming.values()}
         code, names = code_of(function, self.source, self.code, own)
         made = self._nested(code, node, "function", names=names)
@@ -133,6 +134,7 @@ class Expressions(Loops):
         return self._chain(node, first, right, 1)
 
     def _chain(self, node: ast.Compare, value: ir.Atom, left: ir.Atom, number: int) -> ir.Atom:
+        """Lower the rest of a comparison chain, from operator `number` on, run if `value` is true."""
         if number == len(node.ops):
             return value
 
@@ -298,6 +300,7 @@ class Expressions(Loops):
         return all(map(self._is_made_here, starred))
 
     def _is_made_here(self, node: ast.expr) -> bool:
+        """Whether an expression is a tuple made in this function, or a display without stars."""
         if isinstance(node, (ast.Tuple, ast.List)):
             return not any(isinstance(part, ast.Starred) for part in node.elts)
         if not isinstance(node, ast.Name) or node.id in self.cells:

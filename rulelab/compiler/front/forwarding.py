@@ -127,6 +127,7 @@ class _Forwarding(Copying):
         return out
 
     def _is_certain(self, statement: ir.If) -> bool:
+        """Whether it is known which arm of a branch runs, and that arm does not raise."""
         test = self.atom(statement.test)
         if not (isinstance(test, ir.Const) and isinstance(test.value, OF_CERTAIN_TRUTH)):
             return False
@@ -134,6 +135,7 @@ class _Forwarding(Copying):
         return not any(isinstance(inner, ir.Raise) for inner in arm)  # what follows would be unreachable
 
     def _one_arm(self, statement: ir.If) -> ir.Block:
+        """The statements of the arm that runs, whose values replace the joined names."""
         test: Any = self.atom(statement.test)
         block = self.block(statement.then if test.value else statement.orelse)
         for phi in statement.outs:

@@ -43,6 +43,7 @@ _UNUSED = [f"item_{number}" for number in range(1000)]
 
 
 def _function(node: ast.GeneratorExp, target: ast.expr, result: ast.expr) -> ast.FunctionDef:
+    """A function of one item, which is unpacked into `target`, that returns `result`."""
     names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     given = target.id if isinstance(target, ast.Name) else next(name for name in _UNUSED if name not in names)
     body: list[ast.stmt] = [ast.copy_location(ast.Return(result), result)]
@@ -88,6 +89,7 @@ def handed_on(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[as
 
 
 def _read_at_once(parent: ast.AST, reads_first: Callable[[ast.Call], bool]) -> Iterator[ast.AST]:
+    """The expressions that a node consumes immediately."""
     if isinstance(parent, ast.Call) and parent.args:
         if isinstance(parent.args[0], ast.GeneratorExp) and reads_first(parent):
             yield parent.args[0]

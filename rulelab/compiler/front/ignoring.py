@@ -91,7 +91,7 @@ class Block(ast.expr):
 
 
 def bound_in(source: Source, node: ast.With) -> list[str]:
-    """The names that the block binds and that are needed; refuses what the block cannot do as a function."""
+    """The names that a block binds for the code after it; refuses what the block cannot do as a function."""
     item = node.items[0]
     if len(node.items) > 1 or item.optional_vars is not None:
         raise refusal(

@@ -219,6 +219,7 @@ class _Inlining:
         return True
 
     def _spare_copies(self) -> None:
+        """Remove copies of lists that are consumed immediately, recording the builtins this relies on."""
         loaded = {let.target: let.op.name for let in self.function.lets() if isinstance(let.op, ir.Load)}
         meant = {target: self.callees.look(name) for target, name in loaded.items()}
         for relied in without_copies(self.function, lambda atom: meant.get(str(atom))):
@@ -277,8 +278,8 @@ class _Inlining:
         return self._nested(name, made.op) if isinstance(made.op, ir.MakeFunction) else None
 
     def _captured(self, name: str) -> _Callee | None:
-        """The callee for a captured function. Its source is part of the pass's signature, so it cannot
-        capture functions without end.
+        """The callee for a captured function. Recursion needs no check here: the captured functions, and
+        those that they capture, are part of the pass's signature, which ends.
         """
         held = self.texts.get(name)
         body = None if held is None else self._body_of(held.code)
@@ -320,6 +321,7 @@ class _Inlining:
         return _Callee(body, dict(op.captured), op.defaults, dict(op.keyword_defaults))
 
     def _body(self, code: types.CodeType) -> _Body | None:
+        """The body of a function, or None if it may not be inlined, as while it is being lowered itself."""
         if code in self.path:
             self.recursive = True
             return None
@@ -331,6 +333,7 @@ class _Inlining:
         return self._bodies[code]
 
     def _lowered(self, code: types.CodeType) -> _Body | None:
+        """A function with the calls in it inlined, or None if it may not be inlined."""
         if code.co_flags & (_OTHER_KINDS | inspect.CO_VARKEYWORDS):
             return None
         names, function = self.callees.lowered(code)
@@ -349,6 +352,7 @@ class _Inlining:
         return _Body(function, source, code, count, _depth(function.body), inner.inlined, looked_up, loads)
 
     def _may_stand_elsewhere(self, function: ir.Function) -> bool:
+        """Whether a body means the same in another function, and certainly changes none of its arguments."""
         made = {s.target: s.op for s in function.lets()}
         joins = dict(join for s in function.statements() for join in joins_of(s))
         for statement in function.statements():

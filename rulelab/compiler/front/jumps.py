@@ -47,6 +47,7 @@ class Straightened:
         return out
 
     def _straight(self, statements: list[ast.stmt], loop: _Loop | None) -> list[ast.stmt]:
+        """The statements without jumps; a flag guards those that a jump may skip."""
         out: list[ast.stmt] = []
         for number, statement in enumerate(statements):
             rest = statements[number + 1 :]
@@ -113,6 +114,7 @@ class Straightened:
         return [straight, *self._guarded(after, loop, statement)]
 
     def _guarded(self, rest: list[ast.stmt], loop: _Loop | None, at: ast.stmt) -> list[ast.stmt]:
+        """The statements after a jump, run only if no flag says that they are skipped."""
         if not rest:
             return []
         flag = variable(_DONE if loop is None else loop.skip, at)

@@ -34,6 +34,7 @@ class Loops(Lowering):
         assigning: Sequence[ast.AST],
         generates: bool = False,
     ) -> None:
+        """Lower a loop whose body is lowered by `run`; `assigning` are the nodes that may assign in it."""
         pieces: list[Piece] = []
         iteration = self._iteration(self._items_alone(iterable), target, pieces)
         names = self._assigned(assigning)
@@ -55,6 +56,7 @@ class Loops(Lowering):
         return [name for name in assigned(nodes) if name not in self.cells]
 
     def _open_loop(self, names: list[str]) -> tuple[list[ir.Phi], dict[str, ir.Atom]]:
+        """The joins at the start of a loop for the variables it assigns, and the environment with them."""
         env = dict(self.env)
         carried = []
         for name in names:
@@ -67,6 +69,7 @@ class Loops(Lowering):
     def _close_loop(
         self, node: ast.AST, names: list[str], carried: list[ir.Phi], env: dict[str, ir.Atom]
     ) -> ir.Atom | None:
+        """Complete the joins of a loop with the values after its body; returns its stop flag, or None."""
         for name, phi in zip(names, carried, strict=True):
             phi.sources.append(env.get(name, UNBOUND))
             self.env[name] = phi.target

@@ -124,6 +124,7 @@ class _Lowerer(Expressions):
         self._expression(node.value)
 
     def _append(self, node: ast.Call) -> bool:
+        """Lower `name.append(value)` for a list that the function owns; returns False for any other."""
         name = node.func.value.id  # type: ignore[attr-defined]
         if name not in self.local or not self.ownership.owns(node):
             return False
@@ -392,6 +393,7 @@ class _Wraps:
 
 
 def _only_globals(node: ast.expr, local: set[str]) -> bool:
+    """Whether an expression consists of global names and their attributes only."""
     return all(
         isinstance(n, (ast.Name, ast.Attribute, ast.Tuple, ast.Load))
         and not (isinstance(n, ast.Name) and n.id in local)

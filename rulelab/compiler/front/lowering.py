@@ -20,7 +20,7 @@ from .ownership import Ownership
 from .readers import Reader, Restated, restated
 
 UNBOUND = ir.Const(ir.UNBOUND)
-OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # of source constants
+OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # of literals in source
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,7 @@ class Lowering:
         self.cells[name] = self._let(ir.MakeCell(first), node, f"{name_base(name)}_cell")
 
     def _assign(self, name: str, atom: ir.Atom) -> None:
+        """Give a variable a new value: in its cell, or in the environment and the slots of `try` blocks."""
         if name in self.cells:
             self._let(ir.Write("cell", self.cells[name], ir.Const(name), atom), self.statement)
             return
@@ -156,6 +157,7 @@ class Lowering:
                 self.block.append(ir.Keep(self._position(), slots[name], atom))
 
     def _read(self, name: str, node: ast.AST) -> ir.Atom:
+        """The value of a variable; emits a check where it may be unbound."""
         if name in self.cells:
             return self._let(ir.ReadCell(self.cells[name], name, name in self.free), node, name_base(name))
         if name == "__debug__":  # CPython compiles no code for the branch it rules out
@@ -200,6 +202,7 @@ class Lowering:
     def _choose(
         self, test: ir.Atom, then: Callable[[], None], orelse: Callable[[], None], node: ast.AST
     ) -> None:
+        """Lower a branch, joining variables that differ after its arms; a constant test selects one arm."""
         if isinstance(test, ir.Const) and isinstance(test.value, OF_CERTAIN_TRUTH):
             (then if test.value else orelse)()
             return

@@ -27,10 +27,12 @@ class Names:
         self._numbers: dict[str, int] = {}  # the last number used for each base
 
     def exact(self, name: str) -> str:
+        """Use this very name."""
         self.used.add(name)
         return name
 
     def fresh(self, base: str) -> str:
+        """A new name made from `base`."""
         base = base.lstrip(".")
         if base in self.own and base not in self.used:
             return self.exact(base)  # the first value of a local variable keeps its name
@@ -42,6 +44,7 @@ class Names:
         return name
 
     def hidden(self) -> str:
+        """A new name for a variable that only the lowering has."""
         self._hidden += 1
         return f"..v{self._hidden}"
 

@@ -45,7 +45,7 @@ class Structure:
     of_class: Callable[[], type | None] | None = None
 
     def method(self, name: str) -> Any:
-        """The class attribute of this name, unless an attribute hides it; None for anything but an object."""
+        """The class attribute of this name, unless the object has one; None for anything but an object."""
         cls = None if self.of_class is None or self.kind is not Object else self.of_class()
         return None if cls is None or ir.Field(name) in self.keys else in_class(cls, name)
 
@@ -99,7 +99,9 @@ def _rows(names: dict[str, Structure]) -> dict[str, list[ir.Op]]:
 
 
 def read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Turn attributes of objects and NamedTuples, called or not, into items; returns whether any was."""
+    """Turn attributes of opened objects and NamedTuples, called or not, into items of them; returns whether
+    there were any.
+    """
 
     def read(let: ir.Let) -> list[ir.Statement] | None:
         op = let.op

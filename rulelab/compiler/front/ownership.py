@@ -87,6 +87,7 @@ class Ownership:
         return [node for node, (changed, _) in self._changes.items() if changed == name]
 
     def _unseen(self, change: ast.AST, events: dict[str, list[_Event]]) -> bool:
+        """Whether a change is of an object made here, and none of these events may have shown it before."""
         if change not in self._changes:
             return False
         name, event = self._changes[change]
