@@ -157,8 +157,8 @@ class Regions:
                 self._touch(target, op, atom)
 
     def _visit_iteration(self, statement: ir.Statement) -> None:
-        """Record operations that read the keys of a dict as touching it: they may find numbers there, which
-        is checked at run time.
+        """Record operations that read the keys of a dict as touching it: numbers among the keys are noticed
+        only if the dict is followed.
         """
         for leaf in sequences_of(statement):
             if self._types(leaf.value) == DICT:

@@ -53,7 +53,7 @@ _MAKERS = (ir.Build, ir.Call, ir.Apply)  # operations that make containers, obje
 
 
 def reads_numbers(target: Any) -> bool:
-    """Whether a function makes numbers from a text."""
+    """Whether a function makes numbers from text."""
     return (getattr(target, "__module__", None), getattr(target, "__name__", None)) in _READERS
 
 
@@ -91,7 +91,8 @@ def _harmless(callee: Any, is_harmless: Callable[[Any], bool]) -> bool:
 
 
 def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
-    """Whether a nested function gets such a text and mentions a function that makes numbers from text."""
+    """Whether a nested function captures a spelled text and mentions a function that reads numbers in text.
+    """
     given = any(isinstance(atom, str) and atom in spelled for atom in op.operands())
     return given and not names_in(op.code).keys().isdisjoint({name for _, name in _READERS})
 
@@ -115,7 +116,7 @@ def spelled_out(function: ir.Function, varied: set[str], types: Types) -> set[st
 
 
 def _begins(op: ir.Op, varied: set[str], types: Types) -> bool:
-    """Whether an operation may be the first to make such a text of a varying value, or to write it."""
+    """Whether an operation may make or write a text from a varying value, with no such text before it."""
     if isinstance(op, (ir.Format, ir.Call)) or (isinstance(op, ir.Binary) and op.operator == "mod"):
         return _spells(op, varied, set(), types) or bool(_keepers(op, varied, set(), types))
     return False
@@ -146,7 +147,7 @@ def _spells(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> boo
 
 
 def _keepers(op: ir.Op, varied: set[str], spelled: set[str], types: Types) -> set[ir.Atom]:
-    """What contains such a text afterwards: a container, an object, or a stream that it is written to."""
+    """What contains a spelled text after an operation: a container, an object, or a stream written to."""
     if isinstance(op, ir.Write):
         return {op.target} if op.value in spelled else set()
     if not isinstance(op, ir.Call):

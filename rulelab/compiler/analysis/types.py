@@ -135,8 +135,8 @@ class Types:
         return ir.UNBOUND
 
     def given(self, atom: ir.Atom, depth: int = 4) -> Given:
-        """What a call is told about an argument: its kind, and if known its literal value or, to some depth,
-        the items of a display.
+        """What is known about an argument of a call: its kind, and perhaps its literal value or, to some
+        depth, the items of a display.
         """
         kind, name = self(atom), atom
         if type(atom) is str and kind is not LIST and type(self._ops.get(atom)) in _TOLD_BY_KIND:
@@ -461,8 +461,8 @@ _COMPARISONS = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-# The operations (None: parameters and joins) of whose results a call is told only the kind: `_TOLD_BY_KIND`.
 _OF_ITEMS = (np.array, np.asarray, np.stack)  # making an array with a row, or a number, for each item
+# Operations whose results are known by kind only; None is that of parameters and joins.
 _TOLD_BY_KIND = {type(None), ir.Binary, ir.Unary, ir.Augmented, ir.Compare, ir.Call, ir.Item}
 _CERTAIN: dict[type, Type] = {
     ir.Append: LIST,

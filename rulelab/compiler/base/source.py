@@ -385,7 +385,7 @@ def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
     if len(nodes) < 2:
         return nodes
     if not any(end_column for _, _, _, end_column in code.co_positions()):
-        # Python was told to keep no columns, so nothing tells them apart; equal constants need not differ.
+        # Python was told to keep no columns, so nothing tells them apart; equal constants may be swapped.
         return nodes[:1] if _has_no_spot(code) else nodes
     return [
         node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)

@@ -301,7 +301,7 @@ def _equal(left: ir.Atom, right: ir.Atom) -> bool:
 
 
 def _may_share(node: ast.Call) -> bool:
-    """Whether a call that makes a new array may be told to use an existing one: `copy=False`, `out=x`."""
+    """Whether a call that makes a new array may use an existing one: `np.array(x, copy=False)`, `out=x`."""
     return any(keyword.arg in ("copy", "out") for keyword in node.keywords)
 
 

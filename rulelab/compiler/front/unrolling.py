@@ -89,8 +89,8 @@ class _Unrolling(Copying):
         return out
 
     def _left_over(self, loop: ir.For, iteration: ir.Iteration, turns: int) -> Iterator[ir.Statement]:
-        """Reads of the items that a shorter part of a zip leaves over: they count as read, so their slope is
-        zero and not None.
+        """Reads of the items left over in the longer parts of a zip: they count as read, so that their
+        gradient is zero and not None.
         """
         if isinstance(iteration, ir.Zipped):
             for part in iteration.parts:
