@@ -41,9 +41,9 @@ class Caveat:
     code: str = ""
 
     def sentence(self):
-        """The caveat in one line."""
-        at = f" at {self.point}" if self.point else ""
-        return f"{self.kind}{at}: {self.words}" + (f" ({self.place.label()})" if self.place else "")
+        """The caveat in one line, for people: its kind is a code, which its words say in full."""
+        at = f"at {self.point}: " if self.point else ""
+        return f"{at}{self.words}" + (f" ({self.place.label()})" if self.place else "")
 
     def lines(self):
         """The sentence, and the code that shows it, as lines of text."""

@@ -415,6 +415,32 @@ def test_cells_that_were_left_out_are_a_warning():
     assert re.fullmatch(said, capped)
 
 
+@pytest.mark.parametrize(
+    ("f", "slope", "kind", "words"),
+    [
+        (lambda x: math.floor(x) * x, math.floor, "CELLS_CAPPED", "8 cases were judged"),
+        (abs, lambda x: 5.0 if x == 0 else math.copysign(1.0, x), "NOT_A_SUBGRADIENT", "at x = 0: the slope for x"),
+        (
+            lambda x: 0.1234567890123456 * x,
+            lambda x: 0.1234567890123456,
+            "INEXACT_CONSTANT",
+            "0.1234567890123456 is a rounded constant",
+        ),
+    ],
+    ids=["cases", "kink", "constant"],
+)
+def test_warnings_are_sentences_and_their_kinds_stay_codes(f, slope, kind, words):
+    """What is read has no codes in it; a program finds them in the warnings."""
+
+    def judged(x):
+        return f(x)
+
+    report = prove(judged, rule_from(judged, lambda b, y, x: b * slope(x)))
+    assert kind in [w.kind for w in report.warnings]
+    for text in (str(report), report._repr_html_()):
+        assert words in text and kind not in text
+
+
 @pytest.mark.parametrize("part", ["rule", "pullback"])
 def test_a_rule_that_raises_is_shown_in_every_form(part):
     """In place of numbers there are words: a result that should be, and the error that was."""
