@@ -19,19 +19,26 @@ from .texts import names_without_defaults
 from .usage import shapes_said
 
 _OF_OTHERS = (
-    r"\b(?:or|numbers? and|scalars?|matri(?:x|ces)|2-?d|3-?d|n-?d|lists?|tuples?|dicts?|ints?|integers?|whole"
-    r"|bool\w*|masks?|labels?|flags?|indices|index|ids|any|shape)\b"
+    r"\b(?:(?<!zero )(?<!0 )or|numbers? and|scalars?|matri(?:x|ces)|2-?d|3-?d|n-?d|lists?|tuples?|dicts?"
+    r"|ints?|integers?|whole|bool\w*|masks?|labels?|flags?|indices|index|ids|any|shape)\b"
 )
 """Words by which an array is something else as well, or one of several axes, or none of real numbers."""
 _AN_ARRAY = re.compile(r"\b(?:(?:nd)?array(?:_like)?|1-?d)\b")
 _OR_ARRAYS = re.compile(r"\b(?:numbers?|scalars?|floats?),? or (?:an? )?(?:nd)?arrays?\b")
 _IN_BRACKETS = re.compile(r"\b(\w+) \(((?:[^()]*\W)?(?:array|1-[dD])(?![\w-])[^()]*)\)")
+_APPOSED = re.compile(r"\b(\w+), (an? (?:1-?[dD] |numpy )?(?:nd)?array)(?= ?(?:[.,;:]|$))")
+"""A name and what it is behind a comma: at the positions z, an array."""
 _ARRAY_BEFORE = re.compile(r"(?<!or an )\b(?:nd)?array `{0,2}(\w+)`{0,2}(?=[),.;:]|$| at | in )")
 _SEVERAL = re.compile(
     r"\b(?:(?:nd)?arrays?|vectors?|each|every|per|one for|lists?|sequences?|samples|values|weights|shape"
     r"|[02-9]-?d|same|coefficients|components|entr(?:y|ies)|elements?)\b|\(\w+,"
 )
 """Words about a parameter that is no single number for certain."""
+_A_FLOAT = re.compile(r"\b(?:float|scalar|real number)\b")
+_MANY = re.compile(
+    r"\b(?:(?:nd)?arrays?|vectors?|matri(?:x|ces)|lists?|tuples?|sequences?|each|or an?)\b|\(\w+,"
+)
+"""Words about a parameter that is called one number, and those by which it may be several as well."""
 _SINGULAR = re.compile(r"(?:[sui]s|[^s])$", re.IGNORECASE)
 _FIRST_WORDS = re.compile(r"(?:(?!(?:of|for|in|at|from|to|over|by|with|on|that|which|is)\b)\w+ ?)+")
 """The noun that stands for a parameter, with what is before it."""
@@ -53,7 +60,8 @@ def arrays_told(f: Callable) -> frozenset[str]:
     """
     names, text = names_without_defaults(f), in_one_line(said_of(f))
     about = {name: words for name, words in words_about(f).items() if name in names}
-    about |= {name: words for name, words in _IN_BRACKETS.findall(text) if name in names}
+    behind = (*_IN_BRACKETS.findall(text), *_APPOSED.findall(text))
+    about |= {name: words for name, words in behind if name in names}
     found = {name for name, words in about.items() if _AN_ARRAY.search(words.lower())}
     found = {name for name in found if not re.search(_OF_OTHERS, about[name].lower())}
     found |= {name for name in _ARRAY_BEFORE.findall(text) if name in names and name not in about}
@@ -74,6 +82,7 @@ def numbers_beside(f: Callable) -> frozenset[str]:
     names, about, kinds, notes = names_without_defaults(f), words_about(f), kinds_said(f), meant_types(f)
     said = {name for name, those in kinds.items() if all(kind.form == "number" for kind in those)}
     said |= numbers_said(f).keys() | {name for name, of in {**types_said(f), **notes}.items() if of is float}
+    said |= {name for name, words in about.items() if _A_FLOAT.search(words) and not _MANY.search(words)}
     more = vector_names(names) | reduced(f) | special_names(names).keys() | kinds.keys() | notes.keys()
     left = (name for name in names if name not in more and not is_matrix_name(name))
     return frozenset((*said, *(name for name in left if _is_one(name, about.get(name, ""))))) & {*names}

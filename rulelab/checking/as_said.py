@@ -9,7 +9,8 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 
-from .arrays_said import alike_in_shape, forms_told
+from .arrays_said import alike_in_shape, arrays_told, forms_told
+from .docstrings import lengths_differ
 from .guesser import Guesser, Kinds, is_complex
 from .kinds import MATRICES, Kind
 from .ranks_said import IMAGES, ranks_said, says_axes
@@ -50,7 +51,9 @@ def _makes_complex(guesser: Guesser, kinds: Kinds) -> bool:
 def _with_arrays_told(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
     told, named = forms_told(guesser.target), dict(zip(guesser.names, kinds))
     asked = {name for i, name in enumerate(guesser.names) if guesser.is_form_asked(i)}
-    told = {name: kinds for name, kinds in told.items() if name not in asked}
+    arrays = arrays_told(guesser.target)
+    objects = {name for name, kind in named.items() if kind.made and name not in arrays}  # are no numbers
+    told = {name: kinds for name, kinds in told.items() if name not in asked | objects}
     others = (kind for name, kind in named.items() if name not in told.keys() | asked)
     if not told or any(kind.form in _FREE for kind in others) or any(named[name].made for name in told):
         return
@@ -75,6 +78,26 @@ def of_arrays_alike(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kind
         if matrices not in found and is_one[0] == is_one[1] and guesser.takes(matrices):
             yield matrices
             return
+
+
+def of_lists_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds first found with lists of vectors each of a length of its own, where the docstring says that
+    their lengths differ; whatever the rule makes of them.
+    """
+    first, apart = found[0], itertools.count()
+    said = {name for name in guesser.names if lengths_differ(guesser.target, name)}
+    kinds = tuple(
+        dataclasses.replace(kind, parts=tuple((n, _apart(part, next(apart))) for n, part in kind.parts))
+        if name in said and kind.made is list and all(part.form == "vector" for _, part in kind.parts)
+        else kind
+        for name, kind in zip(guesser.names, first)
+    )
+    if kinds not in found and not guesser.end.is_over() and guesser.takes(kinds):
+        yield kinds
+
+
+def _apart(kind: Kind, number: int) -> Kind:
+    return dataclasses.replace(kind, dims=(f"length_{number}",))
 
 
 def _in_form(kind: Kind, other: Kind) -> Kind:

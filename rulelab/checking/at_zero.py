@@ -77,7 +77,10 @@ def told_at(f: Callable, mark: float) -> frozenset[str]:
     return names & found
 
 
-_MAY_BE_ZERO = re.compile(r"\b(?:(?:may|can|might) (?:also )?be zero|zero or positive|positive or zero)\b")
+_MAY_BE_ZERO = re.compile(
+    r"\b(?:(?:may|can|might) (?:also )?be zero|(?:zero|0) or (?:positive|more|above|greater|larger)"
+    r"|positive or zero|non-?negative)\b"
+)
 
 
 def zero_said(f: Callable) -> frozenset[str]:

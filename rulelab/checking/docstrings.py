@@ -150,6 +150,26 @@ def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     return {name: _lengths(found) for name, found in entries if found is not None}
 
 
+def lengths_differ(f: Callable, name: str) -> bool:
+    """Whether a docstring says of a list of arrays that these need not be of one length.
+
+    >>> def total(parts):
+    ...     "Sum of the parts, a list of arrays of different lengths."
+    >>> lengths_differ(total, "parts")
+    True
+    """
+    words = words_about(f).get(name) or in_one_line(said_of(f))
+    return name in in_one_line(said_of(f)) and _OF_OTHER_LENGTHS.search(words) is not None
+
+
+_LENGTH = r"(?:lengths?|sizes?|numbers? of (?:entries|elements|values|samples))"
+_OF_OTHER_LENGTHS = re.compile(
+    rf"\b(?:{_LENGTH} (?:may|can|might|need) (?:not be (?:equal|the same|alike)|differ|vary|be different)"
+    rf"|(?:different|unequal|varying|various|differing) {_LENGTH}|ragged"
+    rf"|(?:not|need not be) (?:all )?(?:of |have )?(?:the same|equal|one) {_LENGTH})\b"
+)
+_INTEGERS = re.compile(r"(?:\w+ |an array of )?integers\b(?!,? (?:or|and)\b)")
+"""What is said of a parameter without a type: T integers."""
 _DIMS = r"\((?P<{}>\w+,(?: ?\w+)?)\)"
 _OF_ARRAYS = (
     rf"(?:list|sequence)s? of (?:{_DIMS.format('before')} )?(?:np\.)?(?:(?:nd)?arrays?|vectors|matrices)\b"
@@ -206,7 +226,7 @@ def _noun(kind: str, about: str) -> str:
     is_complex = "complex " if "complex" in kind else ""
     if re.search(r"\bbool", kind):
         return "vector of booleans" if _ARRAY.search(kind) else ""
-    if re.search(r"\bint(?:eger)?s?\b", kind) and _ARRAY.search(kind):
+    if re.search(r"\bint(?:eger)?s?\b", kind) and _ARRAY.search(kind) or not kind and _INTEGERS.match(about):
         return "vector of integers"
     for pattern, noun in _NOUNS:
         if pattern.search(kind) or noun.startswith("symmetric") and pattern.search(about):
@@ -232,11 +252,8 @@ def _bounds(name: str, words: str) -> Iterator[str]:
     if bound is not None:
         of = _of_length(name, bound[1], words)
         yield from [f"{of} {bound[2]} {bound[3]}"] if of else []
-        return
-    worded = re.search(rf"\b{WORDED}", words)
-    if worded is not None:
+    elif (worded := re.search(rf"\b{WORDED}", words)) is not None:
         yield f"{name} {SIGNS[worded[1]]} {worded[2]}"
-        return
     signs = [sign for pattern, sign in _SIGNED if pattern.search(words)]
     yield from (f"{name} {sign}" for sign in signs if len(signs) == 1)  # of both kinds: of any
 

@@ -12,7 +12,14 @@ import numpy as np
 from ..rules.targets import name_of
 from ..tangents.zeros import AbstractZero, NoTangent
 from .answers_tell import as_lists_answered
-from .as_said import of_arrays_alike, of_arrays_said, of_ranks_said, of_rows_said, with_arrays_told
+from .as_said import (
+    of_arrays_alike,
+    of_arrays_said,
+    of_lists_said,
+    of_ranks_said,
+    of_rows_said,
+    with_arrays_told,
+)
 from .axes_read import scaling_sums, summed_for
 from .broadcasting import (
     of_ranks_asked,
@@ -106,6 +113,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = (*kinds, *of_arrays_alike(guesser, kinds))
         kinds = tuple(dict.fromkeys((*kinds, *of_rows_said(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_said(guesser, kinds))))
+        kinds = (*kinds, *of_lists_said(guesser, kinds))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
     with guesser.undisturbed():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import RuleLabError, an
@@ -166,13 +166,26 @@ def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
 
 
 def lengths_in(inside: str) -> tuple[int | str, ...]:
-    """The lengths that stand between brackets: numbers, and words for others.
+    """The lengths that stand between brackets: numbers, words for others, their sums and multiples.
 
     >>> lengths_in("n, 3")
     ('n', 3)
+    >>> lengths_in("4m, d + m")
+    ('4*m', 'd+m')
     """
-    words = (word.strip() for word in inside.split(","))
+    spelled = _AROUND.sub(r"\1", inside)
+    words = (_MULTIPLE.sub(r"\1*\2", word.strip()) for word in spelled.split(","))
     return tuple(int(word) if word.isdigit() else word for word in words if word)
+
+
+_AROUND = re.compile(r" *([+*]) *")
+_MULTIPLE = re.compile(r"(?<!\w)(\d+) ?\*?([A-Za-z]\w*)")
+_OF_WORDS = re.compile(r"\d+|(?:\d+\*)?[A-Za-z]\w*(?:[+*](?:\d+|[A-Za-z]\w*))*")
+
+
+def are_lengths(words: Iterable[str]) -> bool:
+    """Whether these are numbers, words, and sums and multiples of words."""
+    return all(map(_OF_WORDS.fullmatch, words))
 
 
 def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:

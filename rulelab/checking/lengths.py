@@ -214,16 +214,17 @@ def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str
 
 def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[Any, str]]:
     """Which lengths are others and some more: one of an argument that is another of a later argument, or of
-    an earlier one; then two.
+    an earlier one; then two; then one of the same argument, as a matrix of full column rank has more rows.
     """
     letters = [(d, i) for i, kind in enumerate(said.values()) for d in dict.fromkeys(kind.dims)]
     of = {d: i for d, i in reversed(letters) if isinstance(d, str)}
-    ordered = itertools.permutations(sorted(of, key=of.__getitem__), 2)
+    ordered = list(itertools.permutations(sorted(of, key=of.__getitem__), 2))
     pairs = [(long, short) for long, short in ordered if of[long] != of[short]]
     yield from ({long: f"{short}+{long}"} for long, short in pairs)
     for (long, short), (other, another) in itertools.combinations(pairs, 2):
         if len({long, short, other, another}) == 4 and (of[long], of[short]) == (of[other], of[another]):
             yield {long: f"{short}+{long}", other: f"{another}+{other}"}
+    yield from ({long: f"{short}+{long}"} for long, short in ordered if of[long] == of[short])
 
 
 def of_one_length(kinds: Kinds) -> Kinds:

@@ -212,6 +212,7 @@ class Numberless(Settling):
         elif probe.point.far:
             excused = self._is_flat(probe, compared, base) if not no_value else False
             warns = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+            warns |= position in self._positions_of_defaults()  # an option is moved a little, not far away
             if warns or np.all(excused | ~bad) and not no_value:
                 self._tell_of(probe.point)
                 return False

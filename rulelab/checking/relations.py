@@ -231,7 +231,9 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     sizes = (name for name in sorted(meant_as_sizes(f)) if name.partition(".")[0] in names)
     parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
     named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
-    positive = (*(name for name in names if name in meant_positive(f) | half_widths(f)), *sizes, *named)
+    with_zero = {r.left.name for r in found if r.sign == ">=" and r.right.number == 0.0}  # as it says itself
+    guessed = (meant_positive(f) | half_widths(f)) - with_zero
+    positive = (*(name for name in names if name in guessed), *sizes, *named)
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)

@@ -88,6 +88,11 @@ _OF_EACH = re.compile(
 )
 """What is said of a parameter's numbers where its words do not name it: an array of returns, each > -1."""
 _ALL_POSITIVE = re.compile(r"\ball(?: arguments| parameters| inputs| of them)?(?: are)? positive\b")
+_OF_POSITIVE = re.compile(
+    r"\b(?:(?:arrays?|vectors?|lists?|sequences?|samples?) of (?:strictly )?positive \w+"
+    r"|(?<!and )(?<!or )(?:an?|the) positive (?:arrays?|vectors?|lists?|sequences?|samples?))\b"
+)
+"""What is said of the only parameter without its name: an array of positive incomes."""
 
 _FORMS = {
     "matrix": ("matrix", "square", "positive definite"),
@@ -477,7 +482,7 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         words = (parameter_called(word, names) for word in _names_in(those))
         for name in itertools.takewhile(names.__contains__, words):
             found.setdefault(name, (0.0, math.inf))
-    if _ALL_POSITIVE.search(text):
+    if _ALL_POSITIVE.search(text) or len(names) == 1 and _OF_POSITIVE.search(text):
         found = {**dict.fromkeys(names, (0.0, math.inf)), **found}
     return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .anatomy import last_name
 from .docstrings import parameter_called, said_of
-from .kinds import lengths_in
+from .kinds import are_lengths, lengths_in
 from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
@@ -108,8 +108,8 @@ def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
 _SHAPE_SAID = re.compile(
     r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
     r"(?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
-    r"|ndarray|np\.ndarray|array_like|float|floats))*"
-    r"(?:\s*[:,])?\s*\(([\w\s,]+)\)(?!,?\s+or\s*\()"
+    r"|ndarray|np\.ndarray|array_like|floats?|ints?|integers?))*"
+    r"(?:\s*[:,])?\s*\(([\w\s,+*]+)\)(?!,?\s+or\s*\()"
 )
 """Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`, or
 `x, y : ndarray, shape (n,)`.
@@ -168,7 +168,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     for those, inside in _SHAPE_SAID.findall(said_of(f)):
         lengths = lengths_in(inside)
         words = [*map(str, lengths)]
-        if not words or not all(word.isidentifier() or word.isdigit() for word in words):
+        if not words or not are_lengths(words):
             continue
         if not _NO_LENGTHS.isdisjoint(words) or lengths in _ALONE_NO_LENGTHS:
             continue

@@ -18,6 +18,8 @@ NUMBER, VECTOR = ["a number"], ["a vector"]
     [
         ("Light at depths z (array).", "z rate", {"z": VECTOR, "rate": NUMBER}),
         ("Light at depths z (array, positive); rate > 0.", "z rate", {"z": VECTOR, "rate": NUMBER}),
+        ("Light at depths z, an array.", "z rate", {"z": VECTOR, "rate": NUMBER}),
+        ("Light at depths z, an array or a number.", "z rate", {}),
         ("Light at depths z (1-D).", "z rate", {"z": VECTOR, "rate": NUMBER}),
         ("Light at depths (array `z`) by the rate.", "z rate", {"z": VECTOR, "rate": NUMBER}),
         ("Light at depths (number or array z) by the rate.", "z rate", {}),
@@ -31,6 +33,11 @@ NUMBER, VECTOR = ["a number"], ["a vector"]
         ("Light at depths z (array).", "z A", {"z": VECTOR}),
         ("At complex samples z (1-D) by s: a number or one gain per sample.", "z s",
          {"z": ["a complex vector"], "s": NUMBER + VECTOR}),
+        ("Light.\n\n    z: array of depths, zero or more\n    rate: loss, float > 0", "z rate",
+         {"z": VECTOR, "rate": NUMBER}),
+        ("Light.\n\n    :param z: array of depths\n    :param k: loss per metre, float", "z k",
+         {"z": VECTOR, "k": NUMBER}),
+        ("Light.\n\n    :param z: array of depths\n    :param k: loss, float or array", "z k", {"z": VECTOR}),
         ("z : complex ndarray\n    gain : float\n", "z gain", {"z": ["a complex vector"], "gain": NUMBER}),
     ],
 )  # fmt: skip
@@ -238,3 +245,68 @@ def f_rrule(scores, wanted):
 @pytest.mark.parametrize(("count", "verdict"), [("scores.size", "right"), ("len(scores)", "wrong")])
 def test_any_shape_is_that_of_matrices_too(count, verdict):
     assert judged(SCORES.format(count=count)).verdict == verdict
+
+
+LENS = '''
+class Lens(NamedTuple):
+    power: float
+    offset: float
+
+
+def f(lens, z):
+    """Defocus of a lens (a Lens) at the places z, an array."""
+    return np.tanh(lens.power * (z - lens.offset))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(lens, z):
+    y = f(lens, z)
+
+    def back(y_bar):
+        g = y_bar * (1 - y**2)
+        sums = np.sum(g * (z - lens.offset)), {}
+        return rl.NoTangent(), rl.Tangent(Lens, power=sums[0], offset=sums[1]), g * lens.power
+
+    return y, back
+'''
+
+
+@pytest.mark.parametrize(
+    ("offset_bar", "verdict"), [("-lens.power * np.sum(g)", "right"), ("-lens.power * g", "wrong")]
+)
+def test_an_array_beside_an_object_is_one_too(offset_bar, verdict):
+    """An object is no number, whatever its name looks like."""
+    assert judged("from typing import NamedTuple\n" + LENS.format(offset_bar)).verdict == verdict
+
+
+APART = """
+def f(runs):
+    \"\"\"Weighted spread of the levels of runs.
+
+    Args:
+        runs: list of one-dimensional arrays, of different lengths.
+    \"\"\"
+    level = np.mean(np.concatenate(runs))
+    return sum(len(run) * np.cos(np.mean(run) - level) for run in runs)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(runs):
+    counts = np.array([len(run) for run in runs])
+    means = np.array([np.mean(run) for run in runs])
+    level = {}
+
+    def back(y_bar):
+        bars = -y_bar * counts * np.sin(means - level)
+        level_bar = -np.sum(bars) / np.sum(counts)
+        return rl.NoTangent(), [np.full(n, bar / n + level_bar) for n, bar in zip(counts, bars)]
+
+    return f(runs), back
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict"), [("np.sum(counts * means) / np.sum(counts)", "right"), ("np.mean(means)", "wrong")]
+)
+def test_arrays_of_a_list_are_of_other_lengths_where_that_is_said(level, verdict):
+    assert judged(APART.format(level)).verdict == verdict

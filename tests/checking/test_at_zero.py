@@ -316,3 +316,32 @@ def f_rrule(w, v):
 def test_an_array_that_may_be_zero_is_so_as_a_whole(said, at_zero, verdict):
     """Where each of its numbers is zero a branch may begin that no single zero leads to."""
     assert judged(MOVED.format(said=said, at_zero=at_zero)).verdict == verdict
+
+
+DAMPED = """
+def f(a, s):
+    \"\"\"Mean size.
+
+    a: amplitude, nonnegative
+    s: width, positive\"\"\"
+    return np.sqrt(s * s + a**2 / 3) - np.log(s)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, s):
+    root = np.sqrt(s * s + a**2 / 3)
+
+    def back(y_bar):
+        return rl.NoTangent(), {}, y_bar * (s / root - 1 / s)
+
+    return root - np.log(s), back
+"""
+
+
+@pytest.mark.parametrize(
+    ("a_bar", "verdict"),
+    [("y_bar * a / (3 * root)", "right"), ("y_bar * (root - s * s / root) / np.float64(a)", "wrong")],
+)
+def test_zero_is_among_what_is_nonnegative(a_bar, verdict):
+    """Whatever the code of the function would be taken for: it divides by a positive number alone."""
+    assert judged(DAMPED.format(a_bar)).verdict == verdict

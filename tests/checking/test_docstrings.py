@@ -144,6 +144,30 @@ RANGES = documented(
 )
 
 
+def test_an_end_in_words_and_a_sign_both_count():
+    """An end says nothing of the other one: masses less than 5, all positive."""
+    f = documented("Glow.\n\nArgs:\n    m: mass (less than 5 suns), positive.\n", "m")
+    assert dict(intervals_said(f)) == {"m": (0.0, 5.0)}
+    f = documented("Glow.\n\nArgs:\n    m: a mass, non-negative, at most 5\n", "m")
+    assert dict(intervals_said(f)) == {"m": (0.0, 5.0)}
+
+
+@pytest.mark.parametrize(
+    "doc, names, is_positive",
+    [
+        ("Spread of an array of positive incomes.", "y", True),
+        ("Spread of a positive array.", "y", True),
+        ("Spread of an array of incomes, positive or not.", "y", False),
+        ("Spread of an array of positive incomes.", "y, w", False),
+        ("Spread of a positive and a negative array.", "y", False),
+    ],
+)
+def test_the_only_parameter_need_not_be_named(doc, names, is_positive):
+    f = eval(f"lambda {names}: 0")
+    f.__doc__ = doc
+    assert dict(intervals_said(f)) == ({"y": (0.0, float("inf"))} if is_positive else {})
+
+
 def test_ends_of_intervals_are_said_in_words():
     ends = {"c": (2.0, float("inf")), "share": (0.0, 1.0), "k": (-float("inf"), 4.0)}
     assert dict(intervals_said(RANGES)) == ends

@@ -94,3 +94,41 @@ def f_rrule(x):
 def test_numbers_that_the_code_looks_for_are_tried_exactly():
     assert judged(AMONG.replace("FACTOR", "2")).verdict == "wrong"
     assert judged(AMONG.replace("FACTOR", "3")).verdict == "right"
+
+
+SATURATED = '''
+def f(x, a, s, m{default}):
+    """Saturation.
+
+    Parameters
+    ----------
+    x : float
+        size, between 1.7 and 2
+    a, s : float
+    m : float
+        exponent, >= 1
+    """
+    q = a * x**m
+    return q / (1 + s * q)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, a, s, m{default}):
+    p = np.power(x, m)
+    q = a * p
+    d = 1 + s * q
+
+    def back(y_bar):
+        g = y_bar / d**2
+        x_bar = g * a * m * x ** (m - 1)
+        return rl.NoTangent(), x_bar, g * p, -y_bar * q**2 / d**2, g * q * np.log(x)
+
+    return q / d, back
+'''
+
+
+@pytest.mark.parametrize(("default", "verdict"), [("=2.0", "right"), ("", "wrong")])
+def test_a_default_is_not_asked_far_away(default, verdict):
+    """It is told that the rule has no number there; of a parameter without a default it is a mistake."""
+    report = judged(SATURATED.format(default=default))
+    assert report.verdict == verdict and "nan" in report.sentence

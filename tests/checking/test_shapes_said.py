@@ -206,3 +206,107 @@ def test_so_many_arrays_as_are_said_have_to_be_left():
         """Blends two images of shape (h, w)."""
 
     assert not shapes_said(blended)
+
+
+FITTED = """
+def f(A, b, C):
+    \"\"\"Weighted least squares.
+
+    Parameters
+    ----------
+    A : ndarray, shape (m, k)
+        Of full column rank.
+    b : ndarray, shape (m,)
+    C : ndarray, shape (m, m)
+        Symmetric positive definite.
+    \"\"\"
+    return np.linalg.solve(A.T @ C @ A, A.T @ C @ b)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, b, C):
+    N = A.T @ C @ A
+    x = np.linalg.solve(N, A.T @ C @ b)
+
+    def back(x_bar):
+        z = np.linalg.solve(N, x_bar)
+        r = b - A @ x
+        A_bar = C @ np.outer(r, z) - C @ np.outer(A @ z, x)
+        return rl.NoTangent(), A_bar, C @ (A @ z), {}
+
+    return x, back
+"""
+
+
+@pytest.mark.parametrize(("C_bar", "verdict"), [("np.outer(A @ z, r)", "right"), ("0 * C", "wrong")])
+def test_a_matrix_may_have_to_have_more_rows_than_columns(C_bar, verdict):
+    """With as many of both the residuals are zero, and nothing depends on the weights."""
+    assert judged_by_text(FITTED.format(C_bar)).verdict == verdict
+
+
+LABELLED = """
+def f(w, X, t):
+    \"\"\"Log-likelihood.
+
+    Parameters
+    ----------
+    w : ndarray of shape (k,)
+    X : ndarray of shape (m, k)
+    t : ndarray of int, shape (m,)
+        Answers, each 0 or 1.
+    \"\"\"
+    return -np.sum(np.logaddexp(0.0, (1 - 2 * t) * (X @ w)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, X, t):
+    s = 1 - 2 * t
+    z = s * (X @ w)
+
+    def back(y_bar):
+        g = -y_bar * {} / (1 + np.exp(-z))
+        return rl.NoTangent(), X.T @ g, np.outer(g, w), rl.NoTangent()
+
+    return -np.sum(np.logaddexp(0.0, z)), back
+"""
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [("s", "right"), ("1", "wrong")])
+def test_an_array_of_whole_numbers_may_have_a_shape_too(sign, verdict):
+    """It is no number that varies, and its rule need not have a cotangent for it."""
+    assert judged_by_text(LABELLED.format(sign)).verdict == verdict
+
+
+def test_lengths_may_be_sums_and_multiples():
+    def gates(x, h, W, b):
+        """x: (d,), h: (m,), W: (4m, d + m) and b (4 m,)."""
+
+    wanted = {"x": ("d",), "h": ("m",), "W": ("4*m", "d+m"), "b": ("4*m",)}
+    assert dict(shapes_said(gates)) == wanted
+
+
+PHASES = '''
+def f(x, at):
+    """Phases.
+
+    Args:
+        x: array of shape (n, k)
+        at: n integers.
+    """
+    return np.sum(np.sin(x) * np.cos(0.7 * at)[:, None])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, at):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * np.cos(x) * {}, rl.NoTangent()
+
+    return f(x, at), back
+'''
+
+
+@pytest.mark.parametrize(
+    ("factor", "verdict"), [("np.cos(0.7 * at)[:, None]", "right"), ("np.cos(0.7 * at[0])", "wrong")]
+)
+def test_so_many_integers_are_no_numbers_that_vary(factor, verdict):
+    assert judged_by_text(PHASES.format(factor)).verdict == verdict
