@@ -1,11 +1,13 @@
 """The doctor names the mistake in a rule, shows its line, and corrects it where it can."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import rulelab as rl
 from rulelab.checking import doctor
-from rulelab.checking.doctor import mistakes
+from rulelab.checking.doctor import mistakes, regions
 from rulelab.checking.doctor.evidence import Case, Evidence
 from rulelab.checking.doctor.formulas import named_constant
 from rulelab.checking.testers import rule_check
@@ -528,6 +530,42 @@ def test_a_field_of_an_object_is_a_factor_that_may_be_missing():
     ).replace("def f_rrule(s,", "def f_rrule(s: Spring,")
     first = judged(text).diagnoses[0]
     assert first.mistake == "factor" and "s.k" in first.diff.splitlines()[-1], first
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ([(3, 2)] * 3, [(4, 5), (3, 3), (5, 4)], "len(c) is 2"),
+        ([(2, 2)] * 3, [(3, 3), (5, 3), (4, 4)], "len(x) is 2 and len(c) is 2"),
+        ([(2, 2), (3, 3), (4, 4)], [(3, 2), (5, 3), (2, 4)], "len(x) is len(c)"),
+        ([(3, 2)] * 3, [(3, 2), (3, 3), (5, 4)], None),
+    ],
+    ids=["one", "two at once", "alike", "none"],
+)
+def test_of_lengths_that_go_together_none_is_blamed_alone(right, wrong, told):
+    """Where a rule is right, two lengths may have been the same each time: both are told."""
+    blocks = []
+    for is_right, those in ((True, right), (False, wrong)):
+        for sizes in those:
+            probe = SimpleNamespace(point=SimpleNamespace(inputs=tuple(map(np.ones, sizes))))
+            look = SimpleNamespace(probe=probe)
+            blocks.append(SimpleNamespace(is_right=is_right, right=np.ones(1), look=look))
+    evidence = SimpleNamespace(subject=SimpleNamespace(names=("x", "c")))
+    assert regions._only_length(evidence, blocks) == told
+
+
+@pytest.mark.slow
+def test_the_doctor_tells_all_lengths_at_which_alone_a_rule_is_right():
+    """The first two polynomials of Hermite are powers, and vectors of length 2 were drawn together."""
+    text = (
+        "from numpy.polynomial import hermite_e\n"
+        "def f(x, c):\n    'x, c: vectors.'\n    return hermite_e.hermeval(x, c)\n"
+        "@rl.rrule_for(f, registry=registry)\ndef f_rrule(x, c):\n"
+        "    slope = hermite_e.hermeval(x, hermite_e.hermeder(c))\n"
+        "    powers = np.vander(x, len(c), increasing=True)\n"
+        "    return f(x, c), lambda y_bar: (rl.NoTangent(), y_bar * slope, powers.T @ y_bar)\n"
+    )
+    assert "right only where len(x) is 2 and len(c) is 2" in judged(text).diagnoses[0].words
 
 
 @pytest.mark.slow

@@ -156,13 +156,15 @@ def _wrong_end(blocks: list[Block]) -> str | None:
 
 
 def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
-    """The one length, of an axis of an argument, at which all points lie where the rule is right, and none of
-    several others where it is wrong; of two lengths that are the same throughout the first.
+    """The lengths, of axes of arguments, each of which is the same at all points where the rule is right, and
+    another at several others where it is wrong: which of them it is made for these do not tell. Without one,
+    two lengths that are the same throughout the first.
     """
     right = [b.look.probe.point.inputs for b in blocks if b.is_right and np.any(b.right)]
     wrong = [b.look.probe.point.inputs for b in blocks if not b.is_right]
     if len(right) < ENOUGH or len(wrong) < ENOUGH:
         return None
+    alone = []
     for at, name in enumerate(evidence.subject.names[: len(right[0])]):
         shapes = [[shape_of(inputs[at]) for inputs in those] for those in (right, wrong)]
         ranks = {len(shape) for those in shapes for shape in those}
@@ -170,7 +172,9 @@ def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
             good, bad = ({shape[axis] for shape in those} for those in shapes)
             if len(good) == 1 and len(bad) > 1 and good.isdisjoint(bad) and min(good) > 1:
                 length = f"len({name})" if max(ranks) == 1 else f"{name}.shape[{axis}]"
-                return f"{length} is {min(good)}"
+                alone.append(f"{length} is {min(good)}")
+    if alone:
+        return " and ".join(alone)
     vectors = [
         (at, name)
         for at, name in enumerate(evidence.subject.names[: len(right[0])])
