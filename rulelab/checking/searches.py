@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ..parsing import cloned
-from .doctor.editing import code_of
-from .doctor.patching import function_of
+from .doctor.editing import code_of, function_of
 from .plain_calls import plainly
 from .texts import text_of
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...parsing import cloned, compiled, nodes_of, parse
+from ...tangents.holding import cells_of
 
 _numbers = itertools.count(1)
 _CALLS = re.compile(r"[\w)\]]\s*\($")
@@ -139,6 +140,20 @@ def _placed(made: Any, like: Any) -> Any:
     for node in nodes_of(made):
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             ast.copy_location(node, like)
+    return made
+
+
+def function_of(
+    code: types.CodeType | None, old: types.FunctionType, more: dict[str, Any]
+) -> types.FunctionType | None:
+    """A function with other code, over the globals and some `more`, and over the cells of the old one."""
+    cells = cells_of(old)
+    if code is None or not set(code.co_freevars) <= set(cells):
+        return None
+    closure = tuple(cells[name] for name in code.co_freevars)
+    space = {**old.__globals__, **more} if more else old.__globals__
+    made = types.FunctionType(code, space, old.__name__, old.__defaults__, closure)
+    made.__kwdefaults__ = old.__kwdefaults__
     return made
 
 

@@ -17,7 +17,6 @@ from ...errors import Place
 from ...rules.calling import apply_frule, apply_rrule
 from ...rules.rule import Rule
 from ...rules.scalar import scalar_frule, scalar_rrule
-from ...tangents.holding import cells_of
 from ...tangents.zeros import NoTangent
 from ..anatomy import Anatomy, anatomy_of, gives_functions, names_in, own_nodes
 from ..budgets import Limit
@@ -29,6 +28,7 @@ from .editing import (
     Slots,
     code_of,
     dump_of,
+    function_of,
     is_followed,
     is_stored,
     replaced,
@@ -309,20 +309,6 @@ class Patched(Reading):
                 made = difflib.unified_diff(lines, changed, name, f"{name}, corrected", lineterm="", n=0)
                 return "\n".join(made)
         return ""
-
-
-def function_of(
-    code: types.CodeType | None, old: types.FunctionType, more: dict[str, Any]
-) -> types.FunctionType | None:
-    """A function with other code, over the globals and some `more`, and over the cells of the old one."""
-    cells = cells_of(old)
-    if code is None or not set(code.co_freevars) <= set(cells):
-        return None
-    closure = tuple(cells[name] for name in code.co_freevars)
-    space = {**old.__globals__, **more} if more else old.__globals__
-    made = types.FunctionType(code, space, old.__name__, old.__defaults__, closure)
-    made.__kwdefaults__ = old.__kwdefaults__
-    return made
 
 
 def _as_written(node: ast.expr | ast.stmt, lines: list[str]) -> str:

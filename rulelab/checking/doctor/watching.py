@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parsing import cloned
-from .editing import code_of
-from .patching import function_of
+from .editing import code_of, function_of
 
 WATCH = "_rulelab_watch"
 
