@@ -60,8 +60,8 @@ class RulesFile(pytest.File):
 
     def collect(self):
         """A test for each rule; none for a module that states none."""
-        from rulelab.checking.jobs import module_jobs
-        from rulelab.checking.modules import NoRulesError
+        from rulelab.checking.batch.jobs import module_jobs
+        from rulelab.checking.batch.modules import NoRulesError
         from rulelab.errors import RuleLabError
 
         try:
@@ -83,7 +83,7 @@ class RuleItem(pytest.Item):
 
     def runtest(self):
         """Check the rule; what is not right fails."""
-        from rulelab.checking.jobs import RIGHT, done
+        from rulelab.checking.batch.jobs import RIGHT, done
 
         told = done(self.job)
         if told["verdict"] != RIGHT:

@@ -118,9 +118,7 @@ with _without_collections():
     _hold(tuple(f"{floor.__name__}." for floor in (_tangents, _rules, _rulesets, _compiler, _ad)))
 
 if _TYPE_CHECKING:
-    from .checking.comparison import compare
-    from .checking.lint import rule_lint
-    from .checking.testers import rule_check
+    from .checking import compare, rule_check, rule_lint
 
 __version__ = "0.1.0"
 
@@ -225,7 +223,7 @@ __all__ = [
 ]
 
 # What checks rules is a third of the package, and who only wants gradients does not wait for it.
-_LATE = {"compare": "comparison", "rule_check": "testers", "rule_lint": "lint"}
+_LATE = ("compare", "rule_check", "rule_lint")
 
 
 def load_ipython_extension(ipython: _Any) -> None:
@@ -246,7 +244,7 @@ def __getattr__(name: str | None) -> _Any:
     if name == "checking":
         return _importlib.import_module(".checking", __name__)
     if name in _LATE:
-        found = getattr(_importlib.import_module(f".checking.{_LATE[name]}", __name__), name)
+        found = getattr(_importlib.import_module(".checking", __name__), name)
         globals()[name] = found
         return found
     return _old_name(name)

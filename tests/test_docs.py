@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import rulelab
-from rulelab.checking.advices import KINDS
+from rulelab.checking.advice.advices import KINDS
 
 READ = re.compile(r'read="(\w+)#([\w-]+)"')
 DOCUMENTED = re.compile(r"^\.\. (?:auto\w+|py:data):: ([\w.]+)$", re.MULTILINE)

@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 import rulelab
 
 ROOT = pathlib.Path(rulelab.__file__).parent
@@ -28,15 +30,14 @@ DOORS = {  # the one place from which a heavy library may be imported when its o
 }  # fmt: skip
 
 
-ROOMS = (
-    "base",
-    "memory",
-    "front",
-    "analysis",
-    "transform",
-    "implicit",
-    "calls",
-)  # of the compiler, lowest first
+ROOMS = {  # lowest first
+    "compiler": ("base", "memory", "front", "analysis", "transform", "implicit", "calls"),
+    "checking": (
+        "measuring", "calling", "reading", "probing", "arguments", "judgement",
+        "doctor", "advice", "comparing", "testing", "batch",
+    ),
+}  # fmt: skip
+DOORS_OF_ROOMS = {"compiler": {"__init__.py"}, "checking": {"__init__.py", "findiff.py", "many.py"}}
 
 
 @functools.cache
@@ -191,10 +192,11 @@ def test_no_ring_of_imports():
     assert rings(graph) == []
 
 
-def test_rooms_of_the_compiler_import_downwards():
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_import_downwards(package):
     """A room stands on those before it, annotations and imports at the call included."""
     known = modules_known()
-    above = {f"rulelab.compiler.{room}": number for number, room in enumerate(ROOMS)}
+    above = {f"rulelab.{package}.{room}": number for number, room in enumerate(ROOMS[package])}
     wrong = []
     for name, path in known.items():
         here = above.get(".".join(name.split(".")[:3]))
@@ -206,15 +208,19 @@ def test_rooms_of_the_compiler_import_downwards():
     assert wrong == []
 
 
+@pytest.mark.parametrize("package", ROOMS)
+def test_each_package_names_its_rooms(package):
+    """Lowest first, as one reads; beside the rooms stand only modules that users import by path."""
+    path = ROOT / package
+    said = re.findall(r"^\* `(\w+)`:", ast.get_docstring(tree_of(path / "__init__.py")), re.M)
+    assert tuple(said) == ROOMS[package]
+    assert {file.name for file in path.iterdir() if file.suffix == ".py"} == DOORS_OF_ROOMS[package]
+
+
 def test_each_room_says_what_is_in_it():
-    """The compiler names its rooms, lowest first, and each room its modules: it is written where to begin."""
-    compiler = ROOT / "compiler"
-    assert (
-        tuple(re.findall(r"^\* `(\w+)`:", ast.get_docstring(tree_of(compiler / "__init__.py")), re.M))
-        == ROOMS
-    )
-    assert {path.name for path in compiler.iterdir() if path.suffix == ".py"} == {"__init__.py"}
-    for room in (*(f"compiler/{room}" for room in ROOMS), "ad", "rules", "tangents"):
+    """Each room names its modules: it is written where to begin."""
+    rooms = [f"{package}/{room}" for package, names in ROOMS.items() for room in names]
+    for room in (*rooms, "ad", "rules", "tangents"):
         words = set(re.findall(r"`(\w+)`", ast.get_docstring(tree_of(ROOT / room / "__init__.py"))))
         there = {path.stem for path in (ROOT / room).glob("*.py")} - {"__init__"}
         assert there - words == set(), f"the docstring of {room}/__init__.py does not name these"

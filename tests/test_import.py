@@ -18,7 +18,7 @@ def test_what_checks_rules_is_loaded_when_asked_for():
         "before = [name for name in sys.modules if name.startswith('rulelab.checking')]\n"
         "names = [name for name in ('checking', 'compare', 'rule_check', 'rule_lint') if name in dir(rl)]\n"
         "from rulelab import rule_check\n"
-        "same = rule_check is rl.rule_check and rl.checking.testers.rule_check is rule_check\n"
+        "same = rule_check is rl.rule_check and rl.checking.rule_check is rule_check\n"
         "print(json.dumps([before, names, same, rl.compare.__name__, rl.rule_lint.__name__]))\n"
     )
     assert found == [[], ["checking", "compare", "rule_check", "rule_lint"], True, "compare", "rule_lint"]

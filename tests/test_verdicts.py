@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from rulelab.checking import many
-from rulelab.checking.comparison import compare
-from rulelab.checking.findings import Diagnosis, Finding
-from rulelab.checking.jobs import Job
-from rulelab.checking.reports import LookedAt, RuleCheck
+from rulelab.checking.batch.jobs import Job
+from rulelab.checking.comparing.comparison import compare
+from rulelab.checking.judgement.reports import LookedAt, RuleCheck
+from rulelab.checking.probing.findings import Diagnosis, Finding
 from rulelab.errors import Place
 from rulelab.symbolic import Agrees, Converges, Proved, Refuted, Undecided, Unsupported, prove
 from rulelab.symbolic.derivative_report import DerivativeReport

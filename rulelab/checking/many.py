@@ -15,9 +15,9 @@ from .. import github
 from ..errors import RuleLabError
 from ..tables import Page, Report, Table
 from ..verdicts import CANNOT_TELL, NOT_JUDGED_BY_AN_ERROR, word_of
-from . import junit
-from .jobs import ERROR, RIGHT, UNKNOWN, WRONG, Job, module_jobs, shipped_jobs
-from .spreading import ExecutorError, Work
+from .batch import junit
+from .batch.jobs import ERROR, RIGHT, UNKNOWN, WRONG, Job, module_jobs, shipped_jobs
+from .batch.spreading import ExecutorError, Work
 
 __all__ = ["ExecutorError", "Job", "ManyChecks", "Outcome", "check_all", "module_jobs", "shipped_jobs"]
 

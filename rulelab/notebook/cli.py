@@ -554,7 +554,7 @@ def _checked(arguments: argparse.Namespace) -> int:
 
 def _nothing_to_check(arguments: argparse.Namespace) -> int:
     """With `--if-any`: people are told nothing, programs that there was nothing."""
-    from ..checking import junit
+    from ..checking.batch import junit
 
     if arguments.junit is not None:
         junit.save(junit.document("rulelab check", [], 0.0), arguments.junit)
@@ -569,7 +569,7 @@ def _nothing_to_check(arguments: argparse.Namespace) -> int:
 
 def _save_refusal(arguments: argparse.Namespace, words: str) -> None:
     """An error in the file of `--junit`: that of an earlier run would be taken for this one."""
-    from ..checking import junit
+    from ..checking.batch import junit
     from ..errors import RecordError
 
     case = junit.Case("rulelab check", " ".join(arguments.words), "error", words, words)
@@ -579,8 +579,8 @@ def _save_refusal(arguments: argparse.Namespace, words: str) -> None:
 
 def jobs_of(arguments: argparse.Namespace):
     """The checks that a command line asks for."""
-    from ..checking.jobs import module_jobs, shipped_jobs
-    from ..checking.modules import NoRulesError
+    from ..checking.batch.jobs import module_jobs, shipped_jobs
+    from ..checking.batch.modules import NoRulesError
 
     depth, words = "deep" if arguments.deep else "normal", arguments.words
     if arguments.shipped:

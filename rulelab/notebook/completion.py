@@ -24,7 +24,7 @@ from IPython.core.completer import (
     rectify_completions,
 )
 
-from ..checking.kinds import FORMS, INTERVALS
+from ..checking.reading.kinds import FORMS, INTERVALS
 from ..portability.exports import TARGETS
 from ..rules.listing import listed, words_of
 from . import manual

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.advices import Advice
-from ..checking.reports import RIGHT, WRONG, RuleCheck
-from ..checking.shortening import plain_data, shortened
+from ..checking.advice.advices import Advice
+from ..checking.judgement.reports import RIGHT, WRONG, RuleCheck
+from ..checking.measuring.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..raised import is_of_a_library, raised_words
 from ..rules.listing import Listed, listed

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 
 from ..ad.progress import cell_begins
-from ..checking.lint import Lint
+from ..checking.advice.lint import Lint
 from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.cache import refresh
 from ..errors import RuleLabError

@@ -19,13 +19,13 @@ from ..ad.matrices import hessian_within, jacobian_within
 from ..ad.reverse import gradient, need_positional
 from ..bench.duel import GradientDuel, in_rounds
 from ..bench.profile import SECONDS, Profiling
-from ..checking.comparison import Settings as Compared
-from ..checking.comparison import argument_names, compare, compare_without, first_difference
-from ..checking.gradients import gradient_checking
-from ..checking.lint import rule_lint
-from ..checking.reports import RuleCheck
-from ..checking.testers import checking
-from ..checking.vectors import to_vec
+from ..checking.advice.lint import rule_lint
+from ..checking.comparing.comparison import Settings as Compared
+from ..checking.comparing.comparison import argument_names, compare, compare_without, first_difference
+from ..checking.judgement.reports import RuleCheck
+from ..checking.measuring.vectors import to_vec
+from ..checking.testing.gradients import gradient_checking
+from ..checking.testing.testers import checking
 from ..compiler.calls.cache import refresh
 from ..compiler.calls.reading import adjoint_source
 from ..errors import RuleLabError, ScalarOutputError

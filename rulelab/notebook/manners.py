@@ -25,7 +25,7 @@ from IPython.utils.process import arg_split
 
 from ..ad.progress import Waiting, place_of_bar
 from ..annotations import signature_of_callable
-from ..checking.kinds import DomainError, kind_named
+from ..checking.reading.kinds import DomainError, kind_named
 from ..errors import an
 from ..nearest import did_you_mean
 from . import in_place

@@ -28,10 +28,10 @@ from ..bench.environment import warnings_of
 from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
 from ..bench.sizes import size_of, sized, sized_text
-from ..checking.compared import Comparison, Difference
-from ..checking.comparison import compare
-from ..checking.reports import RuleCheck
-from ..checking.testers import checking
+from ..checking.comparing.compared import Comparison, Difference
+from ..checking.comparing.comparison import compare
+from ..checking.judgement.reports import RuleCheck
+from ..checking.testing.testers import checking
 from ..compiler.base.source import written_lines
 from ..compiler.calls.cache import DEFAULT as CACHE
 from ..compiler.calls.pullbacks import Pullbacks

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.configs import ad_config
-from ..checking.difference_methods import central_fdm
-from ..checking.forms import symmetric_part
-from ..checking.subjects import subject_of
-from ..checking.vectors import cotangent_like, cotangent_vec, to_vec
+from ..checking.calling.subjects import subject_of
+from ..checking.measuring.configs import ad_config
+from ..checking.measuring.difference_methods import central_fdm
+from ..checking.measuring.vectors import cotangent_like, cotangent_vec, to_vec
+from ..checking.probing.forms import symmetric_part
 from ..rules.registry import DEFAULT, Registry
 from ..tangents.zeros import NoTangent
 

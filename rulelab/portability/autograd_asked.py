@@ -7,7 +7,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from ..checking.vectors import cotangent_vec, to_vec
+from ..checking.measuring.vectors import cotangent_vec, to_vec
 from .answers import in_single
 from .framework_answers import Called, function_of, seed_like
 from .judges import _conjugate, _each_number

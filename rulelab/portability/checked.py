@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.findings import WRONG
-from ..checking.reports import RuleCheck
-from ..checking.testers import checking, finished
-from ..checking.vectors import to_vec
+from ..checking.judgement.reports import RuleCheck
+from ..checking.measuring.vectors import to_vec
+from ..checking.probing.findings import WRONG
+from ..checking.testing.testers import checking, finished
 from ..errors import ExportError, RuleLabError
 from ..rules.registry import DEFAULT, Registry
 from .answers import Answer, answer_at

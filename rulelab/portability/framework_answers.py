@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.vectors import cotangent_vec, to_vec
+from ..checking.measuring.vectors import cotangent_vec, to_vec
 from .answers import weights
 from .running import Asked
 

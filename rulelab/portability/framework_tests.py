@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.vectors import to_vec
+from ..checking.measuring.vectors import to_vec
 from ..rules.registry import Registry
 from .answers import answer_at, weights
 from .literals import NoLiteral, literal

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..annotations import signature_of_callable
-from ..checking.vectors import cotangent_vec, to_vec
+from ..checking.measuring.vectors import cotangent_vec, to_vec
 from ..rules.authoring import rrule_for
 from ..rules.registry import DEFAULT, Registry
 from ..rules.twins import twin

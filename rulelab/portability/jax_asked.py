@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checking.vectors import cotangent_vec, to_vec
+from ..checking.measuring.vectors import cotangent_vec, to_vec
 from .answers import in_single
 from .framework_answers import Called, function_of, seed_like
 from .judges import _conjugate, _each_number, _from_jax, _in_double

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..annotations import signature_of_callable
-from ..checking.perturb import WithTangent
-from ..checking.reports import RuleCheck
-from ..checking.subjects import Written, codes_of
-from ..checking.testers import finished
-from ..checking.vectors import leaves, to_vec
-from ..checking.vjps import check_vjp, positional_names, vjp_checking
+from ..checking.calling.subjects import Written, codes_of
+from ..checking.judgement.reports import RuleCheck
+from ..checking.measuring.vectors import leaves, to_vec
+from ..checking.probing.perturb import WithTangent
+from ..checking.testing.testers import finished
+from ..checking.testing.vjps import check_vjp, positional_names, vjp_checking
 from ..errors import Place, RuleLabError
 from ..shown_options import shows_options_of
 from ..tangents.holding import captured

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..checking.modules import POINTS
+from ..checking.batch.modules import POINTS
 from ..errors import ExportError
 from ..parsing import parse
 from .answers import Answer

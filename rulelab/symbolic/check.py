@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from ..checking.budgets import took_more
-from ..checking.meant import Meant
+from ..checking.calling.budgets import took_more
+from ..checking.testing.meant import Meant
 from ..errors import RuleError
 from ..rules.authoring import rrule_for
 from ..rules.registry import DEFAULT, Registry

@@ -20,8 +20,8 @@ import numpy as np
 import sympy as sp
 
 from ..ad.reverse import gradient, need_positional
-from ..checking.budgets import took_more
-from ..checking.gradients import rules_asked
+from ..checking.calling.budgets import took_more
+from ..checking.testing.gradients import rules_asked
 from ..errors import RuleLabError, ScalarOutputError, an
 from ..rules.targets import name_of
 from ..tangents import projection, zeros

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
-from ..checking.axes_read import sums
-from ..checking.budgets import took_more
-from ..checking.testers import rule_check
+from ..checking.calling.budgets import took_more
+from ..checking.reading.axes_read import sums
+from ..checking.testing.testers import rule_check
 from ..errors import DerivationError, RuleError, RuleLabError, an, printable
 from ..rules.authoring import rrule, rrule_for, scalar_rule
 from ..rules.registry import Registry

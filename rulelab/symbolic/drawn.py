@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..checking.meant import Meant
+from ..checking.testing.meant import Meant
 from .cells import Symmetric, shape_of
 from .plain import plain_argument
 from .questions import NO_DEFAULT, NoRuleFound, Plan, kind_of, positional_parameters

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 
-from ..checking.by_name import scalar_names, vector_names
-from ..checking.kinds_taken import guesses
-from ..checking.shapes_solved import solved_together
+from ..checking.reading.by_name import scalar_names, vector_names
+from ..checking.reading.kinds_taken import guesses
+from ..checking.reading.shapes_solved import solved_together
 from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..checking.kinds import DomainError, kind_named
+from ..checking.reading.kinds import DomainError, kind_named
 from ..errors import RuleLabError
 from .cells import Array, Static, Symmetric, shape_of
 

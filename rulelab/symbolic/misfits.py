@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..checking.axes_read import multiplies_matrices
+from ..checking.reading.axes_read import multiplies_matrices
 from .cells import shape_of
 from .verdicts import Unsupported
 

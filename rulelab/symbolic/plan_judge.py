@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checking.budgets import took_more
+from ..checking.calling.budgets import took_more
 from . import worker
 from .caveats import CELLS_CAPPED, Caveat, of_constants
 from .cell_proofs import FORMULA_SECONDS, NO_FORMULA, Cell, factor_hint, finding, with_formulas

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..annotations import signature_of_callable
-from ..checking.axes_read import multiplies_matrices, names_an_axis
-from ..checking.by_name import names_of_a_formula
-from ..checking.counts import counted
-from ..checking.kinds import DomainError
-from ..checking.shapes_read import lengths_held
-from ..checking.subjects import rules_of
+from ..checking.calling.subjects import rules_of
+from ..checking.reading.axes_read import multiplies_matrices, names_an_axis
+from ..checking.reading.by_name import names_of_a_formula
+from ..checking.reading.counts import counted
+from ..checking.reading.kinds import DomainError
+from ..checking.reading.shapes_read import lengths_held
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..checking.subjects import codes_of
-from ..checking.texts import decides_in_a_loop
-from ..checking.witness import seen_by_numbers
+from ..checking.calling.subjects import codes_of
+from ..checking.reading.texts import decides_in_a_loop
+from ..checking.testing.witness import seen_by_numbers
 from .cells import shape_of
 from .plain import plain_argument
 from .verdicts import Refuted, Undecided

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from ..checking.budgets import took_more
+from ..checking.calling.budgets import took_more
 from ..errors import NotDifferentiableError, RuleError
 from ..rules.registry import Registry
 from ..rules.targets import name_of

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..checking.by_name import is_a_guard, may_be_a_count
-from ..checking.counts import meant_whole
+from ..checking.reading.by_name import is_a_guard, may_be_a_count
+from ..checking.reading.counts import meant_whole
 from ..tangents.zeros import NoTangent
 from .cells import (
     SIZES,

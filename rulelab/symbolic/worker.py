@@ -22,7 +22,7 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
-from ..checking.budgets import Watched, limit_memory
+from ..checking.calling.budgets import Watched, limit_memory
 from ..raised import raised_words, who_recurses
 
 MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped

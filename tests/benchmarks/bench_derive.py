@@ -21,7 +21,7 @@ import numpy as np  # noqa: E402
 from scipy import special  # noqa: E402
 
 import rulelab as rl  # noqa: E402
-from rulelab.checking.testers import rule_check  # noqa: E402
+from rulelab.checking.testing.testers import rule_check  # noqa: E402
 from rulelab.symbolic import derive_rule  # noqa: E402
 
 AIM = 1.15

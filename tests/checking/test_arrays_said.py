@@ -4,7 +4,7 @@ a rule is judged there whatever it makes of that.
 
 import pytest
 
-from rulelab.checking.arrays_said import forms_told
+from rulelab.checking.reading.arrays_said import forms_told
 
 from .written_rules import judged
 

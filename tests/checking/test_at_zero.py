@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.at_zero import slopes_at, slopes_if_smooth, special_at_zero
-from rulelab.checking.probes import Point
-from rulelab.checking.subjects import Subject
+from rulelab.checking.calling.subjects import Subject
+from rulelab.checking.probing.at_zero import slopes_at, slopes_if_smooth, special_at_zero
+from rulelab.checking.probing.probes import Point
 from rulelab.symbolic import prove
 
 from .written_rules import judged, rule, written

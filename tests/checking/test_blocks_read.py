@@ -5,7 +5,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.shapes_read import shapes_read
+from rulelab.checking.reading.shapes_read import shapes_read
 
 from .rules import registry_with
 

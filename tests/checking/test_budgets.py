@@ -9,8 +9,9 @@ import time
 import pytest
 
 import rulelab as rl
-from rulelab.checking import checks, rule_check
-from rulelab.checking.budgets import Budget, Limit, Watched
+from rulelab.checking import rule_check
+from rulelab.checking.calling.budgets import Budget, Limit, Watched
+from rulelab.checking.testing import checks
 
 from .rules import registry_with
 

@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.comparison import Settings, argument_names, compare, compare_without, first_difference
-from rulelab.checking.shortening import shortened
+from rulelab.checking.comparing.comparison import (
+    Settings,
+    argument_names,
+    compare,
+    compare_without,
+    first_difference,
+)
+from rulelab.checking.measuring.shortening import shortened
 from rulelab.compiler.calls.cache import StaleRuleWarning
 from rulelab.errors import MutationError, NotDifferentiableError, ScalarOutputError
 

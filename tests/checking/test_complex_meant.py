@@ -4,7 +4,7 @@ said to be.
 
 import pytest
 
-from rulelab.checking.complex_meant import may_be_of_complex
+from rulelab.checking.reading.complex_meant import may_be_of_complex
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rulelab.checking.copies import own_copies
-from rulelab.checking.plain_calls import are_unshared, plainly
+from rulelab.checking.calling.plain_calls import are_unshared, plainly
+from rulelab.checking.measuring.copies import own_copies
 
 ONCE = np.arange(3.0)
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.checking.calling.subjects import Written
 from rulelab.checking.doctor import patching
-from rulelab.checking.subjects import Written
-from rulelab.checking.testers import finished, rule_check
-from rulelab.checking.vectors import cotangent_like, cotangent_vec, to_vec
-from rulelab.checking.vjps import check_vjp, vjp_checking
+from rulelab.checking.measuring.vectors import cotangent_like, cotangent_vec, to_vec
+from rulelab.checking.testing.testers import finished, rule_check
+from rulelab.checking.testing.vjps import check_vjp, vjp_checking
 from rulelab.rules.registry import Registry
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

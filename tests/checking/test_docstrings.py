@@ -2,9 +2,9 @@
 
 import pytest
 
-from rulelab.checking.docstrings import lists_said, said_of, types_said
-from rulelab.checking.said import covariances_said, intervals_said, kinds_said, wholes_said
-from rulelab.checking.usage import shapes_said
+from rulelab.checking.reading.docstrings import lists_said, said_of, types_said
+from rulelab.checking.reading.said import covariances_said, intervals_said, kinds_said, wholes_said
+from rulelab.checking.reading.usage import shapes_said
 
 from .written_rules import judged
 

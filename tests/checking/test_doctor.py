@@ -10,7 +10,7 @@ from rulelab.checking import doctor
 from rulelab.checking.doctor import mistakes, regions
 from rulelab.checking.doctor.evidence import Case, Evidence
 from rulelab.checking.doctor.formulas import named_constant
-from rulelab.checking.testers import rule_check
+from rulelab.checking.testing.testers import rule_check
 from rulelab.rules.registry import Registry
 
 from .rules import registry_with

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking import probes
+from rulelab.checking.probing import probes
 
 from .written_rules import corrected, judged
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from rulelab.checking import doctor
-from rulelab.checking.anatomy import anatomy_of
+from rulelab.checking.calling.subjects import subject_of
 from rulelab.checking.doctor.paths import path_left_out
 from rulelab.checking.doctor.regions import may_be_option
-from rulelab.checking.subjects import subject_of
+from rulelab.checking.reading.anatomy import anatomy_of
 
 from .written_rules import corrected, judged, written
 

@@ -7,8 +7,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.drawing import draw
-from rulelab.checking.kinds import Kind
+from rulelab.checking.probing.drawing import draw
+from rulelab.checking.reading.kinds import Kind
 from rulelab.symbolic import prove
 
 from .rules import pair_in, registry_with

@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from rulelab.checking import endless
-from rulelab.checking.endless import EndlessError, brought_to_an_end
+from rulelab.checking.calling import endless
+from rulelab.checking.calling.endless import EndlessError, brought_to_an_end
 
 from .written_rules import judged
 

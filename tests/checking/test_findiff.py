@@ -9,7 +9,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import findiff
-from rulelab.checking.difference_methods import (
+from rulelab.checking.findiff import noise_level
+from rulelab.checking.measuring.difference_methods import (
     FiniteDifferenceMethod,
     backward_fdm,
     central_fdm,
@@ -17,8 +18,7 @@ from rulelab.checking.difference_methods import (
     extrapolate_fdm,
     forward_fdm,
 )
-from rulelab.checking.differences import fd_gradient, fd_jacobian, fd_jvp, fd_vjp
-from rulelab.checking.findiff import noise_level
+from rulelab.checking.measuring.differences import fd_gradient, fd_jacobian, fd_jvp, fd_vjp
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import DomainError, rule_check
-from rulelab.checking.forms import conformed, forms_read, is_of_form
+from rulelab.checking.probing.forms import conformed, forms_read, is_of_form
 
 from .rules import registry_with
 

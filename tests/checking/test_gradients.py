@@ -14,7 +14,7 @@ from rulelab.checking import (
     grad_check,
     test_gradient,
 )
-from rulelab.checking.gradients import gradient_checking
+from rulelab.checking.testing.gradients import gradient_checking
 
 Y = np.array([1.0, 2.0, 3.0])
 

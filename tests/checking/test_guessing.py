@@ -10,7 +10,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.guesser import NoInputsError, is_about_numbers
+from rulelab.checking.arguments.guesser import NoInputsError, is_about_numbers
 
 from .rules import registry_with
 

@@ -7,7 +7,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.iterated import Iterated, iterated, with_more_steps
+from rulelab.checking.arguments.iterated import Iterated, iterated, with_more_steps
 from rulelab.symbolic import prove
 
 from .rules import registry_with

@@ -9,9 +9,18 @@ import types
 
 import pytest
 
-from rulelab.checking.jobs import ERROR, RIGHT, UNKNOWN, WRONG, JobError, done, module_jobs, shipped_jobs
-from rulelab.checking.kinds import DomainError
-from rulelab.checking.modules import ModuleError
+from rulelab.checking.batch.jobs import (
+    ERROR,
+    RIGHT,
+    UNKNOWN,
+    WRONG,
+    JobError,
+    done,
+    module_jobs,
+    shipped_jobs,
+)
+from rulelab.checking.batch.modules import ModuleError
+from rulelab.checking.reading.kinds import DomainError
 
 from . import written_modules as texts
 

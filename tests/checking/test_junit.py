@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rulelab.checking.junit import Case, document, save
+from rulelab.checking.batch.junit import Case, document, save
 from rulelab.errors import RecordError
 
 CASES = [

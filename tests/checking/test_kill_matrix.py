@@ -7,7 +7,7 @@ import pytest
 
 from rulelab.checking import doctor
 from rulelab.checking.doctor import diagnoses
-from rulelab.checking.testers import rule_check
+from rulelab.checking.testing.testers import rule_check
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import wrong_rules as rules  # noqa: E402

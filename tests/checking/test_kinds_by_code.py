@@ -5,8 +5,8 @@ numbers beside vectors, lists of groups, symmetric matrices.
 import numpy as np
 import pytest
 
-from rulelab.checking.drawing import draw, draw_all
-from rulelab.checking.kinds import Kind
+from rulelab.checking.probing.drawing import draw, draw_all
+from rulelab.checking.reading.kinds import Kind
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written

@@ -5,11 +5,11 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.checks import Checking
-from rulelab.checking.closeness import Tolerance, closeness
-from rulelab.checking.kinks import kink_findings
-from rulelab.checking.probes import Point, probe_reverse, truth_at
-from rulelab.checking.testers import checking
+from rulelab.checking.probing.closeness import Tolerance, closeness
+from rulelab.checking.probing.kinks import kink_findings
+from rulelab.checking.probing.probes import Point, probe_reverse, truth_at
+from rulelab.checking.testing.checks import Checking
+from rulelab.checking.testing.testers import checking
 
 from .rules import counts_all_rrule, largest, largest_rrule, registry_with
 
@@ -94,7 +94,7 @@ def test_a_jump_is_no_kink():
 
 def test_only_some_neighbourhoods_are_searched():
     """A function that is all kinks does not make a check slow."""
-    from rulelab.checking import judging
+    from rulelab.checking.judgement import judging
 
     check = checking(modulus, np.zeros(3), registry=registry_with(modulus, modulus_rrule(0.0)))
     assert isinstance(check, Checking)

@@ -5,8 +5,8 @@ are, and one with the same border stays right and proved.
 import numpy as np
 import pytest
 
-from rulelab.checking.leaps import are_on_a_way, leaps
-from rulelab.checking.probes import Point
+from rulelab.checking.probing.leaps import are_on_a_way, leaps
+from rulelab.checking.probing.probes import Point
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.advices import ADVICES, KINDS
-from rulelab.checking.anatomy import anatomy_of
-from rulelab.checking.lint import Lint, is_written, rule_lint
+from rulelab.checking.advice.advices import ADVICES, KINDS
+from rulelab.checking.advice.lint import Lint, is_written, rule_lint
+from rulelab.checking.reading.anatomy import anatomy_of
 from rulelab.rules.registry import DEFAULT, Registry
 from rulelab.rules.rule import Rule
 

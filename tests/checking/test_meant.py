@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.meant import Meant
+from rulelab.checking.testing.meant import Meant
 from rulelab.symbolic import prove
 
 from .rules import registry_with

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rulelab.checking.probes import Point, truth_at
-from rulelab.checking.subjects import Subject
+from rulelab.checking.calling.subjects import Subject
+from rulelab.checking.probing.probes import Point, truth_at
 
 
 def counted():

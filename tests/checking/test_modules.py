@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rulelab.checking.modules import ModuleError, Where, load, located, rules_stated
+from rulelab.checking.batch.modules import ModuleError, Where, load, located, rules_stated
 from rulelab.rules.targets import name_of
 
 from .written_modules import RIGHT

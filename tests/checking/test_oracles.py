@@ -6,8 +6,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from rulelab.checking import oracles
-from rulelab.checking.oracles import (
+from rulelab.checking.measuring import oracles
+from rulelab.checking.measuring.oracles import (
     Measured,
     complex_step,
     measured_jacobian,

@@ -8,9 +8,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import DomainError, Kind, rand_tangent, with_tangent
-from rulelab.checking.drawing import draw
-from rulelab.checking.kinds import kind_named
-from rulelab.checking.perturb import (
+from rulelab.checking.probing.drawing import draw
+from rulelab.checking.probing.perturb import (
     all_equal,
     in_float32,
     jittered,
@@ -20,6 +19,7 @@ from rulelab.checking.perturb import (
     nudged,
     tied,
 )
+from rulelab.checking.reading.kinds import kind_named
 
 
 @dataclasses.dataclass

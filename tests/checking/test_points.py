@@ -9,9 +9,9 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.points import reaching
-from rulelab.checking.testers import checking
-from rulelab.checking.vjps import check_vjp
+from rulelab.checking.arguments.points import reaching
+from rulelab.checking.testing.testers import checking
+from rulelab.checking.testing.vjps import check_vjp
 
 from .rules import registry_with
 from .written_rules import judged as judged_text

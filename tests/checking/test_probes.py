@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.closeness import Tolerance, closeness, weighted
-from rulelab.checking.probes import (
+from rulelab.checking.calling.subjects import NoRuleError, Subject, subject_of
+from rulelab.checking.probing.closeness import Tolerance, closeness, weighted
+from rulelab.checking.probing.probes import (
     Point,
     asked_once_more,
     probe_forward,
@@ -16,8 +17,7 @@ from rulelab.checking.probes import (
     truth_at,
     watched_lines,
 )
-from rulelab.checking.subjects import NoRuleError, Subject, subject_of
-from rulelab.checking.testers import rule_check
+from rulelab.checking.testing.testers import rule_check
 from rulelab.rules.registry import Registry
 
 from .rules import (

@@ -5,7 +5,7 @@ nothing, and are not proved; right ones of the same form stay right.
 import numpy as np
 import pytest
 
-from rulelab.checking.ranks import tells_matrices
+from rulelab.checking.reading.ranks import tells_matrices
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written

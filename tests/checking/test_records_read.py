@@ -8,7 +8,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.records_read import lists_of_records
+from rulelab.checking.reading.records_read import lists_of_records
 
 from .rules import registry_with
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.refusals import is_own_fault
+from rulelab.checking.arguments.refusals import is_own_fault
 
 X = np.array([0.5, 1.5, 2.5])
 

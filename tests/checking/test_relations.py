@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.relations import related, relations_in
+from rulelab.checking.reading.relations import related, relations_in
 
 from .written_rules import judged
 

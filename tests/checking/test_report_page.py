@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from rulelab.checking.closeness import Worst
-from rulelab.checking.findings import UNKNOWN, WARNING, Diagnosis, Finding
-from rulelab.checking.report_page import changed_lines
-from rulelab.checking.reports import Checked, LookedAt, RuleCheck
+from rulelab.checking.judgement.report_page import changed_lines
+from rulelab.checking.judgement.reports import Checked, LookedAt, RuleCheck
+from rulelab.checking.probing.closeness import Worst
+from rulelab.checking.probing.findings import UNKNOWN, WARNING, Diagnosis, Finding
 from rulelab.errors import Place
 
 PLACE = Place("rules.py", 7, 11, 12, function="mse_pullback", text="    g = 2 * (y - yh)")

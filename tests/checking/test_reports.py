@@ -7,8 +7,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import RuleCheck, WrongRuleError, rule_check
-from rulelab.checking.findings import WARNING, Diagnosis, Finding
-from rulelab.checking.reports import Checked, LookedAt
+from rulelab.checking.judgement.reports import Checked, LookedAt
+from rulelab.checking.probing.findings import WARNING, Diagnosis, Finding
 from rulelab.errors import Place
 
 from .rules import cube, cube_rrule, forgetful_rrule, registry_with

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.searches import Searches
+from rulelab.checking.reading.searches import Searches
 from rulelab.symbolic import prove
 
 from .written_rules import judged, written

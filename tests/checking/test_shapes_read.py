@@ -7,8 +7,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.guesser import kinds_used
-from rulelab.checking.shapes_read import chained, shapes_read
+from rulelab.checking.arguments.guesser import kinds_used
+from rulelab.checking.reading.shapes_read import chained, shapes_read
 
 from .rules import registry_with
 from .written_rules import judged

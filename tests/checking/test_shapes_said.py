@@ -7,7 +7,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.usage import shapes_said
+from rulelab.checking.reading.usage import shapes_said
 
 from .rules import registry_with
 from .written_rules import judged as judged_by_text

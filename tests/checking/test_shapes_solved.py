@@ -8,8 +8,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking import shapes_solved as module
-from rulelab.checking.shapes_solved import shapes_solved, solved_together
+from rulelab.checking.reading import shapes_solved as module
+from rulelab.checking.reading.shapes_solved import shapes_solved, solved_together
 
 from .rules import registry_with
 

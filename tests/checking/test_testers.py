@@ -13,14 +13,14 @@ from rulelab.checking import (
     NoRuleError,
     WrongRuleError,
     checking,
-    checks,
     rule_check,
     with_tangent,
 )
-from rulelab.checking.testers import check_frule, check_rrule, check_scalar
-from rulelab.checking.testers import test_frule as frule_tester
-from rulelab.checking.testers import test_rrule as rrule_tester
-from rulelab.checking.testers import test_scalar as scalar_tester
+from rulelab.checking.testing import checks
+from rulelab.checking.testing.testers import check_frule, check_rrule, check_scalar
+from rulelab.checking.testing.testers import test_frule as frule_tester
+from rulelab.checking.testing.testers import test_rrule as rrule_tester
+from rulelab.checking.testing.testers import test_scalar as scalar_tester
 from rulelab.pieces import Limited
 from rulelab.rules.registry import Registry
 

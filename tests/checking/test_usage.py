@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.axes_read import factors_of, reduced, summed_for
-from rulelab.checking.usage import clipped_between, indexing
+from rulelab.checking.reading.axes_read import factors_of, reduced, summed_for
+from rulelab.checking.reading.usage import clipped_between, indexing
 
 
 def packet(x, k, s):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.perturb import laid_out_like, laid_out_otherwise
-from rulelab.checking.probes import Point
-from rulelab.checking.variants import (
+from rulelab.checking.probing.perturb import laid_out_like, laid_out_otherwise
+from rulelab.checking.probing.probes import Point
+from rulelab.checking.probing.variants import (
     in_complex,
     in_floats,
     in_whole_numbers,

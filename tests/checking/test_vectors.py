@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.vectors import cotangent_like, cotangent_vec, gradient_like, leaves, to_vec
+from rulelab.checking.measuring.vectors import cotangent_like, cotangent_vec, gradient_like, leaves, to_vec
 
 Pair = collections.namedtuple("Pair", "a b")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.vjps import check_vjp
+from rulelab.checking.testing.vjps import check_vjp
 
 
 def weighted(x, w):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.subjects import codes_of
-from rulelab.checking.usage import speaks_of_complex
-from rulelab.checking.witness import seen_by_numbers
+from rulelab.checking.calling.subjects import codes_of
+from rulelab.checking.reading.usage import speaks_of_complex
+from rulelab.checking.testing.witness import seen_by_numbers
 from rulelab.symbolic import prove
 
 from .rules import registry_with

@@ -6,7 +6,7 @@ import linecache
 import numpy as np
 
 import rulelab as rl
-from rulelab.checking.testers import rule_check
+from rulelab.checking.testing.testers import rule_check
 from rulelab.rules.registry import Registry
 
 numbers = itertools.count()

@@ -12,7 +12,7 @@ from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
 import rulelab as rl
-from rulelab.checking.budgets import Watched
+from rulelab.checking.calling.budgets import Watched
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
 from rulelab.rules.registry import DEFAULT
 

@@ -23,13 +23,13 @@ from rulelab.bench import (
     scaling,
 )
 from rulelab.checking import GradientCheck, RuleCheck
-from rulelab.checking.closeness import Worst
-from rulelab.checking.comparison import compare, compare_without
-from rulelab.checking.findings import WARNING, Diagnosis, Finding
-from rulelab.checking.jobs import Job
-from rulelab.checking.lint import rule_lint
+from rulelab.checking.advice.lint import rule_lint
+from rulelab.checking.batch.jobs import Job
+from rulelab.checking.comparing.comparison import compare, compare_without
+from rulelab.checking.judgement.reports import Checked, LookedAt
 from rulelab.checking.many import ManyChecks, Outcome
-from rulelab.checking.reports import Checked, LookedAt
+from rulelab.checking.probing.closeness import Worst
+from rulelab.checking.probing.findings import WARNING, Diagnosis, Finding
 from rulelab.errors import ForeignCallError, Place, register_cell_label
 from rulelab.notebook import tabs
 from rulelab.notebook.displays import (

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.text import Text
 
 from rulelab.bench import Scaling, ScalingLine, Timings
-from rulelab.checking.compared import Difference
-from rulelab.checking.comparison import compare
+from rulelab.checking.comparing.compared import Difference
+from rulelab.checking.comparing.comparison import compare
 from rulelab.notebook import figures
 from rulelab.notebook.figures import LARGE, Picture, _label, both_sides, scaling_picture, spread_picture
 
@@ -225,7 +225,7 @@ def test_pyplot_is_never_loaded():
     """So that no backend a user has chosen has a say, and no figure is left open."""
     code = (
         "import sys, numpy as np\n"
-        "from rulelab.checking.comparison import Difference\n"
+        "from rulelab.checking.comparing.comparison import Difference\n"
         "from rulelab.notebook.figures import both_sides\n"
         "both_sides(Difference('x', np.zeros((9, 9)), np.ones((9, 9)), worst=(0, 0)), 'f', 'g')\n"
         "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules)"

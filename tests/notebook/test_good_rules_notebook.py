@@ -2,7 +2,7 @@
 
 import pytest
 
-from rulelab.checking.advices import KINDS
+from rulelab.checking.advice.advices import KINDS
 
 from .ran import NUMBER, check_clean, check_stored
 

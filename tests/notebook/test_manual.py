@@ -8,7 +8,7 @@ import webbrowser
 
 import pytest
 
-from rulelab.checking.advices import KINDS
+from rulelab.checking.advice.advices import KINDS
 from rulelab.notebook import cli, docs, manual
 from rulelab.notebook.displays import error_lines
 

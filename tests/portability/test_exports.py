@@ -14,7 +14,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import doctor
-from rulelab.checking.jobs import done, module_jobs
+from rulelab.checking.batch.jobs import done, module_jobs
 from rulelab.errors import ExportError
 from rulelab.portability import checked, export, exports
 from rulelab.portability.package_text import pyproject_text, readme_text

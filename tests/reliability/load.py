@@ -36,7 +36,7 @@ def chosen(right=RIGHT, wrong=WRONG):
 
 def said(case):
     """All that is said of a case, by each judge, as text."""
-    from rulelab.checking.testers import rule_check
+    from rulelab.checking.testing.testers import rule_check
     from rulelab.errors import RuleLabError
     from rulelab.symbolic import prove
 

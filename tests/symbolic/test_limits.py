@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rulelab.checking.kinds import DomainError
+from rulelab.checking.reading.kinds import DomainError
 from rulelab.errors import RuleLabError
 from rulelab.symbolic import prove
 from rulelab.symbolic.cells import Array, Static, Symmetric, samples

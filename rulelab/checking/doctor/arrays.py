@@ -11,8 +11,8 @@ import numpy as np
 
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
-from ..probes import Probe
-from ..vectors import Leaf
+from ..measuring.vectors import Leaf
+from ..probing.probes import Probe
 from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
 
 

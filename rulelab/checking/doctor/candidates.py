@@ -9,10 +9,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ..anatomy import names_in, own_nodes
-from ..probes import Probe
-from ..subjects import Subject, codes_of
-from ..texts import names_of
+from ..calling.subjects import Subject, codes_of
+from ..probing.probes import Probe
+from ..reading.anatomy import names_in, own_nodes
+from ..reading.editing import Edit, instead
+from ..reading.texts import names_of
 from .counterparts import (
     carried_out,
     decaying,
@@ -24,7 +25,6 @@ from .counterparts import (
     updates_after,
     zeroed,
 )
-from .editing import Edit, instead
 from .edits import (
     addends,
     casts_left_out,

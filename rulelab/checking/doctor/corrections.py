@@ -14,17 +14,17 @@ import numpy as np
 from ...errors import RuleLabError
 from ...parsing import parse
 from ...tangents.zeros import AbstractZero
-from ..anatomy import inlined
-from ..closeness import expected_of
-from ..copies import own_keywords
-from ..effects import writes
-from ..perturb import fresh
-from ..probes import Point, Probe, answer_to, quiet, reverse_answer
-from ..subjects import Subject
-from ..variants import IN_COMPLEX, OF_MATRICES
-from ..vectors import shape_of, to_vec
+from ..calling.subjects import Subject
+from ..judgement.effects import writes
+from ..measuring.copies import own_keywords
+from ..measuring.vectors import shape_of, to_vec
+from ..probing.closeness import expected_of
+from ..probing.perturb import fresh
+from ..probing.probes import Point, Probe, answer_to, quiet, reverse_answer
+from ..probing.variants import IN_COMPLEX, OF_MATRICES
+from ..reading.anatomy import inlined
+from ..reading.editing import Edit, instead, narrowed, with_edits
 from .candidates import Candidates
-from .editing import Edit, instead, narrowed, with_edits
 from .evidence import Seen
 from .neighbours import is_length
 from .nonsense import says_nothing

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...annotations import signature_of_callable
 from ...parsing import cloned, parse
-from ..anatomy import last_name, names_in
-from .editing import Edit, followed, instead, is_stored
+from ..reading.anatomy import last_name, names_in
+from ..reading.editing import Edit, followed, instead, is_stored
 from .edits import addends, of_numpy
 from .slips import MOST_EXCHANGED, mirrored, negated, with_names
 from .statements import target_of

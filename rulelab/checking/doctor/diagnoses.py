@@ -12,13 +12,13 @@ from functools import partial
 import numpy as np
 
 from ...errors import Place
-from ..closeness import Closeness
-from ..findings import AT_ZERO, Diagnosis, Finding
-from ..probes import Point, Probe
-from ..subjects import Subject
+from ..calling.subjects import Subject
+from ..probing.closeness import Closeness
+from ..probing.findings import AT_ZERO, Diagnosis, Finding
+from ..probing.probes import Point, Probe
+from ..reading.editing import Edit, instead
 from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
-from .editing import Edit, instead
 from .evidence import Case, Evidence, Seen, evidence_of
 from .foreign_writes import first_write
 from .neighbours import is_zero

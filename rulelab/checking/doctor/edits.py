@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ...parsing import cloned, parse
-from ..anatomy import last_name
-from .editing import Edit, instead, is_stored
+from ..reading.anatomy import last_name
+from ..reading.editing import Edit, instead, is_stored
 
 
 def left_out(within: ast.expr) -> Iterator[Edit]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import Place
-from ..closeness import Closeness, Tolerance, closeness
-from ..findings import WRONG, Finding
-from ..plain_calls import plainly
-from ..probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
-from ..subjects import Subject
-from ..vectors import Leaf, to_vec
+from ..calling.plain_calls import plainly
+from ..calling.subjects import Subject
+from ..measuring.vectors import Leaf, to_vec
+from ..probing.closeness import Closeness, Tolerance, closeness
+from ..probing.findings import WRONG, Finding
+from ..probing.probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
 
 EXACT, COARSE = 1e-7, 2e-3
 """How far, relatively, a number may be from what a mistake would give; the second in single precision."""

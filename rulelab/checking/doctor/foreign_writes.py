@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from ..anatomy import own_nodes
+from ..reading.anatomy import own_nodes
 
 _INTO_FIRST = frozenset("at copyto put place putmask put_along_axis fill_diagonal shuffle".split())
 """Functions that write to their first argument: `np.add.at(a, i, b)`, `np.copyto(a, b)`."""

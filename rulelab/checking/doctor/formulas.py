@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..subjects import Subject
+from ..calling.subjects import Subject
 from .evidence import Block, Case
 
 PER_BLOCK = 16

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .editing import Edit, instead
+from ..reading.editing import Edit, instead
 from .edits import chain
 from .observing import Observation, as_row, real_rows
 

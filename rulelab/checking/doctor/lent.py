@@ -7,8 +7,8 @@ import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..anatomy import own_nodes
-from .editing import Edit, followed, instead
+from ..reading.anatomy import own_nodes
+from ..reading.editing import Edit, followed, instead
 from .slips import is_buffer
 
 

@@ -15,12 +15,12 @@ import numpy as np
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
 from ...parsing import cloned, parse
-from ..anatomy import last_name, names_in, returns_of
-from ..axes_read import multiplies_matrices, names_an_axis
-from ..perturb import landmarks
-from ..subjects import codes_of
-from ..texts import attributes_read, values_by_name
-from .editing import is_stored
+from ..calling.subjects import codes_of
+from ..probing.perturb import landmarks
+from ..reading.anatomy import last_name, names_in, returns_of
+from ..reading.axes_read import multiplies_matrices, names_an_axis
+from ..reading.editing import is_stored
+from ..reading.texts import attributes_read, values_by_name
 from .edits import conditions_of, unread, without_one
 from .formulas import OF_CONSTANTS
 from .slips import is_buffer

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...parsing import parse
-from ..anatomy import names_in, own_nodes
-from ..subjects import codes_of
+from ..calling.subjects import codes_of
+from ..reading.anatomy import names_in, own_nodes
+from ..reading.editing import Edit, instead, is_stored
 from .counterparts import (
     centred,
     clipped,
@@ -29,7 +30,6 @@ from .counterparts import (
     turned_by_keyword,
     turned_terms,
 )
-from .editing import Edit, instead, is_stored
 from .edits import (
     added,
     chain,

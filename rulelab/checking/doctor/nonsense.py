@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import itertools
 
-from ..anatomy import last_name
+from ..reading.anatomy import last_name
 
 _OF_EQUALS = frozenset("min max minimum maximum fmin fmax where clip".split())
 """Functions of which two of the last arguments are not the same."""

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..answered import is_odd
-from ..closeness import Tolerance, closeness, expected_of
-from ..probes import Probe, answer_to, quiet
-from ..subjects import Subject
-from ..vectors import to_vec
-from .editing import Edit
+from ..calling.subjects import Subject
+from ..judgement.answered import is_odd
+from ..measuring.vectors import to_vec
+from ..probing.closeness import Tolerance, closeness, expected_of
+from ..probing.probes import Probe, answer_to, quiet
+from ..reading.editing import Edit
 from .watching import is_moving
 
 OBSERVED = 3

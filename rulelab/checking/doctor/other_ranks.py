@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..perturb import revalued
-from ..probes import Point
-from ..vectors import shape_of
+from ..measuring.vectors import shape_of
+from ..probing.perturb import revalued
+from ..probing.probes import Point
 
 LENGTH = 3
 """Of a vector in the place of a number, where there is no other one."""

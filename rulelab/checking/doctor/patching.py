@@ -18,12 +18,12 @@ from ...rules.calling import apply_frule, apply_rrule
 from ...rules.rule import Rule
 from ...rules.scalar import scalar_frule, scalar_rrule
 from ...tangents.zeros import NoTangent
-from ..anatomy import Anatomy, anatomy_of, gives_functions, names_in, own_nodes
-from ..budgets import Limit
-from ..endless import brought_to_an_end
-from ..probes import Point, Probe
-from ..subjects import Subject, has_loop, makes_functions
-from .editing import (
+from ..calling.budgets import Limit
+from ..calling.endless import brought_to_an_end
+from ..calling.subjects import Subject, has_loop, makes_functions
+from ..probing.probes import Point, Probe
+from ..reading.anatomy import Anatomy, anatomy_of, gives_functions, names_in, own_nodes
+from ..reading.editing import (
     Edit,
     Slots,
     code_of,

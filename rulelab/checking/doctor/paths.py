@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..anatomy import Anatomy, assignments, names_in, own_nodes
+from ..reading.anatomy import Anatomy, assignments, names_in, own_nodes
 from .suspects import called_after
 
 

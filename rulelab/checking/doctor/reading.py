@@ -10,8 +10,8 @@ from typing import Any
 
 from ...compiler.base.source import Source, find_source
 from ...errors import Place, RuleLabError
-from ..anatomy import assigned_once, names_in, own_nodes, returns_of
-from ..subjects import Subject, Written
+from ..calling.subjects import Subject, Written
+from ..reading.anatomy import assigned_once, names_in, own_nodes, returns_of
 from .evidence import Seen
 
 OF_ANSWER = (

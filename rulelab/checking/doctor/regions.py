@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from ...errors import Place
-from ..anatomy import last_name
-from ..parameters import default_of
-from ..perturb import landmarks, revalued
-from ..probes import Point, Probe
-from ..subjects import Subject
-from ..texts import keywords_of
-from ..vectors import leaves, shape_of, to_vec
+from ..calling.subjects import Subject
+from ..measuring.vectors import leaves, shape_of, to_vec
+from ..probing.perturb import landmarks, revalued
+from ..probing.probes import Point, Probe
+from ..reading.anatomy import last_name
+from ..reading.parameters import default_of
+from ..reading.texts import keywords_of
 from .evidence import Block, Case, Evidence, Look, Seen, look_at
 from .mistakes import detail
 

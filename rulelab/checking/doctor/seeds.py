@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..copies import own_copies, own_keywords
-from ..probes import SEEDS, quiet, reverse_answer
-from ..shortening import shortened
+from ..measuring.copies import own_copies, own_keywords
+from ..measuring.shortening import shortened
+from ..probing.probes import SEEDS, quiet, reverse_answer
 from .evidence import Block, Case, Evidence, Seen
 from .formulas import named_constant
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any
 
 from ...parsing import cloned, parse
-from .editing import Edit, instead, is_stored
+from ..reading.editing import Edit, instead, is_stored
 from .edits import of_numpy
 
 MOST_ENTRIES = 4

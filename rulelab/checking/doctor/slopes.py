@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...parsing import parse
-from ..anatomy import names_in
+from ..reading.anatomy import names_in
 
 _OF_CALLS = {
     "exp": "{np}.exp({u})", "expm1": "{np}.exp({u})", "log": "1 / {u}", "log1p": "1 / (1 + {u})",

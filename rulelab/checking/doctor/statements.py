@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...parsing import cloned
-from .editing import Edit, instead
+from ..reading.editing import Edit, instead
 from .edits import added
 from .slips import MOST_ENTRIES, attribute_of
 

@@ -15,8 +15,8 @@ import numpy as np
 from ...compiler.analysis.unfollowed import is_pure_call, is_pure_function
 from ...compiler.base.libraries import is_authors_function
 from ...parsing import cloned, parse
-from ..anatomy import names_in
-from ..vectors import shape_of
+from ..measuring.vectors import shape_of
+from ..reading.anatomy import names_in
 from .edits import addends, unread
 from .grafts import Part
 from .materials import Materials

@@ -14,14 +14,14 @@ import numpy as np
 
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
-from ..anatomy import own_nodes
-from ..closeness import expected_of
-from ..copies import own_keywords
-from ..perturb import fresh
-from ..probes import Probe, answer_to, quiet
-from ..subjects import Subject, codes_of
-from ..vectors import to_vec
-from .editing import Edit, is_stored
+from ..calling.subjects import Subject, codes_of
+from ..measuring.copies import own_keywords
+from ..measuring.vectors import to_vec
+from ..probing.closeness import expected_of
+from ..probing.perturb import fresh
+from ..probing.probes import Probe, answer_to, quiet
+from ..reading.anatomy import own_nodes
+from ..reading.editing import Edit, is_stored
 from .evidence import Seen
 from .patching import Patched
 from .reading import OF_ANSWER

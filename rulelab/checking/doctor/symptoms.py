@@ -11,10 +11,10 @@ import numpy as np
 from ...errors import Place, RuleCountError, RuleDtypeError, RuleEffectsError, RuleError, RuleShapeError, an
 from ...raised import raised_words
 from ...tangents.zeros import AbstractZero
-from ..findings import AT_ZERO, Finding
-from ..probes import Probe
-from ..shortening import shortened
-from ..vectors import to_vec
+from ..measuring.shortening import shortened
+from ..measuring.vectors import to_vec
+from ..probing.findings import AT_ZERO, Finding
+from ..probing.probes import Probe
 from .evidence import Evidence, Seen
 from .formulas import named_constant
 

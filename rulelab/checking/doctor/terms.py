@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parsing import parse
-from .editing import Edit
+from ..reading.editing import Edit
 from .edits import chain, product
 from .observing import Observation, as_row, real_rows
 

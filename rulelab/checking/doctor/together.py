@@ -9,8 +9,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..anatomy import names_in
-from .editing import Edit, instead
+from ..reading.anatomy import names_in
+from ..reading.editing import Edit, instead
 from .statements import target_of
 
 _WITH_AXIS_BEHIND = frozenset(

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..perturb import fresh
-from ..probes import Probe, quiet, reverse_answer
-from ..subjects import Subject
-from .editing import Edit
+from ..calling.subjects import Subject
+from ..probing.perturb import fresh
+from ..probing.probes import Probe, quiet, reverse_answer
+from ..reading.editing import Edit
 
 FILLED = (3.0, 7.0)
 """What is put into a buffer: where the answers differ, some of it is left."""

@@ -14,21 +14,19 @@ import numpy as np
 from ...annotations import annotations_of, signature_of_callable
 from ...errors import RuleEffectsError
 from ...tangents.zeros import AbstractZero
-from ..anatomy import last_name
-from ..answered import is_another_kind
-from ..closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
-from ..copies import own_keywords
-from ..effects import effects_of, writes
-from ..kinks import kink_findings
-from ..options import Choice, choices_of, options_of, with_other_options
-from ..parameters import before_rest
-from ..perturb import exactly, fresh, jittered, revalued
-from ..plain_calls import plainly
-from ..points import heeded_at, odd_points, usable
-from ..probes import Point, Probe, asked_once_more, probe_reverse, quiet, reverse_answer, truth_at
-from ..subjects import Subject, names_at
-from ..texts import names_of
-from ..variants import (
+from ..arguments.points import heeded_at, odd_points, usable
+from ..calling.plain_calls import plainly
+from ..calling.subjects import Subject, names_at
+from ..judgement.answered import is_another_kind
+from ..judgement.effects import effects_of, writes
+from ..measuring.copies import own_keywords
+from ..measuring.vectors import shape_of, to_vec
+from ..probing.closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
+from ..probing.kinks import kink_findings
+from ..probing.options import Choice, choices_of, options_of, with_other_options
+from ..probing.perturb import exactly, fresh, jittered, revalued
+from ..probing.probes import Point, Probe, asked_once_more, probe_reverse, quiet, reverse_answer, truth_at
+from ..probing.variants import (
     as_matrices,
     has_arrays,
     in_complex,
@@ -36,7 +34,9 @@ from ..variants import (
     same_numbers,
     with_other_counts,
 )
-from ..vectors import shape_of, to_vec
+from ..reading.anatomy import last_name
+from ..reading.parameters import before_rest
+from ..reading.texts import names_of
 from .other_ranks import of_other_counts, of_other_ranks
 
 AXES = frozenset(("axis", "keepdims"))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parsing import cloned
-from .editing import code_of, function_of
+from ..reading.editing import code_of, function_of
 
 WATCH = "_rulelab_watch"
 

@@ -1,0 +1,56 @@
+"""Names that mean nothing where a rule was written: it would raise a NameError, far from the missing line."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from ...nearest import OF_MANY_WORDS, nearest
+from ..calling.subjects import codes_of
+from ..reading.anatomy import UNKNOWN, Anatomy, found_in
+from .advices import Advice
+
+_READS = ("LOAD_GLOBAL", "LOAD_NAME")
+_BINDS = ("STORE_GLOBAL", "STORE_NAME")
+_USUAL = {"rl": "rulelab", "np": "numpy", "sp": "scipy", "plt": "matplotlib.pyplot", "jnp": "jax.numpy"}
+"""The short names under which modules are usually imported."""
+
+
+def undefined_names(rule: Anatomy) -> Iterator[Advice]:
+    """An advice for each name that the rule or its pullback reads and nobody has defined yet."""
+    undefined = _undefined(rule.function)
+    for node in ast.walk(rule.node):
+        if isinstance(node, ast.Name) and node.id in undefined:
+            undefined.remove(node.id)
+            better = _definition(node.id, rule.function)
+            yield Advice(
+                "undefined-name",
+                rule.name,
+                f"{node.id} is not defined" + (f": {better}" if better else "."),
+                rule.source.place(node),
+                f"Python looks for {node.id} when the line runs, and raises a NameError. "
+                "A cell that defines it may follow; the rule need not be stated again.",
+                better or f"{node.id} = ...",
+            )
+
+
+def _undefined(function: Any) -> set[str]:
+    """The names that code of a function reads from outside of it, and that are not there."""
+    steps = [step for code in codes_of(function) for step in dis.get_instructions(code)]
+    bound = {step.argval for step in steps if step.opname in _BINDS}
+    read = {step.argval for step in steps if step.opname in _READS}
+    return {name for name in read - bound if found_in(function, name) is UNKNOWN}
+
+
+def _definition(name: str, function: Any) -> str:
+    """The line that is most likely missing, or the name that was meant; empty if there is no telling."""
+    if name in _USUAL:
+        return f"import {_USUAL[name]} as {name}"
+    if name in sys.stdlib_module_names:
+        return f"import {name}"
+    known = (*function.__code__.co_varnames, *function.__globals__, *vars(builtins))
+    return next(iter(nearest(name, known, alike=OF_MANY_WORDS)), "")

@@ -1,0 +1,164 @@
+"""Kinds of arguments close to those judged that a function takes as well: a number for one of several
+vectors, a row beside matrices, matrices for vectors.
+
+What a rule does there condemns none, since a right one for arrays of one shape looks the same; but whoever
+reads that a rule is right is to know for which of them it is not, and where a name says that one of them is
+meant, it cannot be told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..reading.by_name import names_of_curve
+from ..reading.kinds import MATRICES, Kind
+from .guesser import Guesser, Kinds
+
+SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
+
+
+class Beside(NamedTuple):
+    """Kinds beside those judged, and `form`, what is in them in place of the argument called `name`; matrices
+    are in place of all vectors, vectors in place of all numbers, and `name` is empty.
+    """
+
+    form: str
+    name: str
+    kinds: Kinds
+
+
+class Answered(NamedTuple):
+    """What is wrong with the answer of a rule for such kinds: its numbers, or the shape of a cotangent."""
+
+    beside: Beside
+    what: str
+
+
+def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
+    """The kinds that differ from some that are judged in the form of one argument, where nobody asked for
+    that form, or of all vectors, or of all numbers where there are no arrays; each once.
+    """
+    seen = set(map(_forms, judged))
+    has_matrices = any(kind.form in MATRICES for kinds in judged for kind in kinds)
+    of_numbers = all(kind.form in ("number", "integer") for kinds in judged for kind in kinds)
+    for kinds in judged:
+        for one in (_of_vectors(guesser, kinds),) if of_numbers else _close_to(guesser, kinds, has_matrices):
+            if guesser.end.is_over():
+                return
+            if _forms(one.kinds) not in seen:
+                seen.add(_forms(one.kinds))
+                yield one
+
+
+def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
+    """The kinds that are judged with other square matrices for one of which only its name, or a word about
+    it, says that it is symmetric.
+    """
+    for kinds in judged[:1]:
+        for i, (name, kind) in enumerate(zip(guesser.names, kinds)):
+            is_guessed = name in guesser.symmetric and not guesser.is_form_asked(i)
+            if kind.form == "positive definite" and is_guessed:
+                square = dataclasses.replace(kind, form="square")
+                yield Beside("square matrix", name, (*kinds[:i], square, *kinds[i + 1 :]))
+
+
+def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
+    return tuple((kind.form, kind.dims) for kind in kinds)
+
+
+def _of_vectors(guesser: Guesser, kinds: Kinds) -> Beside:
+    """Vectors in the place of all numbers, where no array is judged."""
+    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and guesser.is_any_number(i)]
+    return Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
+
+
+def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Beside]:
+    """The kinds close to these. Where the rule is judged at matrices, those with rows beside them say more of
+    it than matrices in place of vectors.
+    """
+    names = guesser.names
+    plain = [kind.made is None and guesser.is_any_number(i) for i, kind in enumerate(kinds)]
+    arrays = [i for i, kind in enumerate(kinds) if kind.form in ("vector", *MATRICES)]
+    vectors = [i for i in arrays if kinds[i].form == "vector" and plain[i] and not kinds[i].dims]
+    for i, (name, kind) in enumerate(zip(names, kinds)):
+        if not plain[i]:
+            continue
+        if len(arrays) > 1 and kind.form in ("vector", "matrix"):
+            yield Beside("number", name, _with(kinds, {i: "number"}))
+        if kind.form == "number" and any(kinds[j].form == "vector" and not kinds[j].dims for j in arrays):
+            yield Beside("vector", name, _with(kinds, {i: "vector"}))
+        if kind.form == "matrix" and len(arrays) > 1 and not kind.dims:
+            yield Beside("row", name, _with(kinds, {i: "columns"}))
+    if has_matrices:
+        return
+    if vectors:
+        yield Beside("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
+    for i in vectors if len(vectors) > 1 else ():
+        yield Beside("row", names[i], _with(kinds, {**dict.fromkeys(vectors, "matrix"), i: "columns"}))
+
+
+def _with(kinds: Kinds, forms: dict[int, str]) -> Kinds:
+    def formed(i: int, kind: Kind) -> Kind:
+        return dataclasses.replace(kind, form=forms[i], dims=()) if i in forms else kind
+
+    return tuple(formed(i, kind) for i, kind in enumerate(kinds))
+
+
+def in_doubt(answers: Iterable[Answered], names: tuple[str, ...], held: frozenset[int]) -> str | None:
+    """The argument that is an array at all points by our choice, and a number by its name, where the rule has
+    no sum for a number: called as those of a curve are, behind the one other array and beside two numbers or
+    more that are not `held`. Whether an array is meant, or a sum is forgotten, nobody can tell.
+    """
+    for one in (one.beside for one in answers if one.what == SHAPE and one.beside.form == "number"):
+        arrays = [name for name, kind in zip(names, one.kinds) if kind.form == "vector"]
+        numbers = [i for i, kind in enumerate(one.kinds) if kind.form == "number" and i not in held]
+        is_alone = len(arrays) == 1 and all(kind.form in _PLAIN for kind in one.kinds)
+        if not is_alone or len(numbers) <= OTHERS or names.index(arrays[0]) > names.index(one.name):
+            continue
+        if names_of_curve(one.name, arrays[0]):
+            return one.name
+    return None
+
+
+_PLAIN = ("number", "vector", "integer")
+OTHERS = 2
+"""Numbers beside one that may be meant as one: of a single one nothing follows."""
+
+
+def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
+    """For which kinds the answers of a rule are others, in words; `arrays` are the names of what is judged
+    as arrays.
+
+    A vector in place of a number is told for wrong numbers alone: who sums a cotangent means a number, and an
+    array is refused.
+    """
+    told = [one for one in answers if one.what == NUMBERS or one.beside.form != "vector"]
+    clauses = []
+    for what in (NUMBERS, SHAPE):
+        names: dict[str, list[str]] = {}
+        for one in (one for one in told if one.what == what):
+            those = names.setdefault(one.beside.form, [])
+            if one.beside.name not in those:  # beside several kinds that are judged
+                those.append(one.beside.name)
+        if names.get("number") and set(names["number"]) == set(names.get("row", ())):
+            names = {"number or a row": names.pop("number"), **names}
+            del names["row"]
+        kinds = [_kind_in_words(form, those, set(arrays)) for form, those in names.items()]
+        if kinds:
+            clauses.append(f"for {_either(kinds)} {what}")
+    return "; ".join(clauses)
+
+
+def _kind_in_words(form: str, names: list[str], arrays: set[str]) -> str:
+    if form in ("matrices", "vectors"):
+        return form if form == "matrices" else "vectors in place of all numbers"
+    if form.startswith("number") and set(names) == arrays:
+        return "numbers or rows beside arrays" if "row" in form else "numbers beside arrays"
+    return f"a {form} as {_either(names)}"
+
+
+def _either(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

@@ -1,0 +1,610 @@
+"""What is asked of a function and of its rule while nobody knows for which arguments they are: values at
+arguments of some kinds, and whether the rule seems right there.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import contextlib
+import dataclasses
+import re
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleLabError
+from ...rules.authoring import ask, frule, rrule
+from ...rules.lent import given_copies
+from ...rules.registry import Found as FoundRule
+from ...rules.registry import Registry
+from ...rules.signatures import ANY, Accepts, accepts_from, meant_types
+from ...rules.targets import name_of, resolve
+from ...tangents.thunks import unthunk
+from ...tangents.zeros import NoTangent
+from ..calling.budgets import Limit
+from ..calling.endless import (
+    FEW_LINES,
+    MOST_LINES,
+    EndlessError,
+    brought_to_an_end,
+    ended,
+    looked_at_anew,
+)
+from ..calling.plain_calls import plainly
+from ..calling.subjects import author_of, codes_of, raw_pullback, rules_of
+from ..measuring.copies import own_copies, own_keywords
+from ..measuring.differences import fd_jvp
+from ..measuring.vectors import cotangent_vec, leaves, to_vec
+from ..probing.drawing import draw_all
+from ..probing.perturb import put_in_order, rand_tangent, revalued
+from ..probing.probes import quiet
+from ..reading.axes_read import (
+    axes_of_matrices,
+    crossed,
+    multiplies_matrices,
+    names_an_axis,
+    put_in_places,
+    sums,
+    sums_by_axes,
+)
+from ..reading.by_name import COUNTS, interval_of_name, means_symmetric, ordered_pairs, special_names
+from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
+from ..reading.groups_read import grouped, told_from_numbers
+from ..reading.kinds import AS_LIST, AS_ROWS, Kind
+from ..reading.kinds_taken import dicts_of, objects_with
+from ..reading.options_read import options_required
+from ..reading.parameters import all_names, defaults_after, required_names
+from ..reading.records_read import lists_of_records
+from ..reading.relations import NOTHING_SAID, related
+from ..reading.said import covariances_said, intervals_said, kinds_said, labels_said, numbers_said, signs_said
+from ..reading.shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
+from ..reading.shapes_solved import shapes_solved
+from ..reading.texts import attributes_read, keys_read
+from ..reading.usage import indexing, masking, scattering
+from .iterated import Iterated, iterated
+from .refusals import REFUSALS
+
+Kinds = tuple[Kind, ...]
+DRAWS = 20
+"""Arguments that are drawn to find some at which the function has a value."""
+SEVERAL = 8
+"""Arguments, of several lengths, at which it is looked at what a function makes of them."""
+ROUGHLY = 1e-4
+OF_ROWS = Kind("mask", dims=(AS_ROWS,))
+INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"), OF_ROWS)
+"""What a parameter is by which the function picks out of arrays, and that has no name which tells."""
+PICKS = (Kind("indices"), Kind("indices", dims=("m", AS_ROWS)), Kind("indices", 0.0, 3.0), Kind("integer"))
+"""And one that it compares with numbers, as no booleans are."""
+WHOLE = (Kind("integer"), Kind("indices"), *map(Kind, ("number", "vector", "matrix")))
+"""What a parameter is that is a count by what the function does with it."""
+LABELS = (Kind("mask"), OF_ROWS, *map(Kind, ("number", "vector", "matrix")))
+"""And one of which the function says that its numbers are but two."""
+FLAGS = (
+    *(Kind("mask"), Kind("flags"), Kind("mask", dims=("n", "m"))),
+    *(Kind("number"), Kind("vector"), Kind("matrix")),
+)
+"""What a parameter is by each element of which the function decides."""
+
+
+def of_signs(kind: Kind) -> Kind:
+    """The kind with -1 and 1 in the place of flags."""
+    return dataclasses.replace(kind, low=-1.0, high=1.0) if kind.form == "mask" else kind
+
+
+SIGNS = tuple(map(of_signs, LABELS))
+
+
+class NoInputsError(RuleLabError):
+    """A check could not find arguments that the function takes."""
+
+
+@dataclasses.dataclass
+class Guesser:
+    """A function whose rule is to be judged at arguments that nobody gave, and what is known of these.
+
+    `domain` says the kinds of some; the search ends with the limit `end`.
+    """
+
+    f: Callable
+    kwargs: Mapping[str, Any]
+    domain: Mapping[str, Kind]
+    rng: np.random.Generator
+    mode: str
+    config: Any
+    registry: Registry
+    end: Limit
+
+    def __post_init__(self) -> None:
+        self.target, self.bound = resolve(self.f)
+        looked_at_anew(self.target)
+        self.names = required_names(self.f)
+        self.ordered = ordered_pairs(self.names)
+        self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
+        self.special = special_names(self.names)
+        self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
+        self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
+        self.sized: frozenset[str] = frozenset()  # the arrays of which the function itself says the lengths
+
+    def heed(self) -> None:
+        """Take the kinds, intervals and orders that the function itself gives of its parameters in words for
+        those that nobody asked for.
+        """
+        numbers, kinds = numbers_said(self.target), kinds_said(self.target)
+        intervals, picking = intervals_said(self.target), indexing(self.target)
+        notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
+        for name in (name for name in self.names if name not in self.domain):
+            low, high = intervals.get(name, interval_of_name(name))
+            if name in intervals:
+                self.bounds = {**self.bounds, name: Kind(low=low, high=high)}
+                domain[name] = self.bounds[name]
+            if name in numbers:
+                domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
+            elif (parts := _numbers_annotated(notes.get(name))) is not None:
+                domain[name] = parts
+                used.pop(name, None)
+            elif _is_list_of_integers(notes.get(name)):
+                read = [kind for kind in used.get(name, ()) if kind.form == "indices" and kind.dims]
+                picks = read[0] if read else Kind("indices", 0.0, 3.0)
+                domain[name] = dataclasses.replace(picks, dtype=AS_LIST, is_asked=True)
+                used.pop(name, None)
+            elif notes.get(name) is int and name in picking:
+                domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
+                used.pop(name, None)
+            elif name in kinds and _is_of_whole_numbers(kinds[name], name in picking):
+                domain[name] = dataclasses.replace(kinds[name][0], is_asked=True)
+                used.pop(name, None)
+            elif name in kinds and kinds[name][0].form == "vector" and _means_flags(name, used.get(name, ())):
+                used[name] = (Kind("mask"), *kinds[name])
+            elif name in kinds and not any(kind.made for kind in used.get(name, ())):
+                used[name] = kinds[name]
+                if name in intervals:
+                    used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
+        for name in labels_said(self.target).intersection(self.names) - domain.keys():
+            used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
+        self.domain, self.used = domain, used
+        rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
+        self.related = related(self.target, self.names, rules)
+        self.ordered += self.related.ordered
+
+    @cached_property
+    def iterated(self) -> Iterated | None:
+        """The function with more steps, if it is to come to an end by repeating one."""
+        return iterated(self.target, self.registry)
+
+    @cached_property
+    def of_axes(self) -> bool:
+        """Whether the function names an axis."""
+        return names_an_axis(self.target)
+
+    @cached_property
+    def symmetric(self) -> frozenset[str]:
+        """The parameters that are called as symmetric matrices are, or that the docstring calls so."""
+        return covariances_said(self.target).union(filter(means_symmetric, self.names))
+
+    @cached_property
+    def sums_over_axes(self) -> bool:
+        """Whether a rule names an axis, itself or in a helper, that its function does not."""
+        rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
+        authors = [author_of(rule) for rule in rules if not rule.built_in]
+        if self.of_axes:
+            own = axes_of_matrices(self.target)
+            return bool(own) and any(axes_of_matrices(author) - own for author in authors)
+        return any(map(sums_by_axes, authors))
+
+    @cached_property
+    def used(self) -> Mapping[str, tuple[Kind, ...]]:
+        """The kinds of those parameters of which the function reads parts."""
+        return kinds_used(self.target, self.registry)
+
+    @contextlib.contextmanager
+    def ending(self) -> Iterator[None]:
+        """EndlessError for a call of the function that does not come to its end; of others like it sooner."""
+        try:
+            with brought_to_an_end(self.target, self.most_lines):
+                yield
+        except EndlessError:
+            self.most_lines = FEW_LINES
+            raise
+
+    @contextlib.contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Draws that change nothing about those that follow: of a look that mostly comes to nothing."""
+        before = self.rng.bit_generator.state
+        try:
+            yield
+        finally:
+            self.rng.bit_generator.state = before
+
+    # -- what is asked of the function and of its rule -------------------------------------------------------
+
+    def is_asked(self, index: int) -> bool:
+        """Whether the caller named the kind of an argument."""
+        name = self.names[index]
+        return name in self.domain and self.domain[name].is_asked
+
+    def is_form_asked(self, index: int) -> bool:
+        """Whether the caller named the kind of an argument, and not the docstring its lengths alone."""
+        return self.is_asked(index) and self.names[index] not in self.sized
+
+    def is_asked_as_number(self, index: int) -> bool:
+        """Whether the caller said that an argument is a number."""
+        return self.is_asked(index) and self.domain[self.names[index]].form == "number"
+
+    def is_said_as_number(self, index: int) -> bool:
+        """Whether the function itself says that an argument is a number, and nothing else."""
+        kinds = self.used.get(self.names[index], ())
+        return bool(kinds) and all(kind.form == "number" and kind.made is None for kind in kinds)
+
+    def is_any_number(self, index: int) -> bool:
+        """Whether nobody has said of what kind an argument is that may be a number among others."""
+        return not self.is_asked(index) and not self.is_said_as_number(index)
+
+    def value(self, args: tuple) -> Any:
+        if not self.related.hold(args):
+            raise NoInputsError(f"the docstring of {name_of(self.target)} rules these arguments out")
+        with self.ending():
+            y = plainly(self.f, args, self.kwargs)
+            if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):
+                raise NoInputsError(f"{name_of(self.target)} has not converged there")
+        return y
+
+    def _called(self, *args: Any) -> Any:
+        return ended(self.target, lambda: self.f(*args, **self.kwargs))
+
+    def draw(self, kinds: Kinds, number: int = 0) -> tuple:
+        """Arguments of these kinds, in the order and as the function says, if they are found: where none of
+        the lengths of this number are, of those of another one.
+        """
+        for size in (*[number] * (DRAWS + 1), *range(number + 1, number + DRAWS + 1)):
+            args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, size), self.ordered))
+            if self.related.hold(args):
+                break
+        return args
+
+    def drawn(self, kinds: Kinds) -> tuple:
+        """Arguments of these kinds at which the function has a value: most have one."""
+        args = self.draw(kinds)
+        for _ in range(DRAWS):
+            with contextlib.suppress(Exception):
+                if is_finite(self.value(args)):
+                    return args
+            args = self.draw(kinds)
+        return args
+
+    def takes(self, kinds: Kinds) -> bool:
+        """Whether most draws of these kinds are in the function's domain.
+
+        A function of real numbers that gives complex ones here and there, as powers do, has left it there. A
+        value without elements, as that of a window longer than its vector, says nothing against a kind.
+        """
+        drawn = [self.draw(kinds, number) for number in range(1, 5)]
+        values = list(self._values(drawn))
+        finite, empty = list(filter(is_finite, values)), [y for y in values if not to_vec(y)[0].size]
+        positive = self._finite([revalued(drawn[0], np.abs)])
+        most = len(finite) >= 2 and len(finite) + len(empty) >= 3
+        return most and len({is_complex(y) for y in (*finite, *positive)}) == 1
+
+    def makes_one_number(self, kinds: Kinds) -> bool:
+        """Whether the function makes one number of arguments of these kinds wherever it is asked: where it
+        has a number on one side of a branch alone, as `if x <= 0: return 0.0`, it does not.
+        """
+        with self.undisturbed():
+            drawn = [self.draw(kinds, number) for number in range(SEVERAL)]
+            values = list(self._finite(drawn))
+        return bool(values) and all(map(is_one_number, values))
+
+    def inside(self, kinds: Kinds) -> Iterator[tuple]:
+        """Draws of these kinds, of other lengths, at which the function has a value; none of length 1, for
+        there much runs that is not meant to.
+        """
+        for number in (1, 4, 6, 9):
+            args = self.draw(kinds, number)
+            if any(True for _ in self._finite([args])):
+                yield args
+
+    def _finite(self, drawn: list[tuple]) -> Iterator[Any]:
+        """The values at those arguments at which there are some."""
+        return filter(is_finite, self._values(drawn))
+
+    def _values(self, drawn: list[tuple]) -> Iterator[Any]:
+        for args in drawn:
+            with contextlib.suppress(Exception):
+                y = self.value(args)
+                to_vec(y)  # of numbers alone
+                yield y
+
+    def rule_for(self, args: tuple) -> Any:
+        """The rule that is asked at these arguments; None where there is none."""
+        found = ask(self.target, args, dict(self.kwargs), self.mode, self.config, self.registry)
+        return found.rule if isinstance(found, FoundRule) else None
+
+    def answer(self, args: tuple) -> tuple[Any, Callable]:
+        """The value and the pullback that the rule gives for copies, whatever it does to these."""
+        with quiet(), self.ending(), given_copies():
+            return rrule(
+                self.f,
+                *own_copies(args),
+                config=self.config,
+                registry=self.registry,
+                **own_keywords(self.kwargs),
+            )
+
+    def _pushed_forward(self, args: tuple) -> Any:
+        """The value and its tangent that a forward rule gives."""
+        args = (*args, *defaults_after(self.target, len(args)))
+        tangents = [rand_tangent(x, np.random.default_rng(0)) for x in args]
+        with self.ending():
+            return frule(
+                (NoTangent(), *tangents),
+                self.f,
+                *own_copies(args),
+                config=self.config,
+                registry=self.registry,
+                **own_keywords(self.kwargs),
+            )
+
+    def answered(self, args: tuple) -> tuple:
+        """What the pullback itself returns at these arguments for a cotangent, that of the function included,
+        and what its thunks make; nothing where one of them fails.
+        """
+        if self.mode != "rrule":
+            return ()
+        with quiet():
+            try:
+                y, back = self.answer(args)
+                bars = raw_pullback(back)(rand_tangent(y, np.random.default_rng(0)))
+                return tuple(map(unthunk, bars)) if isinstance(bars, tuple) else ()
+            except Exception:
+                return ()
+
+    def rule_runs(self, args: tuple, refusals: tuple[type[Exception], ...] = REFUSALS) -> bool:
+        """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
+
+        What is wrong with its answer is for the check to say.
+        """
+        return not isinstance(self.raised(args), refusals)
+
+    def raised(self, args: tuple) -> Exception | None:
+        """What a rule raises for these arguments."""
+        with quiet():
+            try:
+                if self.mode != "rrule":
+                    self._pushed_forward(args)
+                    return None
+                y, back = self.answer(args)
+                for bar in back(y):
+                    unthunk(bar)
+            except Exception as error:
+                return error
+        return None
+
+    def seems_right(self, args: tuple) -> bool:
+        """Whether a reverse rule goes with the difference in one direction, by the dot-product test; True of
+        a forward rule, which does with broadcast arguments what its function does.
+        """
+        if self.mode != "rrule":
+            return True
+        bars = self.answered(args)
+        held = [isinstance(bar, NoTangent) for bar in bars[1:]] or [False] * len(args)
+        x_dots = tuple(NoTangent() if h else rand_tangent(x, self.rng) for x, h in zip(args, held))
+        with quiet():
+            try:
+                y, back = self.answer(args)
+                y_bar = rand_tangent(y, self.rng)
+                x_bars = back(y_bar)[1:]
+                y_dot = fd_jvp(self._called, x_dots, *args)
+                found = sum(_dot(x, x_bar, x_dot) for x, x_bar, x_dot in zip(args, x_bars, x_dots))
+                wanted = _dot(y, y_bar, y_dot)
+            except Exception:
+                return False
+        return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)))
+
+    def has_value(self, kinds: Kinds) -> bool:
+        """Whether the value that a rule gives for arguments of some kinds is that of the function."""
+        args = self.drawn(kinds)
+        with quiet():
+            try:
+                given, y = to_vec(self.answer(args)[0])[0], to_vec(self.value(args))[0]
+            except Exception:
+                return False
+        return given.shape == y.shape and bool(np.allclose(given, y, rtol=ROUGHLY))
+
+    def right_cotangents(self, args: tuple) -> int:
+        """How many arguments have a cotangent that goes with the difference in one direction of them alone;
+        -1 where the value has another shape than that of the function. What is zero tells nothing.
+        """
+        found = self.rightly_answered(args, of_right_shapes=True)
+        return -1 if found is None else len(found)
+
+    def cotangents_right(self, kinds: Kinds) -> int:
+        """How many cotangents are right for some kinds, whatever the shapes of the others are; -1 where the
+        value has another shape.
+        """
+        right = self.rightly_answered(self.drawn(kinds), of_right_shapes=False)
+        return -1 if right is None else len(right)
+
+    def rightly_answered(self, args: tuple, of_right_shapes: bool) -> frozenset[int] | None:
+        """The positions of those arguments; None where the value has another shape, and where some cotangent
+        has, if all are to be `of_right_shapes`.
+        """
+        right: set[int] = set()
+        with quiet():
+            try:
+                (given, back), y = self.answer(args), self.value(args)
+                if shapes(given) != shapes(y):
+                    return None
+                y_bar = rand_tangent(y, self.rng)
+                x_bars = (back if of_right_shapes else raw_pullback(back))(y_bar)[1:]
+            except Exception:
+                return None
+            for i, x in enumerate(args):
+                with contextlib.suppress(Exception):
+                    x_dot = rand_tangent(x, self.rng)
+                    if _dot(x, x_bars[i], x_dot) == 0:
+                        continue  # zero goes with no difference but zero, which tells nothing
+                    alone = (*[NoTangent()] * i, x_dot, *[NoTangent()] * (len(args) - i - 1))
+                    y_dot = fd_jvp(self._called, alone, *args)
+                    found, wanted = _dot(x, x_bars[i], x_dot), _dot(y, y_bar, y_dot)
+                    if 0 < abs(wanted) and abs(found - wanted) <= ROUGHLY * abs(wanted):
+                        right.add(i)
+        return frozenset(right)
+
+
+def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
+    """What a rule accepts, and where it does not say, what the annotations of the function mean."""
+    notes = meant_types(target)
+    if not notes:
+        return accepted
+    parameters = []
+    for i, name in enumerate(all_names(target)):
+        said = ANY if accepted is None else accepted.at(i)
+        if said == ANY and name in notes:
+            with contextlib.suppress(RuleLabError):  # an annotation that says nothing of numbers
+                said = accepts_from((notes[name],)).at(0)
+        parameters.append(said)
+    return Accepts(tuple(parameters), open_ended=True)
+
+
+def _means_flags(name: str, used: Kinds) -> bool:
+    """Whether a vector is one of flags, by its name or by what is done with it."""
+    return special_names((name,)).get(name) == "mask" or bool(used) and used[0].form == "mask"
+
+
+def _is_of_whole_numbers(kinds: Kinds, picks: bool) -> bool:
+    """Whether words leave nothing but a whole number, or an array of them that picks: one that is reckoned
+    with is real all the same where the rule has a cotangent of it.
+    """
+    return len(kinds) == 1 and (kinds[0].form == "integer" or kinds[0].form == "indices" and picks)
+
+
+def _is_list_of_integers(note: Any) -> bool:
+    """Whether an annotation speaks of a list of whole numbers: `list[int]`, `Sequence[int]`."""
+    origin, of = typing.get_origin(note), typing.get_args(note)
+    return origin in (list, collections.abc.Sequence) and of == (int,)
+
+
+def _numbers_annotated(note: Any) -> Kind | None:
+    """The tuple of so many numbers that an annotation speaks of: `tuple[float, float, int]`."""
+    of = typing.get_args(note)
+    if typing.get_origin(note) is not tuple or not of or not set(of) <= {float, int}:
+        return None
+    parts = tuple((str(i), Kind("number" if part is float else "integer")) for i, part in enumerate(of))
+    return Kind("object", made=tuple, parts=parts, is_asked=True)
+
+
+def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:
+    return float(cotangent_vec(x, x_bar) @ cotangent_vec(x, x_dot))
+
+
+def is_about_form(error: Exception) -> bool:
+    """Whether a function refuses arguments for what they are, and not for the numbers in them."""
+    if isinstance(error, ValueError):
+        return any(word in str(error) for word in ("shape", "dimension"))
+    return isinstance(error, (TypeError, AttributeError, IndexError, KeyError))
+
+
+def is_about_numbers(error: Exception) -> bool:
+    """Whether a function refuses the numbers in its arguments, and may take others."""
+    about = (ArithmeticError, np.linalg.LinAlgError, NoInputsError)
+    return isinstance(error, about) or _OF_NUMBERS.search(str(error)) is not None
+
+
+# The words of `math`; from Python 3.14 on it says what it expected.
+_EXPECTED = "argument value|a (number|finite|positive|nonnegative|noninteger)"
+_OF_NUMBERS = re.compile(f"domain|expected ({_EXPECTED})")
+
+
+def _of_several(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    return tuple(kind for kind in kinds if kind.form != "integer")
+
+
+def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds of those parameters of which a function reads keys or attributes: dicts, and objects of the
+    classes that it or its rules name.
+    """
+    of_matrices = multiplies_matrices(target)
+    solved, of_dicts = shapes_solved(target), keys_read(target)
+    kinds = {name: kinds for name, kinds in solved.items() if name not in of_dicts}
+    kinds |= {
+        name: (*chained(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
+        for name, keys in of_dicts.items()
+    }
+    kinds |= dict.fromkeys(put_in_places(target) - kinds.keys(), (Kind("vector"), Kind("matrix")))
+    kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
+    whole = WHOLE if not sums(target) else (*WHOLE[1:2], *WHOLE[:1], *WHOLE[2:])
+    kinds |= dict.fromkeys(meant_whole(target), whole)
+    kinds |= dict.fromkeys(counted(target), (Kind("integer"),))
+    for name, counts in cut_into(target).items():
+        kinds[name] = (Kind("vector", dims=("*".join(counts),)),)
+        kinds |= {count: (Kind("integer", dims=(count,)),) for count in counts if count != REST}
+    unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
+    kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
+    kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
+    picks = scattering(target) & kinds.keys()
+    kinds |= {name: _of_several(kinds[name]) for name in picks}
+    for length in made_so_long(target) if picks else ():  # so many places to add up at
+        kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
+        kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
+    kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
+    kinds |= grouped(target)
+    kinds |= {
+        name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
+        for name, read in shapes_read(target).items()
+    }
+    said = lists_of_arrays(target)
+    kinds |= said
+    kinds |= lists_of_records(target, list(_classes_named(target)))
+    rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
+    for rule in rules:
+        lists = lists_answered(target, rule)
+        kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists.keys() - said.keys()}
+        for name, made in tuples_answered(target, rule).items():
+            read = (kind for kind in kinds.get(name, ()) if kind.made is tuple)  # with lengths
+            kinds[name] = (*read, *made)
+    required = options_required(target, *rules)
+    kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}
+    attributes = attributes_read(target)
+    if not attributes:
+        return kinds
+    authors = [target, *rules]
+    classes = [cls for author in authors for cls in _classes_named(author)]
+    return kinds | {name: objects_with(dict.fromkeys(classes), read) for name, read in attributes.items()}
+
+
+def _classes_named(function: Any) -> Iterator[type]:
+    space = getattr(function, "__globals__", {})
+    names = dict.fromkeys(name for code in codes_of(function) for name in code.co_names)
+    yield from (space[name] for name in names if isinstance(space.get(name), type))
+
+
+def is_one_number(y: Any) -> bool:
+    return to_vec(y)[0].size == 1
+
+
+def shapes(y: Any) -> list[tuple[int, ...]]:
+    return [leaf.shape for leaf in leaves(y)]
+
+
+def none_found(f: Callable, why: str) -> NoInputsError:
+    name = getattr(f, "__name__", "the function")
+    return NoInputsError(
+        f"no arguments were found that {name} takes: {why}",
+        asked=f"a check of the rule of {name}",
+        fixes=(
+            "give them: %rule_check f --at 2.0, [1.0, 2.0]",
+            'their kinds: domain={"x": "positive vector"}',
+        ),
+        read="howto/check-a-rule",
+    )
+
+
+def is_finite(y: Any) -> bool:
+    vector = to_vec(y)[0]
+    return bool(vector.size) and bool(np.all(np.isfinite(vector)))
+
+
+def is_complex(y: Any) -> bool:
+    return any(leaf.dtype.kind == "c" for leaf in leaves(y))

@@ -1,0 +1,407 @@
+"""Which kinds of arguments a function takes and its rule is for, where nobody has said so."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ...rules.targets import name_of
+from ...tangents.zeros import AbstractZero, NoTangent
+from ..calling.subjects import author_of, rules_of
+from ..measuring.vectors import shape_of_answer, to_vec
+from ..probing.forms import SYMMETRIC
+from ..reading.axes_read import scaling_sums, summed_for
+from ..reading.by_name import COUNTS
+from ..reading.kinds import Kind
+from ..reading.parameters import all_names
+from ..reading.relations import NOTHING_SAID
+from ..reading.said import labels_said, signs_said
+from ..reading.usage import indexing, masking, shapes_said
+from .answers_tell import as_lists_answered
+from .as_said import (
+    of_arrays_alike,
+    of_arrays_said,
+    of_lists_said,
+    of_ranks_said,
+    of_rows_said,
+    with_arrays_told,
+)
+from .broadcasting import (
+    of_ranks_asked,
+    of_ranks_told,
+    of_rows_beside,
+    of_vectors_apart,
+    with_vectors,
+)
+from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found, of_signs
+from .kind_search import Search, floats_of
+from .lengths import (
+    of_axes_apart,
+    of_indices_apart,
+    of_one_length,
+    of_other_fixed_lengths,
+    of_own_lengths,
+    of_products,
+    of_unlike_lengths,
+    with_larger,
+    with_rows,
+)
+
+MOVES = 3
+"""Whole numbers at which a rule is asked whether it has a cotangent for them."""
+
+
+class Found(NamedTuple):
+    """The kinds at which a rule is judged that nobody gave arguments for, others of numbers and vectors for
+    which it runs, and notes on those for which it is wrong and is not judged.
+    """
+
+    kinds: tuple[Kinds, ...]
+    others: tuple[Kinds, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def kinds_of(guesser: Guesser, several: bool) -> Found:
+    """Where a rule is judged: at several kinds, if they are wanted or the function names an axis.
+
+    What the function says of its parameters is heeded, unless it takes no such arguments; and so is whether
+    it has come to its end where it repeats a step.
+    """
+    if guesser.iterated is not None:
+        with contextlib.suppress(NoInputsError):
+            return _kinds_heeded(guesser, several)
+        guesser.iterated = None
+    return _kinds_heeded(guesser, several)
+
+
+def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
+    usual = guesser.domain, guesser.used, guesser.ordered
+    guesser.heed()
+    if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
+        with contextlib.suppress(NoInputsError):
+            return _kinds_of(guesser, several)
+        guesser.domain, guesser.used, guesser.ordered = usual
+        guesser.bounds, guesser.related = {}, NOTHING_SAID
+    return _kinds_of(guesser, several)
+
+
+def _kinds_of(guesser: Guesser, several: bool) -> Found:
+    several = several or guesser.of_axes
+    found = _of_said_shapes(guesser) or _taken(guesser, several)
+    found = _with_numbers_for_whole(guesser, several, found)
+    with guesser.undisturbed():
+        lists = itertools.chain.from_iterable(as_lists_answered(guesser, kinds) for kinds in found.kinds)
+        found = found._replace(kinds=tuple(dict.fromkeys(lists)))
+    found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
+    with guesser.undisturbed():
+        found = _of_one_index(guesser, _of_symmetric(guesser, found))
+        answered = dict.fromkeys(_as_answered(guesser, kinds) for kinds in found.kinds)
+    found = found._replace(kinds=tuple(answered))
+    kinds = with_vectors(guesser, found.kinds)
+    with guesser.undisturbed():
+        kinds = tuple(_as_answered(guesser, one) for one in kinds)
+    kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
+    with guesser.undisturbed():
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_told(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_arrays_said(guesser, kinds))))
+        kinds = with_arrays_told(guesser, kinds)
+        kinds = (*kinds, *of_arrays_alike(guesser, kinds))
+        kinds = tuple(dict.fromkeys((*kinds, *of_rows_said(guesser, kinds))))
+        kinds = tuple(dict.fromkeys((*kinds, *of_ranks_said(guesser, kinds))))
+        kinds = (*kinds, *of_lists_said(guesser, kinds))
+    apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
+    with guesser.undisturbed():
+        apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
+        apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
+    return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
+
+
+def _with_numbers_for_whole(guesser: Guesser, several: bool, found: Found) -> Found:
+    """The kinds found again, with numbers for those integers and flags that the rule has a cotangent for; and
+    so on, as others may be integers then.
+    """
+    for _ in guesser.names:
+        moving = _moved_integers(guesser, found.kinds[0])
+        if not moving:
+            return found
+        forms = dict(zip(guesser.names, (kind.form for kind in found.kinds[0])))
+        numbers = {name: _AS_NUMBERS.get(forms[name], _AS_NUMBERS["mask"]) for name in moving}
+        guesser.used = {**guesser.used, **numbers}
+        try:
+            again = _taken(guesser, several)
+        except NoInputsError:
+            return found
+        args = guesser.drawn(again.kinds[0])
+        if not any(moving.values()) and not guesser.seems_right(args) and not _moves(guesser, args, moving):
+            return found
+        found = again
+    return found
+
+
+def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with numbers for those vectors for which a rule that is wrong has a sum by its text, or a
+    number if it is wrong then, too: it was written for numbers there, as is what scales sums in its function.
+    """
+    vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
+    if len(vectors) < 2 or guesser.mode != "rrule":
+        return kinds
+    args = guesser.drawn(kinds)
+    if guesser.seems_right(args):
+        return kinds
+    bars = guesser.answered(args)[1 : len(kinds) + 1]
+    pairs = [(i, bar) for i, bar in enumerate(bars) if i in vectors]
+    alone = {i for i, bar in pairs if shape_of_answer(bar) == ()}
+    rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
+    of_number = guesser.makes_one_number(kinds)
+    summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
+    summed |= scaling_sums(guesser.target)
+    said = {i for i in vectors if guesser.names[i] in summed}
+    said &= _answered_by_numbers(guesser, _with_numbers(kinds, alone | said))
+    those = alone | said
+    numbers = _with_numbers(kinds, those)
+    if not 0 < len(those) < len(vectors) or not guesser.takes(numbers):
+        return kinds
+    return kinds if not said and guesser.seems_right(guesser.drawn(numbers)) else numbers
+
+
+def _with_numbers(kinds: Kinds, those: set[int]) -> Kinds:
+    return tuple(Kind("number", k.low, k.high) if i in those else k for i, k in enumerate(kinds))
+
+
+def _answered_by_numbers(guesser: Guesser, kinds: Kinds) -> set[int]:
+    """The arguments whose cotangents are numbers for some kinds: what a text sums and what it multiplies with
+    arrays look alike in it.
+    """
+    bars = guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]
+    return {i for i, bar in enumerate(bars) if shape_of_answer(bar) == ()}
+
+
+def _of_symmetric(guesser: Guesser, found: Found) -> Found:
+    """The kinds found, with positive definite matrices for square ones that are called as such are, where a
+    rule is wrong for others and right for these: it makes use of what its author knows of a covariance.
+    """
+    first = found.kinds[0]
+    called = guesser.symmetric
+    those = [i for i, (n, kind) in enumerate(zip(guesser.names, first)) if n in called and _is_square(kind)]
+    if not those or any(map(guesser.is_form_asked, those)) or guesser.seems_right(guesser.drawn(first)):
+        return found
+    dims = [first[i].dims[:1] for i in those]
+    meant = {i: Kind("positive definite", dims=of) for i, of in zip(those, dims)}
+    kinds = tuple(meant.get(i, kind) for i, kind in enumerate(first))
+    if not guesser.takes(kinds):
+        return found
+    drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
+    return found._replace(kinds=(kinds,)) if all(map(guesser.seems_right, drawn)) else found
+
+
+def _of_one_index(guesser: Guesser, found: Found) -> Found:
+    """The kinds found, with one index for several where a rule is wrong for these, has no answer for one more
+    of them than there are numbers to be picked, and is right for one: it was written for that.
+    """
+    first = found.kinds[0]
+    several = [i for i, kind in enumerate(first) if kind == Kind("indices") and not guesser.is_asked(i)]
+    if not several or guesser.mode != "rrule":
+        return found
+    args = guesser.drawn(first)
+    if guesser.seems_right(args):
+        return found
+    for i in several:
+        one = (*first[:i], Kind("integer", 0.0, 2.0), *first[i + 1 :])
+        more = (*args[:i], np.concatenate([args[i], args[i][:1]]), *args[i + 1 :])
+        if guesser.rule_runs(more) or not guesser.takes(one):
+            continue
+        if all(map(guesser.seems_right, [guesser.drawn(one), *guesser.inside(one)])):
+            return found._replace(kinds=(one,))
+    return found
+
+
+def _is_square(kind: Kind) -> bool:
+    return kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
+
+
+def _of_said_shapes(guesser: Guesser) -> Found | None:
+    """The kinds that the docstring of the function speaks of, if it says the lengths of arrays and the
+    function takes such: its rule is judged there, and nowhere else.
+    """
+    said = {name: dims for name, dims in shapes_said(guesser.target).items() if name in guesser.names}
+    said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
+    if not said:
+        return None
+    said = {name: _as_long_as_a_list(guesser, dims, said) for name, dims in said.items()}
+    usual = guesser.domain
+    sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
+    for kinds in itertools.chain([sized], with_larger(guesser, sized)):
+        guesser.domain = {**usual, **kinds}
+        with contextlib.suppress(NoInputsError):
+            found = _taken(guesser, several=False)
+            drawn, is_all_said = guesser.drawn(found.kinds[0]), len(said) == len(guesser.names)
+            if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or is_all_said):
+                guesser.sized = frozenset(said)
+                return found
+    guesser.domain = usual
+    return None
+
+
+def _as_long_as_a_list(guesser: Guesser, dims: Lengths, said: Mapping[str, Lengths]) -> Lengths:
+    """The lengths of a vector that no other array has, where there is a list of arrays: one for each."""
+    counts = [len(kinds[0].parts) for kinds in guesser.used.values() if kinds and kinds[0].made is list]
+    is_alone = len(dims) == 1 and sum(dims[0] in others for others in said.values()) == 1
+    return (counts[0],) if counts and is_alone and isinstance(dims[0], str) else dims
+
+
+def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
+    """The kind of an argument of said lengths, with what else is said of it: its interval, that it is
+    symmetric, or complex.
+    """
+    bounds, kinds = guesser.domain.get(name, Kind()), guesser.used.get(name, ())
+    form, of_all = _OF_AXES[len(dims)], {kind.dtype for kind in kinds}
+    if kinds and kinds[0].form in SYMMETRIC and len(dims) == 2:
+        form = kinds[0].form
+    dtype = of_all.pop() if len(of_all) == 1 else "float64"
+    return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
+
+
+Lengths = tuple[int | str, ...]
+_OF_AXES = {1: "vector", 2: "matrix", 3: "array"}
+
+
+def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
+    """The arguments guessed to be integers, indices or flags for which the rule has a cotangent, and whether
+    that is not zero: who differentiates by an exponent or a mask means it to vary, as does who differentiates
+    by an `index` that picks nothing.
+    """
+    those = [i for i, kind in enumerate(kinds) if kind.form in _WHOLE and not guesser.is_asked(i)]
+    picking = indexing(guesser.target) if any(kinds[i].form == "indices" for i in those) else frozenset()
+    those = [i for i in those if guesser.names[i] not in picking]
+    found: dict[str, bool] = {}
+    for _ in range(MOVES if those else 0):  # a logarithm is zero at one
+        bars = guesser.answered(guesser.draw(kinds))
+        if len(bars) <= len(kinds):  # there may be more, of parameters with defaults
+            return found
+        for i in those:
+            if not isinstance(bars[i + 1], AbstractZero):
+                name = guesser.names[i]
+                found[name] = found.get(name, False) or bool(np.any(to_vec(bars[i + 1])[0]))
+    return found
+
+
+def _moves(guesser: Guesser, args: tuple, names: Iterable[str]) -> bool:
+    """Whether a rule has a cotangent other than zero for some of these arguments, which are numbers now: for
+    whole ones it may have been asked on one side of a branch alone.
+    """
+    bars = dict(zip(guesser.names, guesser.answered(args)[1:]))
+    there = [bars[name] for name in names if not isinstance(bars.get(name, NoTangent()), AbstractZero)]
+    return any(np.any(to_vec(bar)[0]) for bar in there)
+
+
+_WHOLE = ("integer", "mask", "flags", "indices")
+_AS_NUMBERS = {
+    "integer": tuple(map(Kind, ("number", "vector", "matrix"))),
+    "indices": tuple(map(Kind, ("vector", "matrix", "number"))),
+    "mask": tuple(Kind(form, 0.0, 1.0) for form in ("vector", "matrix", "number")),
+}
+"""What integers are that vary, indices that are none, and flags."""
+
+
+def _taken(guesser: Guesser, several: bool) -> Found:
+    """The first kinds that the function takes and for which the rule seems right; where it does for none, the
+    first for which it runs, and where it does not run, the first that the function takes.
+
+    A rule is written for some kinds of arguments, and those that nobody gave may be of others.
+    """
+    if guesser.bound:
+        raise none_found(guesser.f, "its object's numbers are not drawn")
+    unknown = set(guesser.domain) - set(guesser.names) - set(all_names(guesser.target))
+    if unknown:
+        raise NoInputsError(f"{name_of(guesser.target)} has no parameter {sorted(unknown)[0]}")
+    search = Search(guesser, several)
+    for kinds in search.candidates():
+        if search.is_over(kinds):
+            break
+    found = search.found()
+    if not search.right and guesser.mode == "rrule":
+        with guesser.undisturbed():
+            multiplied = _of_products(guesser, found, is_named=search.named is not None)
+        if multiplied is not None:
+            return Found((multiplied,))
+    if found and search.is_for_matrices_alone(found) and not guesser.end.is_over():
+        sized = of_own_lengths(guesser)  # of points in the plane, say, which three numbers are not
+        if sized and guesser.seems_right(guesser.drawn(sized)):
+            return Found((sized,))
+    if found:
+        return Found(found, search.others(found), search.notes(found))
+    sized = of_own_lengths(guesser) or _of_products_at_best(guesser) or search.faulty
+    if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
+        return Found((sized or search.likeliest_refused(),))
+    raise none_found(guesser.f, search.why())
+
+
+def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> Kinds | None:
+    """The kinds whose lengths the products in the function's text tell, where its rule is right for these, or
+    more of its cotangents are than for what was found, unless the names speak of that. Where it runs for none
+    of them all lengths are alike: a product with a matrix that should be transposed runs through then.
+    """
+    sized = list(of_products(guesser))
+    for kinds in sized:
+        if all(map(guesser.seems_right, [guesser.drawn(kinds), *guesser.inside(kinds)])):
+            return kinds
+    if not sized or is_named or not found:
+        return None
+    best = max(sized, key=guesser.cotangents_right)
+    if not any(guesser.rule_runs(guesser.drawn(kinds)) for kinds in (found[0], *sized)):
+        alike = of_one_length(best)
+        if guesser.takes(alike) and guesser.rule_runs(guesser.drawn(alike)):
+            return alike
+    return best if guesser.cotangents_right(best) > guesser.cotangents_right(found[0]) else None
+
+
+def _of_products_at_best(guesser: Guesser) -> Kinds | None:
+    """Of the kinds whose lengths the products tell that for which most of a rule is right."""
+    sized = [kinds for kinds in of_products(guesser) if guesser.mode == "rrule"]
+    return max(sized, key=guesser.cotangents_right, default=None)
+
+
+def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+    """The kinds found, with integers for numbers that are called as counts and that the rule holds fixed, but
+    for those that the function itself annotates as floats: `n: float` is an index of refraction.
+    """
+    first = found[0]
+    named = zip(guesser.names, first)
+    counts = COUNTS - floats_of(guesser.target)
+    those = [i for i, (name, kind) in enumerate(named) if name in counts and kind.form == "number"]
+    if not those or len(first) == 1:
+        return found
+    bars = guesser.answered(guesser.draw(first))
+    fixed = [i for i in those if i + 1 < len(bars) and isinstance(bars[i + 1], NoTangent)]
+    if not fixed:
+        return found
+    counted = [tuple(Kind("integer") if i in fixed else k for i, k in enumerate(kinds)) for kinds in found]
+    return tuple(dict.fromkeys(filter(guesser.takes, counted))) or found
+
+
+def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+    """The kinds found, with flags for vectors of which the function says that they have but two values, or by
+    which it decides, and which the rule holds fixed.
+    """
+    deciding, signs = masking(guesser.target), signs_said(guesser.target)
+    names = labels_said(guesser.target) | deciding
+    bars = guesser.answered(guesser.draw(found[0])) if names.intersection(guesser.names) else ()
+    held = {n for n, bar in zip(guesser.names, bars[1:]) if isinstance(bar, NoTangent) and n in names}
+    if not held:
+        return found
+
+    def flags(name: str, kind: Kind, of: Kinds) -> Kind:
+        is_beside = name in deciding and kind.form == "number" and any(one.form == "vector" for one in of)
+        if name not in held or kind.form not in ("vector", "rows") and not is_beside:
+            return kind
+        of_two = OF_ROWS if kind.form == "rows" else Kind("mask", dims=kind.dims)
+        return of_signs(of_two) if name in signs else of_two
+
+    labelled = [tuple(flags(n, kind, kinds) for n, kind in zip(guesser.names, kinds)) for kinds in found]
+    arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label
+    return tuple(dict.fromkeys(filter(guesser.takes, arrays))) or found

@@ -1,0 +1,506 @@
+"""Lengths of arguments that nobody gave: arrays that go together, arrays each of a length of its own, and
+matrices of a few columns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...rules.signatures import meant_types
+from ..calling.subjects import rules_of
+from ..measuring.vectors import shape_of
+from ..probing.drawing import draw
+from ..probing.probes import Point, quiet
+from ..reading.by_name import COUNTS, is_matrix_name, special_names
+from ..reading.kinds import Kind
+from ..reading.kinds_taken import choices_of, likeliest_first, narrowed
+from ..reading.shapes_solved import solved_together
+from ..reading.usage import elements_taken, picks_by_number, side_by_side
+from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbers, is_finite
+from .lengths_taken import is_taken_by_accident
+
+OWN_LENGTHS = (6, 3, 4, 2, 5)
+"""Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
+with several divisors comes first, for functions that take parts of a vector together."""
+MOST_CALLED = 4000
+"""Calls of the function at arguments of which it is not known whether they fit together."""
+MOST_SIZED = 300
+"""Kinds that fit together and at which the function is asked for values, and its rule."""
+MOST_AFTER = 40
+"""Those of these that are looked at once the rule has run, for some at which it seems right."""
+RELATED = {"vector": (("n",), ("m",), ("p",)), "matrix": (("m", "n"), ("n", "m"), ("n", "p"), ("n", "n"))}
+"""Lengths by letters: matrices and vectors that go together."""
+LETTERS = {"n": 3, "m": 2, "p": 4}
+
+
+def _by_letters(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds of one argument with lengths that others may have too, likeliest first."""
+    if used:
+        return list(used)
+    if said is not None and said.is_asked:
+        of_letters = [dataclasses.replace(said, dims=dims) for dims in RELATED.get(said.form, ())]
+        return [said] if said.dims or not of_letters else of_letters
+    matrices, vectors = ([Kind(form, dims=dims) for dims in RELATED[form]] for form in ("matrix", "vector"))
+    kinds = [Kind(), *vectors[:2], *matrices]
+    if is_matrix_name(name):
+        kinds = [*matrices, *vectors[:2], Kind()]
+    if name in COUNTS:
+        kinds.insert(1, Kind("integer"))
+    special = special_names((name,)).get(name)
+    if special is not None:
+        kinds.insert(0, Kind(special))
+    return _within(kinds, said)
+
+
+def _of_fixed_lengths(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds of one argument with lengths of its own."""
+    if used and used[0].made is not None:
+        return [one for kind in used for one in _of_own_parts(kind)]
+    if used and any(isinstance(d, int) for kind in used for d in kind.dims):
+        return list(used)
+    fixed = [Kind("vector", dims=(n,)) for n in OWN_LENGTHS]
+    if said is not None and said.is_asked:
+        own = [dataclasses.replace(said, dims=kind.dims) for kind in fixed if said.form == "vector"]
+        return [said] if said.dims or not own else own
+    return _within([Kind(), *fixed, *(Kind("integer") for _ in COUNTS.intersection([name]))], said)
+
+
+_OF_SPACE = (Kind("matrix", dims=("n", 2)), Kind("matrix", dims=("n", 3)), Kind("matrix", dims=(3, 3)))
+_FEW = (*_OF_SPACE, Kind("matrix", dims=(2, 2)), Kind("vector", dims=(2,)), Kind("vector", dims=(3,)))
+
+
+def _of_few_columns(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
+    """The kinds of one argument with the lengths of points of a plane or of space, and of what maps these: a
+    function that adds a column of ones to points takes a matrix with one column more than they have.
+    """
+    if used or said is not None and (said.is_asked or said.form != "number"):
+        return _by_letters(name, said, used)
+    return _within([*_FEW, Kind()] if is_matrix_name(name) else [Kind(), *_FEW], said)
+
+
+def _with_lengths_read(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
+    """The choices, with vectors as long as what the function says in numbers of other arguments."""
+    read = {d for kinds in guesser.used.values() for kind in kinds for d in kind.dims if isinstance(d, int)}
+    if not read:
+        return choices
+    more = [Kind("vector", dims=(length,)) for length in sorted(read)]
+    free = [not guesser.used.get(name) and name not in guesser.domain for name in guesser.names]
+    return [[*one[:1], *more, *one[1:]] if is_free else one for one, is_free in zip(choices, free)]
+
+
+def _with_elements_taken(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
+    """The choices, with a vector of so many elements where the function reads these one by one, and nothing
+    else: coefficients.
+    """
+    taken = elements_taken(guesser.target)
+    free = [not guesser.used.get(name) and name not in guesser.domain for name in guesser.names]
+    return [
+        [Kind("vector", dims=(taken[name],)), *one] if is_free and name in taken else one
+        for name, one, is_free in zip(guesser.names, choices, free)
+    ]
+
+
+def _within(kinds: list[Kind], said: Kind | None) -> list[Kind]:
+    low, high = (said.low, said.high) if said is not None else (-np.inf, np.inf)
+    return [dataclasses.replace(kind, low=low, high=high) for kind in kinds]
+
+
+def _of_own_parts(kind: Kind) -> Iterator[Kind]:
+    """An object with its vectors of each length in turn."""
+    if any(part.dims or part.parts for _, part in kind.parts):
+        yield kind
+        return
+    for n in OWN_LENGTHS:
+        sized = ((k, dataclasses.replace(p, dims=(n,)) if p.form == "vector" else p) for k, p in kind.parts)
+        yield dataclasses.replace(kind, parts=tuple(sized))
+
+
+def of_own_lengths(guesser: Guesser) -> Kinds | None:
+    """Numbers, and arrays that go together as the function multiplies and adds them, or each of a length of
+    its own, for which its rule seems right; else the first for which this runs; None where there are none. A
+    polynomial wants three coefficients, a rotation a quaternion, a regression a matrix between two vectors.
+    """
+    runs: list[Kinds] = []
+    left, notes = MOST_SIZED, meant_types(guesser.target)
+    for kinds_of in (_by_letters, _of_fixed_lengths, _of_few_columns):
+        choices = [
+            [Kind("integer")]
+            if notes.get(n) is int and n not in guesser.domain and n not in guesser.used
+            else kinds_of(n, guesser.domain.get(n), guesser.used.get(n, ()))
+            for n in guesser.names
+        ]
+        choices = _with_elements_taken(guesser, _with_lengths_read(guesser, choices))
+        for guessed in _fitting(guesser, choices):
+            for kinds in narrowed(guessed):
+                if left <= 0 or guesser.end.is_over():
+                    return runs[0] if runs else None
+                left -= 1
+                args = guesser.draw(kinds)
+                try:
+                    y = guesser.value(args)
+                except Exception as error:
+                    if is_about_form(error) or not is_about_numbers(error):
+                        break  # not for want of another interval
+                    continue
+                if not is_finite(y):
+                    continue
+                is_special = any(_is_case_of(kinds, others) for others in runs)
+                if guesser.rule_for(args) is not None and not is_special and guesser.takes(kinds):
+                    drawn = [args, *guesser.inside(kinds)]
+                    ran = [one for one in drawn if guesser.rule_runs(one)]
+                    if ran:
+                        if all(map(guesser.seems_right, drawn)):
+                            return kinds
+                        sized = _as_long_as(kinds, ran[0])
+                        if sized and any(_is_case_of(sized, others) for others in runs):
+                            sized = None
+                        if len(ran) < len(drawn) and sized and _is_right_for(guesser, sized):
+                            return sized
+                        runs.append(kinds)
+                        left = min(left, MOST_AFTER)
+                break
+    return runs[0] if runs else None
+
+
+def _is_case_of(kinds: Kinds, others: Kinds) -> bool:
+    """Whether some kinds are others, of which the lengths of some are known and others are free, with lengths
+    for these: a rule that is wrong for those is right there by chance.
+    """
+    pairs = list(zip(kinds, others))
+    free = [any(isinstance(d, str) for d in other.dims) for other in others]
+    is_known = any(other.dims and not is_free for other, is_free in zip(others, free))
+    alike = (one == other or is_free and one.form == other.form for (one, other), is_free in zip(pairs, free))
+    return is_known and any(free) and all(alike)
+
+
+def of_products(guesser: Guesser) -> Iterator[Kinds]:
+    """Kinds of all arguments with lengths by the products in the function's text, if it takes them."""
+    rules = (rule for rule in rules_of(guesser.target, guesser.registry) if rule.mode == guesser.mode)
+    accepted = as_annotated(next((rule.accepts for rule in rules), None), guesser.target)
+    usual = choices_of(guesser.names, accepted, guesser.domain, guesser.used)
+    if not all(usual):
+        return
+    for read in solved_together(guesser.target):
+        kinds = tuple(_sized(choices[0], read.get(name)) for name, choices in zip(guesser.names, usual))
+        if read.keys() <= set(guesser.names) and _has_value(guesser, kinds) and guesser.takes(kinds):
+            yield kinds
+
+
+MOST_LARGER = 40
+"""Ways to let some lengths be larger than others that are tried for one function."""
+
+
+def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str, Kind]]:
+    """The first kinds of said lengths in which one length is another and some more, or two are, that the
+    function takes, if it takes none of free lengths: a window is not longer than what it moves along.
+    """
+    rules = (rule for rule in rules_of(guesser.target, guesser.registry) if rule.mode == guesser.mode)
+    accepted = as_annotated(next((rule.accepts for rule in rules), None), guesser.target)
+    for larger in itertools.islice(_larger_ones(said), MOST_LARGER):
+        dims = {name: tuple(larger.get(d, d) for d in kind.dims) for name, kind in said.items()}
+        kinds = {name: dataclasses.replace(kind, dims=dims[name]) for name, kind in said.items()}
+        choices = choices_of(guesser.names, accepted, {**guesser.domain, **kinds}, guesser.used)
+        with guesser.undisturbed():
+            is_taken = all(choices) and guesser.takes(tuple(one[0] for one in choices))
+        if is_taken:
+            yield kinds
+            return
+
+
+def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[Any, str]]:
+    """Which lengths are others and some more: one of an argument that is another of a later argument, or of
+    an earlier one; then two; then one of the same argument, as a matrix of full column rank has more rows.
+    """
+    letters = [(d, i) for i, kind in enumerate(said.values()) for d in dict.fromkeys(kind.dims)]
+    of = {d: i for d, i in reversed(letters) if isinstance(d, str)}
+    ordered = list(itertools.permutations(sorted(of, key=of.__getitem__), 2))
+    pairs = [(long, short) for long, short in ordered if of[long] != of[short]]
+    yield from ({long: f"{short}+{long}"} for long, short in pairs)
+    for (long, short), (other, another) in itertools.combinations(pairs, 2):
+        if len({long, short, other, another}) == 4 and (of[long], of[short]) == (of[other], of[another]):
+            yield {long: f"{short}+{long}", other: f"{another}+{other}"}
+    yield from ({long: f"{short}+{long}"} for long, short in ordered if of[long] == of[short])
+
+
+def of_one_length(kinds: Kinds) -> Kinds:
+    """The kinds with the same length along all axes that have one by a name."""
+    dims = (tuple("n" if isinstance(length, str) else length for length in kind.dims) for kind in kinds)
+    return tuple(dataclasses.replace(kind, dims=alike) for kind, alike in zip(kinds, dims))
+
+
+def _sized(kind: Kind, read: Kind | None) -> Kind:
+    """A kind with the form and the lengths that a text gives of it, in what is in it as well."""
+    if read is None or kind.is_asked or (kind.made is None) != (not read.parts):
+        return kind
+    if kind.made is None:
+        return dataclasses.replace(kind, form=read.form, dims=read.dims)
+    within = dict(read.parts)
+    parts = tuple((name, _sized(part, within.get(name))) for name, part in kind.parts)
+    return dataclasses.replace(kind, parts=parts)
+
+
+def _as_long_as(kinds: Kinds, args: tuple) -> Kinds | None:
+    """Kinds of vectors alone, each as long as an argument for which a rule has run; None of others."""
+    if any(kind.form != "vector" for kind in kinds):
+        return None
+    return tuple(dataclasses.replace(kind, dims=shape_of(x)) for kind, x in zip(kinds, args))
+
+
+def _is_right_for(guesser: Guesser, sized: Kinds) -> bool:
+    """Whether a function that reads elements by their numbers has a rule that is right for such vectors, as
+    for points in the plane: then it is for these lengths alone.
+    """
+    if not picks_by_number(guesser.target) or not guesser.takes(sized):
+        return False
+    return all(guesser.seems_right(guesser.drawn(sized)) for _ in range(3))
+
+
+def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
+    """The mixtures of kinds whose shapes the function takes, likeliest first; each kind is drawn once for all
+    its mixtures, for most of these are refused.
+    """
+    drawn = [{kind: draw(kind, guesser.rng, lengths=LETTERS) for kind in one} for one in choices]
+    mixtures = likeliest_first([tuple(one) for one in drawn])
+    for kinds in itertools.islice(mixtures, MOST_CALLED):
+        if guesser.end.is_over():
+            return
+        try:
+            with quiet(), guesser.ending():
+                guesser.f(*(values[kind] for values, kind in zip(drawn, kinds)), **guesser.kwargs)
+        except Exception as error:
+            if is_about_form(error) or not is_about_numbers(error):
+                continue
+        yield kinds
+
+
+_OF_ROWS: tuple[tuple[int | str, int | str], ...] = (("n", 2), ("n", 3), (2, "n"), (3, "n"))
+"""The lengths of matrices whose rows, or columns, are few: points of a plane, columns of a regression."""
+
+
+def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """Kinds with matrices of a few columns, or rows, in place of square ones for which a rule is wrong, or
+    has an answer in one size alone, or beside which some of its cotangents are right for the others, too; the
+    kinds themselves where it is for square ones.
+
+    A rule for points of a plane runs at two of them by chance, and there an area is zero; and for as many
+    unknowns as equations there are no residuals.
+    """
+    square = [kind.form == "square" or kind.dims == ("n", "n") for kind in kinds]
+    those = [i for i, is_square in enumerate(square) if is_square and not guesser.is_asked(i)]
+    if not those or guesser.end.is_over():
+        return kinds
+    drawn = [guesser.drawn(kinds), *guesser.inside(kinds)]
+    is_right = all(map(guesser.rule_runs, drawn)) and all(map(guesser.seems_right, drawn))
+    if len(those) == 2:
+        alike, turned = (
+            tuple(
+                dataclasses.replace(kind, form="matrix", dims=dims[those.index(i)]) if i in those else kind
+                for i, kind in enumerate(kinds)
+            )
+            for dims in ((("n", "m"), ("n", "m")), (("n", "m"), ("m", "n")))
+        )
+        with guesser.undisturbed():
+            is_taken = not guesser.takes(alike) and guesser.takes(turned)
+            if is_taken and all(map(guesser.rule_runs, guesser.inside(turned))):
+                return turned  # one of the two is transposed
+    for dims in _OF_ROWS:
+        long = dims[:1] if isinstance(dims[0], str) else dims[1:]
+        new = tuple(
+            dataclasses.replace(kind, form="matrix", dims=dims) if i in those
+            else dataclasses.replace(kind, form="vector", dims=long) if kind.form == "rows"
+            else kind
+            for i, kind in enumerate(kinds)
+        )  # fmt: skip
+        if guesser.takes(new):
+            others = list(guesser.inside(new))
+            runs = bool(others) and all(map(guesser.rule_runs, others))
+            if runs and not (is_right and guesser.right_cotangents(guesser.drawn(new)) < 1):
+                return new
+    return kinds
+
+
+def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """Vectors of a length of their own each, where there are several, or two matrices of shapes of their own,
+    where the function and its rule take them: of two of one length a convolution makes a single number.
+    """
+    for kinds in found:
+        matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and not kind.dims]
+        if len(matrices) == 2 and not any(map(guesser.is_asked, matrices)):
+            for pair in UNLIKE_SHAPES:
+                shapes = iter(pair)
+                unlike = tuple(
+                    dataclasses.replace(k, form="matrix", dims=next(shapes)) if i in matrices else k
+                    for i, k in enumerate(kinds)
+                )
+                are_square = all(rows == columns for rows, columns in pair)  # of any sizes, whatever the rule
+                if guesser.takes(unlike) and (are_square or guesser.rule_runs(guesser.drawn(unlike))):
+                    yield unlike
+                    break
+            return
+        vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
+        beside = side_by_side(guesser.target)
+        free = [i for i in vectors if not guesser.is_asked(i) and guesser.names[i] not in beside]
+        if 2 <= len(free) <= 3:
+            lengths = iter(UNLIKE)
+            unlike = tuple(
+                dataclasses.replace(k, dims=(next(lengths),)) if i in free else k for i, k in enumerate(kinds)
+            )
+            for apart in (unlike, *_of_two_lengths(kinds, free)):
+                if guesser.takes(apart) and guesser.rule_runs(guesser.drawn(apart)):
+                    yield apart
+                    return
+            return
+
+
+def _of_two_lengths(kinds: Kinds, free: list[int]) -> Iterator[Kinds]:
+    """Three vectors of which two have one length and the third another: points, and centres with weights."""
+    for letters in _lettered(len(free), known=1) if len(free) > 2 else ():
+        if len(set(letters)) < len(free):
+            dims = dict(zip(free, letters))
+            yield tuple(
+                dataclasses.replace(k, dims=(dims[i],)) if i in dims else k for i, k in enumerate(kinds)
+            )
+
+
+def of_other_fixed_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found of two vectors of lengths of their own, at one length of each, with others that go
+    together: what a rule does with a signal of two numbers may be right by chance, as the transform of these
+    is real. Other lengths tell nothing where a piece of one number is broadcast there.
+    """
+    first = found[0]
+    fixed = [i for i, k in enumerate(first) if k.form == "vector" and k.dims and isinstance(k.dims[0], int)]
+    is_free = len(fixed) == 2 and not any(map(guesser.is_asked, fixed))
+    if not is_free or any(guesser.used.get(guesser.names[i]) for i in fixed):
+        return
+    usual, left = Point(guesser.drawn(first)), MOST_FIXED
+    for pair in itertools.product(FIXED, repeat=2):
+        lengths = dict(zip(fixed, pair))
+        kinds = tuple(
+            dataclasses.replace(kind, dims=(lengths[i],)) if i in lengths else kind
+            for i, kind in enumerate(first)
+        )
+        if not left or guesser.end.is_over():
+            return
+        if kinds in found or not _has_value(guesser, kinds) or not guesser.takes(kinds):
+            continue
+        args = guesser.drawn(kinds)
+        if guesser.rule_runs(args) and not is_taken_by_accident(guesser.f, Point(args), usual):
+            left -= 1
+            yield kinds
+
+
+FIXED = (8, 5, 3, 6, 4)
+"""Lengths that are tried beside those found: even and odd ones, and their halves."""
+MOST_FIXED = 2
+
+
+UNLIKE = (5, 3, 2)
+"""Lengths of vectors that need not be of one length."""
+
+
+UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (
+    ((5, 4), (3, 2)),
+    ((5, 4), (2, 2)),
+    ((3, 3), (2, 2)),
+)
+"""Shapes of two matrices that need not be of one shape; or the second square, where a rule swaps its axes; or
+both, where the function takes no others.
+"""
+
+
+AXES = "nmpq"
+"""Letters of the lengths that are tried for the axes of matrices that go together."""
+MOST_AXES_APART = 6
+"""Axes that matrices and vectors have together for which that is tried."""
+
+
+def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with as many different lengths as the function takes, where it was found to take square
+    matrices, or several of one shape: of those nobody sees by which length a rule divides.
+    """
+    for kinds in found:
+        plain = [kind.form in _RANKS and not kind.dims for kind in kinds]
+        free = [is_plain and not guesser.is_asked(i) for i, is_plain in enumerate(plain)]
+        matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and free[i]]
+        arrays = [i for i, is_free in enumerate(free) if is_free]
+        ranks = [_RANKS[kinds[i].form] for i in arrays]
+        is_alike = len(matrices) > 1 or any(kinds[i].form == "square" for i in matrices)
+        if not is_alike or len(arrays) < 2 or sum(ranks) > MOST_AXES_APART:
+            continue
+        known = 1 + all(kinds[i].form == "matrix" for i in matrices)  # letters at which it is judged
+        for letters in _lettered(sum(ranks), known):
+            left = iter(letters)
+            dims = {i: tuple(itertools.islice(left, rank)) for i, rank in zip(arrays, ranks)}
+            apart = tuple(
+                dataclasses.replace(kind, form=_OF_RANK[len(dims[i])], dims=dims[i]) if i in dims else kind
+                for i, kind in enumerate(kinds)
+            )
+            if guesser.end.is_over():
+                return
+            if _has_value(guesser, apart) and guesser.takes(apart):
+                if guesser.rule_runs(guesser.drawn(apart)):
+                    yield apart
+                    return
+
+
+_RANKS = {"matrix": 2, "square": 2, "vector": 1, "rows": 1, "columns": 1}
+_OF_RANK = {1: "vector", 2: "matrix"}
+
+
+def _lettered(axes: int, known: int) -> list[tuple[str, ...]]:
+    """The ways to give letters to so many axes, the first new one where a new one comes; those with most
+    letters first, and none with as few as are `known`.
+    """
+    ways: list[tuple[str, ...]] = [()]
+    for _ in range(axes):
+        ways = [(*way, letter) for way in ways for letter in AXES[: len(set(way)) + 1]]
+    return sorted((way for way in ways if len(set(way)) > known), key=lambda way: -len(set(way)))
+
+
+def _has_value(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether the function has some value for one draw."""
+    try:
+        guesser.value(guesser.draw(kinds))
+    except Exception:
+        return False
+    return True
+
+
+MOST_SHARED = 3
+"""Arrays beside indices of which it is tried which are as long as these."""
+_Lengths = tuple[int | str, ...]
+_OF_TABLE: dict[str, _Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
+_OF_PICKS: dict[str, _Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
+_OF_APART: dict[_Lengths, _Lengths] = {
+    (): ("m", "n"),
+    **{("n", corners, "n"): ("m", corners, "n") for corners in (2, 3, 4)},
+    (2, "n", "n"): (2, "m", "n"),
+}
+"""Lengths of indices as they are found, and with a number of their own: single ones, edges, triangles."""
+
+
+def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
+    """The kinds found with more or fewer indices than there are elements to pick, if function and rule take
+    them: of as many nobody sees which of the two a rule divides by.
+    """
+    for kinds in found:
+        picks = [kind.form == "indices" and kind.dims in _OF_APART for kind in kinds]
+        free = [all(isinstance(length, str) for length in kind.dims) for kind in kinds]
+        arrays = [i for i, kind in enumerate(kinds) if kind.form in _OF_TABLE and free[i]]
+        if not any(picks) or not 1 <= len(arrays) <= MOST_SHARED:
+            continue
+        for shares in itertools.product((_OF_TABLE, _OF_PICKS), repeat=len(arrays)):
+            if _OF_TABLE not in shares or guesser.end.is_over():
+                continue
+            dims = {i: share[kinds[i].form] for i, share in zip(arrays, shares)}
+            dims |= {i: _OF_APART[kinds[i].dims] for i, one in enumerate(picks) if one}
+            apart = tuple(dataclasses.replace(k, dims=dims.get(i, k.dims)) for i, k in enumerate(kinds))
+            is_plain = len(arrays) == 1  # how many are picked of one array is up to the caller
+            if guesser.takes(apart) and (is_plain or guesser.rule_runs(guesser.drawn(apart))):
+                yield apart
+                return

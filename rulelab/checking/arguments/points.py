@@ -1,0 +1,486 @@
+"""Which points a check looks at: given or drawn, of several sizes and scales, with ties, on both sides of
+branches.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import dis
+import functools
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...rules.registry import Registry
+from ...tangents.zeros import AbstractZero
+from ..calling.budgets import Limit, took_more
+from ..calling.endless import brought_to_an_end
+from ..calling.plain_calls import HEEDED, heard, plainly, vouched
+from ..calling.subjects import Subject
+from ..measuring.shortening import shortened
+from ..measuring.vectors import leaves, shape_of, to_vec
+from ..probing.at_zero import zero_said
+from ..probing.drawing import DRAWN_SCALES, draw_all
+from ..probing.forms import SYMMETRIC, forms_read
+from ..probing.perturb import (
+    WithTangent,
+    all_equal,
+    between,
+    beyond,
+    compared,
+    exactly,
+    fresh,
+    in_pairs,
+    jittered,
+    landmarks,
+    mirrored,
+    narrow_gaps,
+    near,
+    opposed,
+    put_in_order,
+    revalued,
+    tied,
+    with_all_digits,
+)
+from ..probing.probes import Point, quiet, watched_lines
+from ..reading.axes_read import takes_triangles
+from ..reading.by_name import interval_of_name
+from ..reading.kinds import Kind
+from ..reading.parameters import all_names
+from ..reading.relations import NOTHING_SAID
+from .as_said import is_told
+from .beside import Beside, beside, not_symmetric
+from .guesser import DRAWS, Guesser, is_complex, is_finite
+from .guessing import kinds_of
+from .iterated import Iterated
+
+ATTEMPTS_APART = 7
+"""By how much the numbers of two points differ of which the second is looked at if the first is refused."""
+BESIDE_SECONDS = 4.0
+"""Of the processor, that are spent on kinds beside those judged."""
+USUAL = (3, 1)
+"""The sizes (see `SIZES`) of further arguments: vectors of an even length among them."""
+FAR = 4.0
+"""How many times larger or smaller than usual arguments are drawn from where digits may be lost."""
+
+
+class Source:
+    """The points of one check: those the caller `given`, or drawn by the kinds that the function takes.
+
+    `forms` says, by position, which arguments are symmetric matrices. `whole` are the arguments as they were
+    given, where whole numbers among them were taken as floats.
+    """
+
+    def __init__(
+        self,
+        f: Callable,
+        given: tuple | None,
+        kwargs: Mapping[str, Any],
+        domain: Mapping[str, Kind],
+        rng: np.random.Generator,
+        mode: str,
+        config: Any,
+        registry: Registry,
+        several: bool = False,
+        seconds: float = 5.0,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
+        self.f, self.kwargs, self.rng = f, kwargs, rng
+        self.choices: tuple[tuple[Kind, ...], ...] = ()
+        self.notes: tuple[str, ...] = ()
+        self.whole: tuple | None = None
+        self.elsewhere: tuple[tuple, ...] = ()  # arguments of other kinds for which the rule runs
+        self.took_more = ""  # that the search for kinds did not come to its end, in words
+        self.told: tuple[bool, ...] = ()  # of which kinds the function itself speaks
+        self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
+        self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
+        self.related = NOTHING_SAID  # of the arguments that are drawn
+        self.iterated: Iterated | None = None  # the function with more steps, if it has to come to an end
+        self.named_intervals: Mapping[int, tuple[float, float]] = {}  # of given arguments, by their names
+        self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself gives of them
+        guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
+        if given is not None:
+            plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
+            held = frozenset(i for i, x in enumerate(given) if isinstance(x, WithTangent))
+            self.args, self.notes = _movable(guesser, plain, held)
+            self.whole = plain if self.args is not plain else None
+            named = dict(zip(names or all_names(guesser.target), plain))
+            said = [domain[name].form if name in domain else None for name in named]
+            self.forms = _forms(f, self.args, kwargs, rng, said, drawn=False)
+            self.notes += _kept_symmetric(tuple(named), self.forms, said)
+            self.named_intervals = _intervals_by_name(tuple(named), self.args)
+            if guesser.iterated is not None and guesser.iterated.has_ended(self.args, kwargs):
+                self.iterated = guesser.iterated  # as it has there, so it is to have beside them
+            return
+        found, others, self.notes = kinds_of(guesser, several)
+        self.took_more = took_more("the search for arguments", seconds) if guesser.end.was_over else ""
+        self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
+        self.iterated = guesser.iterated
+        asked = (name in domain and domain[name].is_asked for name in guesser.names)
+        self.is_guessed = not guesser.sized and not all(asked)
+        self.elsewhere = tuple(map(guesser.drawn, others))
+        args = guesser.drawn(found[0])
+        self.forms = _forms(f, args, kwargs, rng, [kind.form for kind in found[0]], drawn=True)
+        self.choices = tuple(_of_forms(kinds, self.forms) if kinds == found[0] else kinds for kinds in found)
+        self.args = guesser.drawn(self.choices[0]) if self.choices != found else args
+        self.told = tuple(is_told(guesser, kinds) for kinds in self.choices)
+        self._guesser = guesser
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the arguments are ours and not the caller's."""
+        return bool(self.choices)
+
+    def intervals(self) -> Mapping[int, tuple[float, float]]:
+        """The positions of arguments that are drawn between two numbers, as shares are, or above one, as
+        widths are, and these; of given ones those that lie there, if their names say so. One end alone is to
+        be said, or by a name: drawn ones may lie there since others had no value for numbers of another kind.
+        """
+        if not self.choices:
+            return self.named_intervals
+        kinds = enumerate(self.choices[0])
+        return {i: (k.low, k.high) for i, k in kinds if self._has_interval(i, k)}
+
+    def _has_interval(self, i: int, kind: Kind) -> bool:
+        ends = np.isfinite((kind.low, kind.high))
+        name = self._guesser.names[i]
+        by_name = np.isfinite(interval_of_name(name)).any()
+        return bool(ends.all() or (ends.any() and (self.is_said(name) or by_name)))
+
+    def is_said(self, name: str) -> bool:
+        """Whether the function itself, or a domain, says where the numbers of a drawn argument lie."""
+        names = self._guesser.names
+        return name in self.bounds or name in names and self._guesser.is_asked(names.index(name))
+
+    def beside(self) -> Iterator[tuple[Beside, tuple]]:
+        """Kinds close to those that are judged, and arguments of these, at which the function has a value if
+        one is found; none where nobody has to guess.
+        """
+        if not self.drawn or not self.is_guessed:
+            return
+        guesser = dataclasses.replace(self._guesser, end=Limit(BESIDE_SECONDS), rng=np.random.default_rng(0))
+        guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
+        guesser.used = self._guesser.used
+        for one in not_symmetric(guesser, self.choices) if any(self.forms) else beside(guesser, self.choices):
+            yield one, guesser.drawn(one.kinds)
+
+    def usual(self) -> Iterator[tuple]:
+        """Further arguments of a usual size, of other lengths for each kind that is judged; those given,
+        moved and with other signs.
+        """
+        for number in USUAL:
+            for kinds in self.choices:
+                yield self._guesser.draw(kinds, number)
+        if not self.choices:
+            yield self._inside(jittered(self.args, self.rng, flips=True))
+
+    def args_at(self, number: int) -> tuple:
+        """The arguments of the point of this number; the first are those the caller gave.
+
+        Numbers have few digits, so that single precision holds them; but not all of them, or a rule that
+        keeps its arguments in single precision would pass.
+        """
+        if number == 0:
+            return self.args
+        args = self._moved(number)
+        return with_all_digits(args, self.rng) if number % 4 == 1 else args
+
+    def _moved(self, number: int) -> tuple:
+        if not self.choices:
+            return self._inside(self._near_those_given(number))
+        size, choice = divmod(number, len(self.choices))
+        kinds = self.choices[choice]
+        for _ in range(DRAWS):
+            drawn = draw_all(kinds, self.rng, size, self._scale(number))
+            found = put_in_order(opposed(drawn, self.args, kinds) if number == 1 else drawn, self.ordered)
+            found = self.related.put_right(found)
+            if self.related.hold(found):
+                break
+        return found
+
+    def _near_those_given(self, number: int) -> tuple:
+        """Those given, moved; at some points all change their signs, and where that is refused, or the time
+        after, one of them does: `delta` may have to be positive, and `x` not.
+        """
+        attempt, turn = divmod(number, ATTEMPTS_APART)
+        if turn % 3 != 2:
+            return jittered(self.args, self.rng)
+        flipped = jittered(self.args, self.rng, flips=True)
+        if turn == 2 and not attempt:
+            return flipped
+        moving = [i for i, x in enumerate(self.args) if to_vec(x)[0].size]
+        alone = moving[(attempt - (turn == 2)) % len(moving)] if moving else 0
+        same = jittered(self.args, self.rng)
+        return tuple(flipped[i] if i == alone else x for i, x in enumerate(same))
+
+    def _inside(self, args: tuple) -> tuple:
+        """The arguments, with the size alone of what is positive by its name and was given so."""
+        return tuple(
+            revalued((x,), np.abs)[0] if self.named_intervals.get(i, (-np.inf,))[0] == 0.0 else x
+            for i, x in enumerate(args)
+        )
+
+    def _scale(self, number: int) -> float:
+        if number < len(self.choices):
+            return 1.0  # or a kind might be looked at far away alone
+        return DRAWN_SCALES[number % len(DRAWN_SCALES)] if self.choices else 1.0
+
+    def is_far(self, number: int) -> bool:
+        """Whether the point of this number has arguments of an unusual size, which nobody gave."""
+        return not 1 / FAR <= self._scale(number) <= FAR
+
+    def is_told(self, number: int) -> bool:
+        """Whether the point of this number is of kinds of which the function itself speaks."""
+        return bool(self.told) and self.told[number % len(self.told)]
+
+    def origin(self, number: int) -> str:
+        """Where the numbers of that point come from, in words."""
+        if self.choices:
+            return "drawn"
+        return "given" if number == 0 else "near those given"
+
+
+def _forms(
+    f: Callable,
+    args: tuple,
+    kwargs: Mapping[str, Any],
+    rng: np.random.Generator,
+    said: list[str | None],
+    drawn: bool,
+) -> tuple[str | None, ...]:
+    """Which arguments are symmetric: those said to be, and those of which f looks at one triangle.
+
+    A function that takes a triangle out of a matrix itself means one that has but this.
+    """
+    padded = [*said, *(None for _ in args[len(said) :])][: len(args)]
+    seen = {} if drawn and takes_triangles(f) else forms_read(f, args, kwargs, rng, drawn)
+    found = tuple(form if form in SYMMETRIC else seen.get(i) for i, form in enumerate(padded))
+    return found if any(found) else ()
+
+
+def _kept_symmetric(
+    names: tuple[str, ...], forms: tuple[str | None, ...], said: list[str | None]
+) -> tuple[str, ...]:
+    """What is said of given matrices that stay symmetric, without a domain that asks for it."""
+    kept = [name for name, form, asked in zip(names, forms, said) if form is not None and asked is None]
+    words = "kept symmetric; a rule may divide the cotangent between both triangles as it likes"
+    return (f"{', '.join(kept)}: {words}",) if kept else ()
+
+
+def _intervals_by_name(names: tuple[str, ...], args: tuple) -> dict[int, tuple[float, float]]:
+    """The intervals of arguments that are positive, or shares, by their names, where those given are so."""
+    found: dict[int, tuple[float, float]] = {}
+    for i, (name, x) in enumerate(zip(names, args)):
+        (low, high), numbers = interval_of_name(name), to_vec(x)[0]
+        if low > -np.inf and numbers.size and np.all((low < numbers) & (numbers < high)):
+            found[i] = low, high
+    return found
+
+
+def _of_forms(kinds: tuple[Kind, ...], forms: tuple[str | None, ...]) -> tuple[Kind, ...]:
+    """The same kinds, those of symmetric arguments said to be."""
+    if not forms:
+        return kinds
+    return tuple(
+        kind if form is None or kind.form in SYMMETRIC else dataclasses.replace(kind, form=form)
+        for kind, form in zip(kinds, forms)
+    )
+
+
+def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tuple, tuple[str, ...]]:
+    """Arguments with something to move: whole numbers become floats where there is nothing else, or where the
+    rule has a cotangent for them, and f gives the same.
+    """
+    counts = [i for i, x in enumerate(args) if isinstance(x, (int, np.integer)) and not isinstance(x, bool)]
+    if not to_vec(args)[0].size:
+        wide = tuple(x if i in fixed else _as_float(x) for i, x in enumerate(args))
+        if to_vec(wide)[0].size and _gives_the_same(guesser, args, wide):
+            return wide, ("integers were taken as floats",)
+    arrays = [i for i, x in enumerate(args) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size]
+    bars = guesser.answered(args) if counts or arrays else ()
+    shift = len(bars) - len(args)
+    answered = [
+        i for i in sorted((*counts, *arrays))
+        if i not in fixed and shift > 0 and not isinstance(bars[i + shift], AbstractZero)
+    ]  # fmt: skip
+    notes = []
+    for varied in (answered, [i for i in answered if i in counts]):  # an array may be one of indices
+        wide = tuple(_as_float(x) if i in varied else x for i, x in enumerate(args))
+        if varied and _gives_the_same(guesser, args, wide) and guesser.rule_runs(wide):
+            notes = [f"{_stated(guesser, args, varied)}: taken as {_floats(args, varied)}"]
+            counts, answered = ([i for i in those if i not in varied] for those in (counts, answered))
+            args = wide
+            break
+    if unseen := [i for i in answered if i in arrays]:
+        notes.append(f"{_stated(guesser, args, unseen)}: whole numbers, whose cotangent was not checked")
+    if counts and to_vec(args)[0].size:
+        held = "a whole number, held fixed" if len(counts) == 1 else "whole numbers, held fixed"
+        notes.append(f"{_stated(guesser, args, counts)}: {held}")
+    return args, tuple(notes)
+
+
+def _floats(args: tuple, varied: list[int]) -> str:
+    return "a float" if len(varied) == 1 and not shape_of(args[varied[0]]) else "floats"
+
+
+def _stated(guesser: Guesser, args: tuple, places: list[int]) -> str:
+    """`axis = 1, k = 3`: arguments by their names, where the function has names for them."""
+    names = all_names(guesser.f)
+    shown = [shortened(args[i]) if isinstance(args[i], np.ndarray) else repr(args[i]) for i in places]
+    return ", ".join(f"{names[i]} = {x}" if i < len(names) else x for i, x in zip(places, shown))
+
+
+def _gives_the_same(guesser: Guesser, args: tuple, wide: tuple) -> bool:
+    try:
+        return bool(np.allclose(guesser.value(wide), guesser.value(args), equal_nan=True))
+    except Exception:
+        return False
+
+
+def _as_float(x: Any) -> Any:
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
+        return float(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu":
+        return x.astype(float)
+    return [_as_float(part) for part in x] if type(x) is list else x
+
+
+def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warning]] = HEEDED) -> Any:
+    """The value at a point, or None where the function refuses it, gives something not finite, warns that it
+    is no good (by a warning that is heeded), or gives complex numbers where it gave real ones (`like`).
+    """
+    if not point.is_inside():
+        return None
+    try:
+        with brought_to_an_end(subject.primal):
+            y = vouched(subject.primal, point.floats, point.kwargs, heeded)
+    except Exception:
+        return None
+    largest = np.abs(to_vec(y)[0]).max(initial=0.0)
+    if _is_single(point.inputs) and largest > np.finfo(np.float32).max:
+        return None  # the function counts in doubles, but a cotangent of its dtype would overflow
+    return y if is_finite(y) and is_complex(y) == is_complex(like) else None
+
+
+def heeded_at(subject: Subject, point: Point) -> tuple[type[Warning], ...]:
+    """The kinds of warnings that mean something elsewhere: the function does not give them at this point."""
+    _, said = heard(subject.primal, point.inputs, point.kwargs)
+    return tuple(kind for kind in HEEDED if kind not in said)
+
+
+def _is_single(inputs: tuple) -> bool:
+    return any(leaf.dtype in (np.float32, np.complex64, np.float16) for leaf in leaves(inputs))
+
+
+COMPARED = 6
+"""Numbers with which the code compares, around which points lie first where it has many numbers."""
+EXACT = 6
+"""Numbers of the code that a point lies exactly on."""
+
+
+def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
+    """Points with ties, with zeros, and around the numbers that stand in the code."""
+    yield point.moved(all_equal(point.inputs), "all equal")
+    for _ in range(2):
+        yield point.moved(tied(point.inputs, rng), "with ties")
+    yield point.moved(in_pairs(point.inputs), "in equal pairs")
+    codes = (*subject.codes, *subject.helpers)
+    marks, first = landmarks(codes), compared(codes)[:COMPARED]
+    if len(marks) > EXACT:  # among so many numbers those come first at which something is decided
+        for mark in first:
+            for inputs in near(point.inputs, mark, rng):
+                yield point.moved(inputs, f"around {mark:g}")
+    for mark in marks[:EXACT]:
+        for inputs in exactly(point.inputs, mark):
+            yield point.moved(inputs, f"exactly {mark:g}", edge=True)
+    for inputs in _all_zero(subject, point.inputs):
+        yield point.moved(inputs, "exactly 0", edge=True)
+    for low, high in narrow_gaps(marks):
+        yield point.moved(between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
+    for inputs in mirrored(point.inputs):
+        yield point.moved(inputs, "with another sign")
+    for mark in marks[:8]:
+        for inputs in near(point.inputs, mark, rng):
+            yield point.moved(inputs, f"around {mark:g}")
+        if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
+            yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
+
+
+def _all_zero(subject: Subject, inputs: tuple) -> Iterator[tuple]:
+    """The arguments with nothing but zeros in one array that may be zero, as the function says: the rule may
+    take a branch of its own there, at `np.dot(w, w) == 0`.
+    """
+    said = zero_said(subject.primal)
+    for i, (name, x) in enumerate(zip(subject.names, inputs)):
+        if name in said and isinstance(x, np.ndarray) and x.size > 1 and x.dtype.kind in "fc":
+            yield (*inputs[:i], np.zeros_like(x), *inputs[i + 1 :])
+
+
+def reaching(
+    subject: Subject,
+    candidates: Iterator[Point],
+    reached: set[tuple[types.CodeType, int]],
+    most: int,
+    is_usable: Callable[[Point], bool],
+) -> Iterator[Point]:
+    """Those among the candidates at which the function and its rule run lines that were not run before. Once
+    all lines have been run none is asked any more; they are drawn all the same, for what is drawn later."""
+    everything = frozenset().union(*map(_lines_that_run, subject.codes))
+    for point in candidates:
+        if most <= 0:
+            return
+        if everything <= reached or not is_usable(point):
+            continue
+        lines = _lines_at(subject, point)
+        if not lines <= reached:
+            reached |= lines
+            most -= 1
+            yield point
+
+
+def _lines_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
+    with watched_lines(subject) as lines, quiet():
+        try:
+            y = plainly(subject.primal, point.inputs, point.kwargs)
+            if subject.reverse is not None:
+                _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+                back(y)
+        except Exception:
+            pass
+    return lines
+
+
+@functools.lru_cache(256)
+def _lines_that_run(code: types.CodeType) -> frozenset[tuple[types.CodeType, int]]:
+    """The lines of which a run through some code could tell."""
+    run = (one for one in dis.get_instructions(code) if one.opname not in _PRELUDE)
+    lines = {one.positions.lineno for one in run if one.positions is not None}
+    return frozenset((code, line) for line in lines if line is not None)
+
+
+_PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL")
+"""What stands on the line of a `def` without being run as a line of it."""
+
+
+def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:
+    """The lines of some code that can be run: those of statements, without the `def` that begins it."""
+    return {
+        (code, line)
+        for code in codes
+        for _, _, line in code.co_lines()
+        if line is not None and line != code.co_firstlineno
+    }
+
+
+def raising_lines(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:
+    """The lines of some code that do nothing but raise an exception."""
+    raising = ((code, s.positions) for code in codes for s in dis.get_instructions(code) if _raises(s))
+    spans = ((code, p.lineno, p.end_lineno) for code, p in raising if p is not None)
+    return {(code, n) for code, first, last in spans if first and last for n in range(first, last + 1)}
+
+
+def _raises(step: dis.Instruction) -> bool:
+    return step.opname == "RAISE_VARARGS"

@@ -1,0 +1,61 @@
+"""What a rule raises at arguments that nobody gave: whether they or the rule are to blame."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleShapeError
+
+NOT_WRITTEN_FOR = (TypeError, ValueError, AttributeError, IndexError)
+"""What a rule raises that gets an argument of a kind it was not written for."""
+REFUSALS = (*NOT_WRITTEN_FOR, RuleShapeError)
+"""The same, or what it raises where its answer has another shape than the argument."""
+
+
+def is_own_fault(error: Exception | None, args: tuple) -> bool:
+    """Whether a rule would raise this whatever it is asked at: a name is misspelled, of its own or of a
+    module, a function does not know a keyword, or a buffer that it has made of integers is to hold floats.
+
+    Anything else may be owing to the rank of an argument, its length or its class, of which ours are guesses.
+    """
+    text = str(error)
+    if casts_to_integers(error):
+        return all(_is_of_floats(x) for x in args)
+    if isinstance(error, AttributeError):
+        return text.startswith("module ")
+    return type(error) is NameError or isinstance(error, TypeError) and "unexpected keyword argument" in text
+
+
+def casts_to_integers(error: Exception | None) -> bool:
+    """Whether NumPy refuses to put floats into a buffer of integers."""
+    text = str(error)
+    return isinstance(error, TypeError) and text.startswith("Cannot cast ufunc") and _INTO_INTEGERS in text
+
+
+def makes_buffers_like(codes: Iterable[types.CodeType]) -> bool:
+    """Whether some code makes a buffer of the dtype that an array has, whatever is to be put into it. What is
+    changed in place where it was computed, as `d = a - b; d -= box * wraps`, says by its exception that it is
+    for floats, and there is no number that could be wrong.
+    """
+    return any(not _BUFFERS.isdisjoint(code.co_names) for code in codes)
+
+
+_BUFFERS = frozenset(("zeros_like", "empty_like", "ones_like", "full_like", "copy", "dtype"))
+_INTO_INTEGERS = "output from dtype('float64') to dtype('int"
+
+
+def _is_of_floats(x: Any) -> bool:
+    """Whether there is nothing in an argument but floats: masks and indices may be meant by others."""
+    return x.dtype.kind == "f" if isinstance(x, np.ndarray) else type(x) is float
+
+
+_OF_SHAPES = ("broadcast", "shape", "dimension", "mismatch", "aligned", "out of bounds")
+
+
+def is_about_shapes(error: Exception | None) -> bool:
+    """Whether NumPy refuses arrays for their shapes, or an index for their lengths."""
+    return isinstance(error, (ValueError, IndexError)) and any(word in str(error) for word in _OF_SHAPES)

@@ -1,0 +1,265 @@
+"""What is judged: a function, and how its rule is asked for a derivative."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import Place, RuleError
+from ...rules import authoring
+from ...rules.binding import Binder
+from ...rules.registry import DEFAULT, Found, OptedOut, Registry
+from ...rules.rule import Rule
+from ...rules.targets import name_of, resolve
+from ...tangents.holding import captured
+from ...tangents.zeros import NoTangent
+from ..measuring.measured_once import Jacobians
+from .endless import ended
+
+Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
+Forward = Callable[..., tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A function whose text makes cotangents for those who have no rule of ours.
+
+    Cotangents are what it returns (`depth` 0), what the function that it returns does (1), or the second of
+    the two that it returns (2). `positions` says where among them that of each argument stands; they are not
+    taken apart where one is returned `alone`.
+    """
+
+    function: Callable
+    positions: tuple[tuple[str, int], ...]
+    depth: int = 0
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One function with one way to differentiate it.
+
+    `primal(*inputs, **kwargs)` is the plain function; for a method or a callable object the object is the
+    first input. `reverse(*inputs, **kwargs)` gives `(y, back)`, and `back(y_bar)` one cotangent for each
+    input; `forward(tangents, *inputs, **kwargs)` gives `(y, y_dot)`. Either is None where it is not judged.
+    `codes` are those of the rule and of the function, whose lines the points of a check should reach;
+    `helpers` those of the functions beside them that they call. `written` is where cotangents are made, for
+    what is no rule of ours. `jacobians` are those of `primal` that have been measured for this check.
+    """
+
+    name: str
+    primal: Callable[..., Any]
+    reverse: Reverse | None = None
+    forward: Forward | None = None
+    names: tuple[str, ...] = ()
+    rule: Rule | None = None
+    place: Place | None = None
+    codes: tuple[types.CodeType, ...] = ()
+    by: str = "the rule"
+    helpers: tuple[types.CodeType, ...] = ()
+    written: tuple[Written, ...] = ()
+    jacobians: Jacobians = field(default_factory=Jacobians, repr=False, compare=False)
+
+    @property
+    def mode(self) -> str:
+        """What is asked of it: "rrule" or "frule"."""
+        return "rrule" if self.reverse is not None else "frule"
+
+    @property
+    def authors(self) -> tuple[Callable[..., Any], ...]:
+        """What its author has written: the function, and the function that is the rule."""
+        return (self.primal, author_of(self.rule)) if self.rule is not None else (self.primal,)
+
+    @property
+    def rule_codes(self) -> tuple[types.CodeType, ...]:
+        """The code of the rule alone, with the functions defined in it."""
+        return codes_of(author_of(self.rule)) if self.rule is not None else ()
+
+    def raised(self, error: BaseException) -> bool:
+        """Whether an exception comes out of the code of the rule: nobody but its author is to blame."""
+        codes = frozenset(self.rule_codes)
+        return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+class NoRuleError(RuleError):
+    """A check was requested for a function that has no rule for these arguments."""
+
+
+def subject_of(
+    f: Any,
+    args: tuple,
+    kwargs: dict[str, Any],
+    mode: str = "rrule",
+    config: Any = None,
+    registry: Registry = DEFAULT,
+) -> tuple[Subject, tuple]:
+    """The subject of a check of the rule of `f` for these arguments, and its inputs in full.
+
+    NoRuleError where no rule applies: nothing else is asked in its place.
+    """
+    target, bound = resolve(f)
+    whole = (*bound, *args)
+    answer = authoring.ask(target, whole, kwargs, mode, config, registry)
+    if not isinstance(answer, Found):
+        raise _no_rule(f, whole, mode, isinstance(answer, OptedOut))
+    rule = answer.rule
+    inputs = whole
+    if not rule.built_in:
+        inputs, kwargs = Binder.of(target).bind(whole, kwargs)
+    names = names_at(target, len(inputs))
+    if not rule.differentiable:
+        raise _no_derivative(target, rule)
+
+    def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
+        ask = functools.partial(authoring.rrule, config=config, registry=registry)
+        y, back = ended(target, lambda: ask(target, *inputs, **keywords))
+        return y, _without_first(back)
+
+    def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
+        dots = (NoTangent(), *tangents)
+        ask = functools.partial(authoring.frule, config=config, registry=registry)
+        return ended(target, lambda: ask(dots, target, *inputs, **keywords))
+
+    return (
+        Subject(
+            name=name_of(target) if not bound else getattr(f, "__name__", name_of(target)),
+            primal=target,
+            reverse=reverse if mode == "rrule" else None,
+            forward=forward if mode == "frule" else None,
+            names=names,
+            rule=rule,
+            place=rule.place,
+            codes=tuple(dict.fromkeys((*codes_of(author_of(rule)), *codes_of(target)))),
+            by=getattr(rule.function, "__name__", "the rule") if rule.partials is None else "the scalar rule",
+            helpers=helper_codes(author_of(rule), target),
+        ),
+        tuple(inputs),
+    )
+
+
+def rules_of(target: Any, registry: Registry = DEFAULT) -> list[Rule]:
+    """The rules that a target has, for any arguments, the author's before the built-in ones."""
+    entry = registry.entry(target)
+    every = (*entry.user, *entry.built_in) if entry is not None else ()
+    return [rule for rule in every if isinstance(rule, Rule)]
+
+
+def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
+    """NoRuleError for a function that has no differentiable rule of this mode, whatever its arguments."""
+    target = resolve(f)[0]
+    rules = [rule for rule in rules_of(target, registry) if rule.mode == mode]
+    if not rules:
+        name = name_of(target)
+        raise NoRuleError(
+            f"{name} has no {mode}",
+            asked=f"a check of the {mode} of {name}",
+            fixes=(f"@rl.{mode}_for({name}) states one",),
+        )
+    if not any(rule.differentiable for rule in rules):
+        raise _no_derivative(target, rules[0])
+
+
+def _no_derivative(target: Any, rule: Rule) -> NoRuleError:
+    return NoRuleError(
+        f"{name_of(target)} is declared to have no derivative: there is nothing to compare with",
+        place=None if rule.built_in else rule.place,
+    )
+
+
+def _without_first(back: Callable) -> Callable:
+    """A pullback that leaves out the cotangent of the function itself: the cells of a closure are constants
+    here.
+    """
+
+    def cotangents(y_bar: Any) -> tuple:
+        return tuple(back(y_bar))[1:]
+
+    cotangents.__wrapped__ = back  # type: ignore[attr-defined]  # where the doctor finds what was returned
+    return cotangents
+
+
+def raw_pullback(back: Callable) -> Callable:
+    """The pullback as its author wrote it, below everything that checks and converts its answers."""
+    while (inner := getattr(back, "__wrapped__", None)) is not None:
+        back = inner
+    return back
+
+
+def names_at(target: Any, count: int) -> tuple[str, ...]:
+    """The names of so many arguments of a function: `xs[0]`, `xs[1]` for what it takes by `*xs`."""
+    names = tuple(Binder.of(target).names(count))
+    return names + tuple(f"argument {i + 1}" for i in range(len(names), count))
+
+
+def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
+    name = name_of(resolve(f)[0])
+    kinds = ", ".join(type(x).__name__ for x in args)
+    said = f"is opted out of its {mode}s" if opted_out else f"has no {mode} for these arguments ({kinds})"
+    return NoRuleError(
+        f"{name} {said}",
+        asked=f"a check of the {mode} of {name}",
+        fixes=(f"@rl.{mode}_for({name}) states one", f"rl.which_rule({name}, …) says which rule is used"),
+    )
+
+
+def author_of(rule: Rule) -> Callable:
+    """The function that the author of a rule wrote: of a scalar rule, that of the partials."""
+    return rule.function if rule.partials is None else rule.partials
+
+
+def codes_of(function: Any) -> tuple[types.CodeType, ...]:
+    """The code of a Python function and of the functions defined inside it; nothing for others."""
+    code = getattr(function, "__code__", None)
+    return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
+
+
+def has_loop(code: types.CodeType) -> bool:
+    """Whether some code goes back to what it has run."""
+    return any("JUMP_BACKWARD" in op.opname for op in dis.get_instructions(code))
+
+
+def makes_functions(code: types.CodeType, returned: set[str]) -> bool:
+    """Whether some code makes functions other than those that are `returned`, by their names.
+
+    >>> def f(x):
+    ...     def pullback(y_bar):
+    ...         return sorted(y_bar, key=lambda y: -y)
+    ...     return x, pullback
+    >>> [makes_functions(code, {"pullback"}) for code in codes_of(f)]
+    [False, True, False]
+    """
+    made = {each.co_name for each in code.co_consts if isinstance(each, types.CodeType)}
+    return any(name == "<lambda>" or not name.startswith("<") for name in made - returned)
+
+
+MOST_HELPERS = 20
+
+
+def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
+    """The code of the plain functions of the same namespace that these call by name, and of those that they
+    call in turn."""
+    waiting, found = list(functions), dict.fromkeys(functions)
+    while waiting and len(found) < MOST_HELPERS:
+        function = waiting.pop()
+        if not isinstance(function, types.FunctionType):
+            continue
+        space = function.__globals__
+        called = [space.get(name) for code in codes_of(function) for name in code.co_names]
+        called += captured(function).values()
+        for other in called:
+            if isinstance(other, types.FunctionType) and other.__globals__ is space and other not in found:
+                found[other] = None
+                waiting.append(other)
+    return tuple(code for f in found if f not in functions for code in codes_of(f))
+
+
+def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _with_inner(constant)

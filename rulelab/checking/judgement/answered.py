@@ -1,0 +1,160 @@
+"""What one answer of a rule says by itself: another value, no number, a refusal, that it is not linear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...errors import KeywordError, NotDifferentiableError, NotImplementedTangentError, RuleLabError
+from ...raised import raised_words
+from ..measuring.shortening import shortened
+from ..measuring.vectors import leaves, shape_of_answer, to_vec
+from ..probing.closeness import Tolerance, by_column, rounding
+from ..probing.findings import WRONG, Finding
+from ..probing.probes import Point, Probe
+from . import effects
+
+FAR_OFF = 1e-4
+"""And how far off relatively, at points far away."""
+SEEN = 1e3
+"""How many times its error bar a slope is that differences see."""
+LINEAR = 1e3
+"""The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
+
+
+def is_odd(point: Point) -> bool:
+    """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
+    return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
+
+
+def has_another_value(findings: list[Finding]) -> bool:
+    """Whether a rule has a finite value other than that of the function."""
+    return any(finding.check == "value" and finding.level == WRONG for finding in findings)
+
+
+def is_of_one(probe: Probe) -> bool:
+    """Whether there is an array with an axis of length 1 among the inputs."""
+    return any(isinstance(x, np.ndarray) and 1 in x.shape for x in probe.point.inputs)
+
+
+def looks_at_part(probe: Probe) -> bool:
+    """Whether the function does not change with some numbers of an argument, and does with others, so that it
+    may be meant for other sizes. It is not where an array of more axes has an answer of another shape and is
+    looked at in each of its rows and columns, as a trace does, nor where indices say which numbers it is.
+    """
+    if not probe.truth.whole or any(_are_indices(probe.point.inputs[i]) for i in probe.point.constant):
+        return False
+    met = np.any(probe.truth.slopes.value != 0, axis=0)
+    if not any(0 < met[leaf.start : leaf.stop].sum() < leaf.stop - leaf.start for leaf in probe.truth.inputs):
+        return False
+    bars = probe.raw if isinstance(probe.raw, tuple) else ()
+    start, own = 0, bars[max(0, len(bars) - len(probe.point.floats)) :]
+    for i, (x, x_bar) in enumerate(zip(probe.point.floats, own)):
+        size = 0 if i in probe.point.constant else to_vec(x)[0].size
+        if isinstance(x, np.ndarray) and x.ndim > 1 and size == x.size:
+            is_met = met[start : start + size].reshape(x.shape)
+            if shape_of_answer(x_bar) != x.shape and _is_met_throughout(is_met):
+                return False
+        start += size
+    return True
+
+
+def _is_met_throughout(met: np.ndarray) -> bool:
+    """Whether there is something at each place of each axis."""
+    axes = range(met.ndim)
+    return all(met.any(axis=tuple(other for other in axes if other != axis)).all() for axis in axes)
+
+
+def is_off_by_digits(probe: Probe) -> bool:
+    one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+    if one.shape != other.shape:
+        return False
+    with np.errstate(all="ignore"):
+        near = np.abs(one - other) <= FAR_OFF * np.maximum(np.abs(one), np.abs(other))
+    return bool(np.all(near | ~np.isfinite(other)))
+
+
+def _are_indices(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size > 0
+
+
+def same_form(y: Any, like: Any) -> bool:
+    return to_vec(y)[0].size == to_vec(like)[0].size
+
+
+def is_refusal(error: Exception | None, odd: bool) -> bool:
+    """Whether a rule has said that it has no derivative there, which is no mistake; at odd points, where
+    matrices are singular, by the error of linear algebra too.
+    """
+    refused = (NotDifferentiableError, NotImplementedTangentError, KeywordError)
+    return isinstance(error, refused) or (odd and isinstance(error, np.linalg.LinAlgError))
+
+
+def failure_found(probe: Probe) -> Finding:
+    error = probe.failure
+    if probe.spent and error is not None:
+        return effects.again_failing(error, probe)
+    if isinstance(error, RuleLabError):
+        return Finding("answer", error.found, probe=probe)
+    return Finding("answer", f"raises {raised_words(error)}", probe=probe)
+
+
+def value_findings(probe: Probe, usual: dict[str, float]) -> Iterator[Finding]:
+    """Whether the rule gives the value of the function, to rounding; how large each part of the value is at
+    `usual` points tells what a small number there is a rounding of.
+    """
+    plain, given = probe.truth.y, probe.y
+    one, other = to_vec(plain)[0], to_vec(given)[0]
+    if is_another_kind(given, plain):
+        words = f"the rule gives {shortened(given)} for a value of {shortened(plain)}"
+        yield Finding("value", words, probe=probe)
+        return
+    limit = Tolerance.of(probe)
+    least = limit.atol * 1e-3 * by_column(probe.truth.outputs, lambda part: min(1.0, usual.get(part, 1.0)))
+    apart = np.abs(one - other) - limit.rtol * np.maximum(np.abs(one), np.abs(other))
+    if np.any((apart > limit.atol * 1e-3) | (apart > least) & _has_slopes(probe)):
+        words = f"the value by the rule is {shortened(given)}, by the function {shortened(plain)}"
+        yield Finding("value", words, probe=probe)
+
+
+def _has_slopes(probe: Probe) -> np.ndarray:
+    """Which numbers of the value have a slope that differences see, so that they are no rounding of zero."""
+    slopes = probe.truth.slopes
+    with np.errstate(all="ignore"):
+        return np.any(slopes.known() & (np.abs(slopes.value) > SEEN * slopes.error), axis=1)
+
+
+def is_another_kind(given: Any, plain: Any) -> bool:
+    """Whether a value is made of other things than that of the function. An array of no axes is a number of
+    NumPy, which does the same: `np.squeeze` gives the one where `np.sum` gives the other.
+    """
+    of_python = type(plain) in (float, complex) and isinstance(given, np.ndarray)
+    return of_python or _form(given) != _form(plain)
+
+
+def _form(y: Any) -> Any:
+    """What a value is made of: lists and tuples, and numbers and arrays by their shapes."""
+    if isinstance(y, (tuple, list)):
+        return isinstance(y, list), *map(_form, y)
+    return [(leaf.shape, leaf.dtype.kind) for leaf in leaves(y)]
+
+
+def linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
+    """Whether an answer to a random seed is made of the answers to unit seeds."""
+    basis = probe.units or (probe.truth.directions.shape[1] if forward and probe.truth.whole else 0)
+    if not basis:
+        return
+    units, seeds = probe.answers[:basis], probe.seeds[basis:]
+    given = probe.answers[basis:]
+    limit = Tolerance.of(probe)
+    with np.errstate(all="ignore"):
+        made, scale = seeds @ units, np.abs(seeds) @ np.abs(units)
+    with np.errstate(all="ignore"):
+        off = np.abs(given - made) > LINEAR * limit.rtol * np.maximum(scale, np.abs(given))
+        off &= np.abs(given - made) > 1e3 * rounding(probe, seeds, forward)
+        off &= np.isfinite(made) & np.isfinite(given)
+    if np.any(off):
+        what = "tangent" if forward else "cotangent"
+        yield Finding("linear", f"the answer is not linear in the {what}", probe=probe)

@@ -1,0 +1,397 @@
+"""What a rule does besides computing: what it writes to, shares, keeps, or does differently the next time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...ad import reverse
+from ...errors import MutatedAfterCaptureError, RuleEffectsError, RuleError, RuleLabError
+from ...raised import raised_words
+from ...rules.lent import Lent
+from ...tangents.thunks import Thunk, unthunk
+from ..calling.plain_calls import plainly
+from ..calling.subjects import Subject, raw_pullback
+from ..measuring.copies import own_copies, own_keywords
+from ..measuring.vectors import cotangent_like, cotangent_vec, to_vec
+from ..probing.closeness import Tolerance
+from ..probing.findings import UNKNOWN, Finding
+from ..probing.perturb import laid_out_otherwise, nudged
+from ..probing.probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
+
+
+def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
+    """Whether the function gives the same value twice; a rule for one that does not cannot be measured."""
+    again = plainly(subject.primal, point.inputs, point.kwargs)
+    if np.array_equal(to_vec(y)[0], to_vec(again)[0], equal_nan=True):
+        return None
+    return Finding(
+        "primal",
+        "the function returns a different value at each call, so its derivative cannot be measured",
+        UNKNOWN,
+    )
+
+
+def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
+    """What the rule does that no rule may, seen at one probe; `other` is asked in between, to see what it
+    keeps.
+    """
+    if subject.reverse is None:
+        yield from _forward_effects(subject, probe)
+        return
+    watched = _watched(subject, probe)
+    if watched is not None:
+        yield watched
+    yield from writes(subject, probe)
+    if watched is None:
+        yield from _one_buffer(subject, probe)
+        yield from _one_buffer_of_values(subject, probe)
+    yield from state_kept(subject, probe, other)
+    yield from _changed_alone(subject, probe)
+    yield from _laid_out_otherwise(subject, probe)
+
+
+def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the answer is another where the same cotangent lies otherwise in memory, or is read-only."""
+    seed = cotangent_like(probe.truth.y, probe.seeds[-1])
+    for words, same in _otherwise(seed) if isinstance(seed, np.ndarray) else ():
+        with quiet():
+            try:
+                _, back = _called(subject, own_copies(probe.point.inputs), probe.point)
+                found = vector_of(probe.point, back(same))
+            except Exception:  # it is loud, and says so itself
+                continue
+        limit, expected = Tolerance.of(probe), probe.answers[-1]
+        largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
+        atol = limit.atol * largest  # sums in another order leave more of a difference where terms cancel
+        is_alike = found.shape == expected.shape
+        if not is_alike or not np.allclose(found, expected, limit.rtol, atol, equal_nan=True):
+            yield Finding("effects", f"a different answer for a cotangent that {words}", probe=probe)
+            return
+
+
+def _otherwise(seed: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    for how, words in (("transposed", "transposed"), ("backwards", "backwards"), ("gaps", "with gaps")):
+        turned = laid_out_otherwise((seed,), how)
+        if turned is not None:
+            yield f"lies {words} in memory", turned[0]
+    frozen = seed.copy()
+    frozen.flags.writeable = False
+    yield "cannot be written to", frozen
+
+
+def _called(subject: Subject, inputs: tuple, point: Point) -> tuple[Any, Callable]:
+    assert subject.reverse is not None
+    return subject.reverse(*inputs, **own_keywords(point.kwargs))
+
+
+def _watched(subject: Subject, probe: Probe) -> Finding | None:
+    """What debug mode says of one call of an author's rule."""
+    inputs = own_copies(probe.point.inputs)
+    seed = cotangent_like(probe.truth.y, probe.seeds[-1])
+    with quiet(), reverse.debug_mode(rules=True):
+        try:
+            _called(subject, inputs, probe.point)[1](seed)
+        except RuleError as error:
+            return None if _is_sharing(error) else Finding("effects", error.found, probe=probe)
+        except Exception:
+            return None  # the probe itself has told
+    return None
+
+
+def _is_sharing(error: RuleError) -> bool:
+    """Whether debug mode's word is about memory that somebody else has, or that may not be written to.
+
+    The AD copies what it is given before it writes there: `return NoTangent(), y_bar, y_bar` is right.
+    """
+    return isinstance(error, RuleEffectsError) and error.is_sharing
+
+
+def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Inputs and cotangents that are not what they were before."""
+    inputs = own_copies(probe.point.inputs)
+    seed = cotangent_like(probe.truth.y, probe.seeds[-1])
+    lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)])
+    with quiet():
+        try:
+            _, back = _called(subject, inputs, probe.point)
+            back(seed)
+        except Exception:
+            return
+    changed = lent.changed()
+    if changed is not None:
+        yield Finding(
+            "effects", f"changes {changed}, which belongs to the caller", argument=changed, probe=probe
+        )
+
+
+def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether an answer still stands when another one has been asked for: of the same pullback or of the rule
+    by a call of its own.
+    """
+    point, y, changed = probe.point, probe.truth.y, None
+    with quiet():
+        try:
+            backs = [raw_pullback(_called(subject, own_copies(point.inputs), point)[1]) for _ in range(2)]
+            for again in backs:
+                first = backs[0](cotangent_like(y, probe.seeds[-1]))
+                lent = Lent(_answers(subject, first), containers=True)
+                _answers(subject, again(cotangent_like(y, probe.seeds[-2])))
+                changed = changed or lent.changed()
+        except Exception:
+            return  # the probe itself has told
+    if changed is not None:
+        yield _not_what_it_was(changed, probe)
+
+
+def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the value still stands when the rule has been called with other arguments."""
+    inputs = own_copies(probe.point.inputs)
+    with quiet():
+        try:
+            y, _ = _called(subject, inputs, probe.point)
+            lent = Lent([("its value", y)], containers=True)
+            _called(subject, _smaller(inputs), probe.point)
+        except Exception:
+            return  # the other arguments may lie where there is no value
+    if lent.changed() is not None:
+        yield _not_what_it_was("its value", probe)
+
+
+def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the rule has the value of the function once one argument has changed and the others are as they
+    were: what is kept by some arguments is right for all that change at once.
+    """
+    point, own = probe.point, to_vec(probe.y)[0]
+    if len(point.inputs) < 2 or _is_another(own, to_vec(probe.truth.y)[0]):
+        return  # a value that is wrong anyway has been told
+    for i, name in enumerate(subject.names[: len(point.inputs)]):
+        smaller = (*point.inputs[:i], *_smaller(point.inputs[i : i + 1]), *point.inputs[i + 1 :])
+        if i in point.constant or not point.moved(smaller, point.origin).is_inside():
+            continue
+        with quiet():
+            try:
+                _called(subject, own_copies(point.inputs), point)
+                given = to_vec(_called(subject, own_copies(smaller), point)[0])[0]
+                value = to_vec(plainly(subject.primal, smaller, point.kwargs))[0]
+            except Exception:  # there may be no value there
+                continue
+        if _is_another(given, value) and _is_settled(subject, smaller, point, value):
+            words = f"gives the value of another call when {name} alone has changed"
+            yield Finding("effects", words, argument=name, probe=probe)
+            return
+
+
+def _is_settled(subject: Subject, inputs: tuple, point: Point, value: np.ndarray) -> bool:
+    """Whether the value of the function stays what it is if the inputs differ by a last digit: that of nearly
+    singular matrices does not, and two ways to it differ.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(NUDGES):
+        try:
+            beside = plainly(subject.primal, nudged(inputs, rng), point.kwargs)
+        except Exception:
+            return False
+        if _is_another(to_vec(beside)[0], value):
+            return False
+    return True
+
+
+def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
+    size = np.abs(value).max(initial=0.0)
+    is_known = given.shape == value.shape and np.isfinite(size)
+    return bool(is_known and not np.all(np.abs(given - value) <= ANOTHER * size))
+
+
+NUDGES = 3
+"""How often the inputs are moved by a last digit."""
+ANOTHER = 1e-3
+"""How far a value is off, relative to the largest, that is taken for that of another call."""
+
+
+def _not_what_it_was(changed: str, probe: Probe) -> Finding:
+    words = f"changed what it had returned before, {changed}, when it was called again"
+    return Finding("effects", words, probe=probe)
+
+
+LESS = 15 / 16
+"""Times the arguments, for a call in between whose answer is not looked at."""
+
+
+def _smaller(inputs: tuple) -> tuple:
+    vector, back = to_vec(inputs)
+    smaller: tuple = back(LESS * vector)
+    return smaller
+
+
+def _answers(subject: Subject, first: Any) -> list[tuple[str, Any]]:
+    """What a pullback has answered by name, with all that was delayed."""
+    if not isinstance(first, tuple):
+        return [("the answer", unthunk(first))]
+    names = (subject.name, *subject.names)
+    return [(f"the cotangent of {name}", unthunk(bar)) for name, bar in zip(names, first)]
+
+
+def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
+    """Whether the answer depends on earlier calls: of the same pullback, or of the rule."""
+    point, y = probe.point, probe.truth.y
+    seed, twice = probe.seeds[-1], probe.seeds[-2]
+    expected = probe.answers[-1]
+    with quiet():
+        try:
+            _, back = _called(subject, own_copies(point.inputs), point)
+            first = reverse_answer(back, y, seed, point)
+            again = reverse_answer(back, y, seed, point)
+            if not _same(first, again):
+                words = (
+                    "the pullback gives a different answer when it is called again with the same cotangent"
+                )
+                yield Finding("effects", words, probe=probe)
+                return
+            reverse_answer(back, y, twice, point)
+            if other is None:
+                _call_in_between(subject, probe)
+            elif other.failure is None:
+                _, between = _called(subject, own_copies(other.point.inputs), other.point)
+                reverse_answer(between, other.truth.y, other.seeds[-1], other.point)
+            if not _same(first, _answer_later(back, probe, seed)):
+                words = (
+                    "the pullback gives a different answer after the rule was called with other arguments"
+                )
+                yield Finding("effects", words, probe=probe)
+            elif not _same(first, expected):
+                words = "the rule gives a different answer when it is called with the same arguments again"
+                yield Finding("effects", words, probe=probe)
+            yield from _thunked(back, probe, first)
+        except Exception as error:
+            yield again_failing(error, probe)
+
+
+def _call_in_between(subject: Subject, probe: Probe) -> None:
+    """One more call, with other numbers of the same shapes: there may be no value for them."""
+    with contextlib.suppress(Exception):
+        _, between = _called(subject, _smaller(probe.point.inputs), probe.point)
+        reverse_answer(between, probe.truth.y, probe.seeds[-1], probe.point)
+
+
+def _answer_later(back: Callable, probe: Probe, seed: np.ndarray) -> np.ndarray:
+    """What a pullback answers once the rule has been asked about other arguments; nothing where it raises, as
+    arrays kept from those have other shapes.
+    """
+    try:
+        return reverse_answer(back, probe.truth.y, seed, probe.point)
+    except Exception:
+        return np.zeros(0)
+
+
+def again_failing(error: Exception, probe: Probe | None = None) -> Finding:
+    """What a rule raises where it has answered before."""
+    return Finding("effects", f"fails when it is called again: {said(error)}", probe=probe)
+
+
+def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Finding]:
+    """Whether a delayed cotangent gives the same, and is evaluated once at most."""
+    counted: list[int] = []
+    y = probe.truth.y
+
+    def value() -> Any:
+        counted.append(1)
+        return cotangent_like(y, probe.seeds[-1])
+
+    answer = vector_of(probe.point, back(Thunk(value)))
+    if not _same(answer, expected):
+        yield Finding("effects", "a delayed cotangent (a Thunk) gives a different answer", probe=probe)
+    elif len(counted) > 1:
+        yield Finding("effects", f"a delayed cotangent is evaluated {len(counted)} times", probe=probe)
+
+
+def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
+    """Whether what the caller does afterwards to the inputs, or to the value, reaches the pullback.
+
+    Asked of `rulelab.pullback`, which guards what rules keep: the old derivative or a refusal.
+    """
+    for what in ("inputs", "value"):
+        inputs = own_copies(probe.point.inputs)
+        with quiet():
+            try:
+                y, back = reverse.pullback(f, *inputs, **own_keywords(probe.point.kwargs))
+                plain = vector_of(probe.point, back(cotangent_like(probe.truth.y, probe.seeds[-1])))
+                if not _overwritten(inputs if what == "inputs" else y):
+                    continue
+                later = vector_of(probe.point, back(cotangent_like(probe.truth.y, probe.seeds[-1])))
+            except MutatedAfterCaptureError:
+                continue
+            except RuleLabError:
+                return
+            except Exception as error:
+                yield again_failing(error, probe)
+                return
+        if not _same(plain, later):
+            words = f"the pullback gives a different answer when the caller has changed the {what} meanwhile"
+            yield Finding("effects", words, probe=probe)
+
+
+def _overwritten(x: Any) -> bool:
+    """Writes other numbers into the arrays of a structure; whether there were any."""
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.flags.writeable and x.size:
+        x[...] = x + 1.5
+        return True
+    if isinstance(x, (tuple, list)):
+        return bool(sum(_overwritten(part) for part in x))
+    return bool(sum(_overwritten(part) for part in x.values())) if isinstance(x, dict) else False
+
+
+def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    assert subject.forward is not None
+    point = probe.point
+    with quiet():
+        try:
+            with reverse.debug_mode(rules=True):
+                subject.forward(
+                    tangents_of(point, probe.seeds[-1]), *own_copies(point.inputs), **point.kwargs
+                )
+        except RuleError as error:
+            if not _is_sharing(error):
+                yield Finding("effects", error.found, probe=probe)
+                return
+        except Exception:
+            return
+        inputs, tangents = own_copies(point.inputs), tangents_of(point, probe.seeds[-1])
+        lent = Lent(
+            [
+                *zip(subject.names, inputs),
+                *((f"the tangent of {n}", t) for n, t in zip(subject.names, tangents)),
+            ]
+        )
+        try:
+            y, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
+        except Exception as error:
+            yield again_failing(error, probe)
+            return
+        made = Lent([("its value", y), ("its tangent", unthunk(y_dot))], containers=True)
+        answer = cotangent_vec(probe.truth.y, y_dot)
+        with contextlib.suppress(Exception):  # there may be no value there
+            other = _smaller(inputs)
+            _, other_dot = subject.forward(tangents_of(point, probe.seeds[-2]), *other, **point.kwargs)
+            unthunk(other_dot)
+        changed = lent.changed()
+        if changed is not None:
+            yield Finding("effects", f"changes {changed}, which belongs to the caller", probe=probe)
+        elif (stale := made.changed()) is not None:
+            yield _not_what_it_was(stale, probe)
+        elif not _same(answer, probe.answers[-1]):
+            words = "the rule gives a different answer when it is called with the same arguments again"
+            yield Finding("effects", words, probe=probe)
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Equal but for the last digits, which BLAS may give differently from one call to the next."""
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0.0, equal_nan=True)
+
+
+def said(error: Exception | None) -> str:
+    """What a rule has raised, in words."""
+    return getattr(error, "found", None) or raised_words(error)

@@ -1,0 +1,553 @@
+"""A rule asked and judged at one point: the answer beside the differences, its rounding and its effects."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleDtypeError, RuleError, RuleShapeError
+from ..arguments.beside import Answered
+from ..arguments.points import Source, usable
+from ..arguments.refusals import is_about_shapes, is_own_fault
+from ..calling.budgets import Budget
+from ..calling.plain_calls import HEEDED, plainly
+from ..calling.subjects import Subject
+from ..measuring.difference_methods import FiniteDifferenceMethod
+from ..measuring.shortening import shortened
+from ..measuring.vectors import leaves, shape_of_answer, to_vec
+from ..probing.closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, value_sizes
+from ..probing.findings import WRONG, Diagnosis, Finding
+from ..probing.kinks import is_twice_differentiable, kink_findings
+from ..probing.noted import Noted, noted_at, slopes_of_values, usual_slopes
+from ..probing.perturb import nudged, revalued
+from ..probing.probes import (
+    Point,
+    Probe,
+    answers,
+    answers_again,
+    named_leaves,
+    probe_forward,
+    probe_reverse,
+    truth_at,
+    value_again,
+)
+from ..probing.variants import along_each_axis
+from ..reading.docstrings import said_of
+from ..reading.said import intervals_said
+from ..reading.usage import has_said_shape
+from . import effects
+from .answered import (
+    FAR_OFF,
+    failure_found,
+    has_another_value,
+    is_another_kind,
+    is_of_one,
+    is_off_by_digits,
+    is_refusal,
+    linear_findings,
+    looks_at_part,
+    same_form,
+    value_findings,
+)
+
+AT_EDGES = 1e-6
+"""And by how many such derivatives exactly at a number of the code, where a series may take over."""
+IN_SINGLE = 1e-3
+"""The same in single precision that nobody gave: of numbers in the thousands that cancel no digits are left,
+and what a rule does there for another reason, as by a constant of 1e-8, is off by more."""
+ODD_ORIGINS = ("all equal", "with ties", "in equal pairs")
+KINKS = 3
+"""Points at a kink whose neighbourhood is searched."""
+NUDGES = 6
+"""How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
+VALUE_NUDGES = 16
+"""And those of a rule whose value differs from that of its function: this may be the same number most "
+  "of the time."""
+ISOLATED = 1e-3
+"""The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
+BLOWN_UP = 1e8
+"""How many times as large as all numbers at a point a value may be elsewhere for its slopes to tell what gets
+lost there: those of what is multiplied by itself, step by step, grow beyond all bounds.
+"""
+EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
+
+
+class Judging:
+    """A rule asked and judged at one point after another, and what has been found so far."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        source: Source,
+        first: Point,
+        *,
+        f: Callable[..., Any] | None = None,
+        depth: str = "normal",
+        rng: np.random.Generator,
+        rtol: float | None = None,
+        atol: float | None = None,
+        output_tangent: Any = None,
+        fdm: FiniteDifferenceMethod | None = None,
+        order: int = 1,
+        other: Subject | None = None,
+    ) -> None:
+        self.subject, self.source, self.first, self.f = subject, source, first, f
+        self.depth, self.rng, self.rtol, self.atol = depth, rng, rtol, atol
+        self.probes: list[Probe] = []
+        self.findings: list[Finding] = []
+        self.far_off: list[Finding] = []  # what was found far away, where nobody asked
+        self.diagnoses: tuple[Diagnosis, ...] = ()
+        self.compared: list[tuple[Probe, Closeness]] = []
+        self.times: dict[str, int] = {}
+        self.skipped = 0
+        self.refused: list[Probe] = []
+        self.missing: list[str] = []  # the inputs whose cotangents the rule says it has not derived
+        self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
+        self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # at length 1 alone
+        self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost
+        self.numberless: list[Probe] = []  # where it has nan or infinity, which nobody asked it for
+        self.effects_seen: set[tuple[bool, ...]] = set()
+        self.varied: set[str] = set()
+        self.asks_whole_numbers = True  # other frameworks do not differentiate by them
+        self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
+        self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
+        self.set_aside = ""  # what is wrong at arguments of which nobody has said that they are meant
+        self.noted: list[Noted] | None = None  # at ordinary points, once they are asked for
+        self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
+        self.not_for_complex = False  # the same of complex numbers
+        self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
+        self.not_comparable = False  # whether the function has another value for the same numbers
+        self.kinks = 0
+        self.at_ties = ""  # what a right rule does there, in words
+        self.no_number_at = ""  # where the answer of a right rule is nan or infinite, and the slope is not
+        self.like: Any = None
+        self.reached: set[tuple[types.CodeType, int]] = set()
+        self.seconds = 0.0
+        self._started, self._budget = 0.0, Budget()
+        self.fdm = fdm
+        self.output_tangent, self.order, self.other = output_tangent, order, other
+
+    def _inputs(self, args: tuple) -> tuple:
+        """The inputs that go with arguments: the object of a method before them, defaults after."""
+        extra = len(self.first.inputs) - len(args)
+        if not extra:
+            return args
+        if self.source.args and self.first.inputs[0] is not self.source.args[0]:
+            return (self.first.inputs[0], *args)
+        return (*args, *self.first.inputs[len(args) :])
+
+    def _defaults(self) -> int:
+        """How many of the inputs stand for defaults: the last ones, which nobody gave."""
+        inputs, args = self.first.inputs, self.source.args
+        is_bound = bool(inputs) and bool(args) and inputs[0] is not args[0]
+        return len(inputs) - len(args) - is_bound
+
+    def _positions_of_defaults(self) -> range:
+        return range(len(self.first.inputs) - self._defaults(), len(self.first.inputs))
+
+    def _point(self, number: int) -> Point:
+        inputs = self._inputs(self.source.args_at(number))
+        far = self.source.is_far(number)
+        marks = {"far": far, "guessed": self.source.is_guessed, "told": self.source.is_told(number)}
+        return self.first.moved(inputs, self.source.origin(number), **marks)
+
+    @functools.cached_property
+    def _defaults_said(self) -> Mapping[int, tuple[float, float]]:
+        """The intervals of defaults, by position, that the docstring gives, where they lie there."""
+        inputs, names = self.first.inputs, self.subject.names
+        said = intervals_said(self.subject.primal) if self.source.drawn else {}
+        defaults = self._positions_of_defaults()
+        found = {i: said[names[i]] for i in defaults if names[i] in said}
+        return {i: ends for i, ends in found.items() if lies_in(inputs[i], *ends)}
+
+    @functools.cached_property
+    def _odd_defaults(self) -> list[int]:
+        """The defaults, by position, that are odd where the docstring speaks of odd numbers alone."""
+        inputs = self.first.inputs
+        defaults = self._positions_of_defaults() if self.source.drawn else range(0)
+        is_said = bool(re.search(r"\bodd\b", said_of(self.subject.primal))) if defaults else False
+        return [i for i in defaults if is_said and type(inputs[i]) is int and inputs[i] % 2]
+
+    def _usable(self, point: Point) -> Any:
+        if any(type(point.inputs[i]) is int and point.inputs[i] % 2 == 0 for i in self._odd_defaults):
+            return None
+        if not all(lies_in(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
+            return None
+        y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
+        if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
+            return y
+        return None
+
+    def _is_usable(self, point: Point) -> bool:
+        return self._usable(point) is not None
+
+    def _look(self, point: Point, y: Any = None) -> None:
+        truth = truth_at(self.subject, point, self.rng, y, self.fdm)
+        self._judge(self._probe(point, truth))
+
+    def _look_like(self, point: Point, like: Probe) -> None:
+        """At the numbers of a point whose derivative is known."""
+        y = self._usable(point)
+        if y is None or not same_form(y, like.truth.y):
+            return
+        if not _same_in_short(y, like.truth.y):  # it looks at the dtype, and is another function there
+            self.not_comparable = True
+            return
+        truth = dataclasses.replace(
+            like.truth, y=y, inputs=named_leaves(self.subject, point), outputs=leaves(y, "y")
+        )
+        self._judge(self._probe(point, truth))
+
+    def _probe(self, point: Point, truth: Any) -> Probe:
+        ask = probe_reverse if self.subject.reverse is not None else probe_forward
+        return ask(self.subject, point, truth, self.rng)
+
+    def _probe_at(self, point: Point) -> Probe | None:
+        """The rule asked at a point; None where the function has no value there."""
+        y = self._usable(point)
+        return None if y is None else self._probe(point, truth_at(self.subject, point, self.rng, y))
+
+    def _is_wrong_at(self, probe: Probe) -> bool:
+        limit = Tolerance.of(probe, self.rtol, self.atol)
+        return bool(closeness(probe, limit, forward=self.subject.reverse is None).wrong.any())
+
+    def _in_complex_value(self, point: Point) -> Any:
+        try:
+            y = plainly(self.subject.primal, point.inputs, point.kwargs)
+        except Exception:
+            return None
+        return y if to_vec(y)[0].size and np.all(np.isfinite(to_vec(y)[0])) else None
+
+    def _judge(self, probe: Probe) -> None:
+        if is_refusal(probe.failure, odd=probe.point.origin in ODD_ORIGINS):
+            self.refused.append(probe)
+            return
+        is_about_form = probe.failure is not None and is_about_shapes(probe.failure)
+        is_said = is_about_form and (probe.point.told or self._has_said_shape(probe))
+        may_be_guess = probe.point.guessed and not probe.spent and not is_said
+        if probe.failure is not None and may_be_guess and self._may_be_the_guess(probe):
+            self.unanswered.append(probe)
+            return
+        self.reached |= probe.lines
+        findings = list(self._of_probe(probe))
+        if probe.point.guessed and is_of_one(probe) and probe.failure is None:
+            if has_another_value(findings) or self._has_no_number(probe, findings):
+                self.valueless.append((probe, findings, self.compared.pop()))
+                return
+        self.probes.append(probe)
+        loses_digits = probe.point.far and not isinstance(probe.failure, RuleShapeError)
+        (self.far_off if loses_digits else self.findings).extend(findings)
+        self._ask_effects_of_new(probe)
+
+    def _has_said_shape(self, probe: Probe) -> bool:
+        """Whether the lengths at a point are of those that the function says, and so is that of its value: it
+        is for an impulse response longer than the signal as well, then.
+        """
+        return has_said_shape(self.subject.primal, probe.point.inputs, probe.truth.y)
+
+    def _has_no_number(self, probe: Probe, findings: list[Finding]) -> bool:
+        """Whether all that is wrong with an answer is that it has nan or inf for numbers."""
+        wrong = [finding for finding in findings if finding.level == WRONG]
+        if not wrong or probe.failure is not None or not self.compared or self.compared[-1][0] is not probe:
+            return False
+        compared, value = self.compared[-1][1], to_vec(probe.y)[0]
+        is_other = any(finding.check == "value" for finding in wrong)
+        if is_other and (np.all(np.isfinite(value)) or not is_off_by_digits(probe)):
+            return False
+        return not np.any(compared.wrong & np.isfinite(compared.found))
+
+    def _may_be_the_guess(self, probe: Probe) -> bool:
+        """Whether what a rule raised may be owing to arguments that it is not for, and is no mistake.
+
+        What it would raise at any arguments is one, and so is an answer of another form, but for
+        one that leaves out what the function does not look at: a polynomial has as many coefficients as it
+        has.
+        """
+        error = probe.failure
+        if isinstance(error, RuleShapeError):
+            return looks_at_part(probe) or self._ignores_the_rest(probe)
+        if isinstance(error, RuleDtypeError) and self._answers_for_tuples(probe):
+            return True
+        if is_own_fault(error, probe.point.inputs) or isinstance(error, RuleError):
+            return False
+        return not (is_about_shapes(error) and self._answers_along_another_axis(probe))
+
+    def _answers_for_tuples(self, probe: Probe) -> bool:
+        """Whether the rule has an answer where tuples hold the numbers of the vectors within its arguments:
+        it is for these, then, as its function may be that takes `p, q = setup["poles"]` apart.
+        """
+        inputs = tuple(map(_with_tuples, probe.point.inputs))
+        point = dataclasses.replace(probe.point, inputs=inputs)
+        y = self._usable(point)
+        return y is not None and answers(self.subject, point, y)
+
+    def _answers_along_another_axis(self, probe: Probe) -> bool:
+        """Whether the rule has an answer for the same arrays where a flag or the axis is another: it is for
+        arrays of this kind, then.
+        """
+        for point in along_each_axis(probe.point, self.subject.names):
+            y = self._usable(point)
+            if y is not None and answers(self.subject, point, y):
+                return True
+        return False
+
+    def _ignores_the_rest(self, probe: Probe) -> bool:
+        """Whether the function does not change with the numbers of arrays beyond those for which the rule has
+        cotangents.
+        """
+        inputs, bars = probe.point.floats, probe.raw if isinstance(probe.raw, tuple) else ()
+        moved = tuple(map(_beyond, inputs, bars[max(0, len(bars) - len(inputs)) :]))
+        if len(moved) < len(inputs) or all(new is old for new, old in zip(moved, inputs)):
+            return False
+        try:
+            y = plainly(self.subject.primal, moved, probe.point.kwargs)
+        except Exception:
+            return False
+        return bool(np.array_equal(to_vec(y)[0], to_vec(probe.truth.y)[0]))
+
+    def _ask_effects_of_new(self, probe: Probe) -> None:
+        """What the rule does besides computing, where arrays come in another way than before."""
+        new = tuple(isinstance(x, np.ndarray) for x in (*probe.point.inputs, probe.truth.y))
+        if probe.failure is None and probe.truth.is_smooth and new not in self.effects_seen:
+            self.effects_seen.add(new)
+            self._ask_effects(probe, None)
+        elif probe.failure is None and self.subject.reverse is not None and any(new):
+            # By chance what is written may be what was there: `y_bar *= mask` where the mask is true.
+            self.findings += effects.writes(self.subject, probe)
+
+    def _of_probe(self, probe: Probe) -> Iterator[Finding]:
+        forward = self.subject.reverse is None
+        self._count("answer")
+        if probe.failure is not None:
+            yield failure_found(probe)
+            return
+        self._count("value")
+        wrong_value = list(value_findings(probe, self._usual_values(probe)))
+        if wrong_value and self._is_off_by_rounding(probe):
+            self.lost.append(probe)
+            wrong_value = []
+        yield from wrong_value
+        self._count("linear")
+        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
+        if compared.wrong.any():
+            compared = compared.with_noise(self._noise(probe, compared))
+        if compared.wrong.any():
+            compared = self._without_lost_digits(probe, compared)
+        if compared.wrong.any() and probe.point.guessed:
+            compared = self._without_bends(probe, compared)
+        self.compared.append((probe, compared))
+        if compared.wrong.any():
+            yield from linear_findings(probe, forward)
+        what = "tangent of" if forward else "cotangent of"
+        for leaf in compared.columns:
+            self._count(f"{what} {leaf.name}")
+        for leaf in compared.wrong_leaves():
+            worst = compared.of_rows(probe.usual).worst(leaf) if probe.odd else None
+            worst = compared.worst(leaf) if worst is None else worst
+            words = f"the {what} {leaf.name} is wrong"
+            yield Finding(what, words, WRONG, leaf.name, worst, probe)
+        if not probe.truth.is_smooth and self.kinks < KINKS:
+            self.kinks += 1
+            yield from kink_findings(self.subject, probe, compared, self.rng)
+
+    def _usual_values(self, probe: Probe) -> dict[str, float]:
+        """The size of each part of the value at the points so far."""
+        sizes = value_sizes(probe.truth)
+        for other in self.probes:
+            for part, size in value_sizes(other.truth).items():
+                sizes[part] = max(size, sizes.get(part, 0.0))
+        return sizes
+
+    def _is_off_by_rounding(self, probe: Probe) -> bool:
+        """Whether the value by the rule is off by no more than digits that far away get lost, or than what
+        function and rule move by when their inputs do by a last digit: an angle of nearly zero by its cosine.
+        """
+        one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
+        if is_another_kind(probe.y, probe.truth.y):
+            return False
+        if probe.point.far and is_off_by_digits(probe):
+            return True
+        noise = np.zeros(one.shape)
+        for _ in range(VALUE_NUDGES):
+            inputs = nudged(probe.point.inputs, self.rng)
+            noise = np.fmax(noise, _moved_by(partial(self._value_at, probe), inputs, one))
+            noise = np.fmax(noise, _moved_by(partial(value_again, self.subject, probe), inputs, other))
+        with np.errstate(all="ignore"):
+            return bool(np.all((one == other) | (np.abs(one - other) <= BARS * noise)))
+
+    def _value_at(self, probe: Probe, inputs: tuple) -> Any:
+        return plainly(self.subject.primal, inputs, probe.point.kwargs)
+
+    def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
+        """The same without numbers that are off by roundings of the derivative at ordinary points, and far
+        away without all that rounding and overflow explain; nan and infinity are kept apart, as no digits.
+        """
+        size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
+        with np.errstate(all="ignore"):
+            apart = np.abs(compared.found - compared.expected)
+            noted = self._noted_for(probe)
+            usual = usual_slopes(noted, probe.truth, compared, self._is_forward)
+            lost = apart <= LOST * EPS[digits(probe)] * usual
+            # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some.
+            is_flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
+            lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
+            whole = slopes_of_values(noted, probe.truth, compared, self._is_forward)
+            lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
+            if probe.point.edge:
+                lost |= apart <= AT_EDGES * usual
+            if digits(probe) < 8 and probe.point.guessed:
+                lost |= apart <= IN_SINGLE * usual
+            if probe.point.far:
+                lost |= apart <= FAR_OFF * size
+        is_excused = probe.point.far or probe.point.edge
+        numberless = compared.wrong & ~np.isfinite(compared.found) & is_excused
+        if np.any(lost & compared.wrong & ~numberless):
+            self.lost.append(probe)
+        if numberless.any():
+            self.numberless.append(probe)
+        return dataclasses.replace(compared, wrong=compared.wrong & ~lost & ~numberless)
+
+    def _without_bends(self, probe: Probe, compared: Closeness) -> Closeness:
+        """The same without nan and inf where equal numbers, which nobody gave, have brought the function to
+        an edge at which its slopes turn.
+        """
+        bad = compared.wrong & ~np.isfinite(compared.found)
+        if not bad.any() or not self._has_an_edge_at_ties(probe.point):
+            return compared
+        self._tell_of(probe.point)
+        return dataclasses.replace(compared, wrong=compared.wrong & ~bad)
+
+    def _tell_of(self, point: Point) -> None:
+        """Keep the first point at which a right rule has no number, to be told of."""
+        self.no_number_at = self.no_number_at or self.shown(point)
+
+    def _has_an_edge_at_ties(self, point: Point) -> bool:
+        """Whether the function has no second derivatives at a point since numbers are equal there: the
+        corners of a triangle that lie in one point. All zeros may be an edge by themselves, as of
+        `x * norm(x)`.
+        """
+        if point.origin not in ODD_ORIGINS:
+            if not _are_all_equal(point):
+                return False
+            point = point.having(revalued(point.inputs, partial(np.add, 1.0)), "all equal")
+        return not is_twice_differentiable(self.subject, point, self.rng)
+
+    def _noted_for(self, probe: Probe) -> list[Noted]:
+        """What was found of the function at ordinary points: here, before, and at the first point with the
+        other sign; but where its values are beyond all comparison with the numbers here, nothing is told of
+        what gets lost here.
+        """
+        if self.noted is None:
+            self.noted = []
+            vector = to_vec(self.first.floats)[0]
+            size = float(np.abs(vector).max(initial=0.0)) or 1.0
+            others = (self.first.moved(_divided(self.first.floats, by), "") for by in (-1.0, size, -size))
+            for point in (self.first, *others):
+                y = self._usable(point)
+                if y is not None:
+                    self.noted.append(noted_at(point, truth_at(self.subject, point, self.rng, y)))
+        here = noted_at(probe.point, probe.truth)
+        if not probe.point.far:
+            self.noted.append(here)
+        most = BLOWN_UP * here.largest or math.inf
+        return [noted for noted in self.noted if noted.value <= most]
+
+    @property
+    def _is_forward(self) -> bool:
+        return self.subject.reverse is None
+
+    def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
+        """How far the rule's answers move when its inputs do by their last digits: its own rounding."""
+        moves = [np.zeros(compared.found.shape)]
+        for _ in range(NUDGES):
+            again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng))
+            if again is not None and again.shape == probe.answers.shape:
+                with np.errstate(all="ignore"):
+                    moved = (again - probe.answers)[: len(moves[0])]
+                    if not compared.whole and self.subject.reverse is not None:
+                        moved = moved @ probe.truth.directions
+                moves.append(moved)
+        with np.errstate(all="ignore"):
+            noise = np.fmax.reduce(np.abs(moves))
+            around = np.array(moves[1:] or moves)
+            spread = np.fmax.reduce(around) - np.fmin.reduce(around)
+        # One answer beside others that are all alike is no rounding: it is a branch for this number alone.
+        return np.where(spread < ISOLATED * noise, spread, noise)
+
+    def _ask_effects(self, probe: Probe, other: Probe | None) -> None:
+        if probe.failure is None:
+            self._count("effects")
+            self.findings += effects.effects_of(self.subject, probe, other)
+            if self.f is not None and self.subject.reverse is not None and self.depth != "quick":
+                self.findings += effects.changed_later(probe, self.f)
+
+    def _count(self, check: str) -> None:
+        self.times[check] = self.times.get(check, 0) + 1
+
+    def shown(self, point: Point) -> str:
+        """The arguments of a point in short, by their names."""
+        return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.subject.names, point.inputs))
+
+
+def _are_all_equal(point: Point) -> bool:
+    """Whether the numbers of each array of several are one number."""
+    arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.size > 1 and x.dtype.kind in "fc"]
+    return bool(arrays) and all(np.ptp(x) == 0 for x in arrays)
+
+
+def _beyond(x: Any, x_bar: Any) -> Any:
+    """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
+    if not isinstance(x, np.ndarray):
+        return x  # a list of arrays need not have a shape
+    shape = shape_of_answer(x_bar) or ()
+    if len(shape) != x.ndim or not shape < x.shape:
+        return x
+    if any(found > size for found, size in zip(shape, x.shape)):
+        return x
+    moved = x + 1.0
+    kept = tuple(slice(0, size) for size in shape)
+    moved[kept] = x[kept]
+    return moved
+
+
+def _divided(args: tuple, by: float) -> tuple:
+    return revalued(args, lambda vector: vector / by)
+
+
+def _same_in_short(y: Any, like: Any) -> bool:
+    """Whether two values are the same, but for what single precision and cancellation take away."""
+    found, wanted = to_vec(y)[0], to_vec(like)[0]
+    return bool(np.all(np.abs(found - wanted) <= 1e-3 * np.abs(wanted).max(initial=0.0)))
+
+
+def _moved_by(value: Callable[[tuple], Any], inputs: tuple, before: np.ndarray) -> np.ndarray:
+    """How far the numbers of a value are from those before; zero where there is none."""
+    try:
+        with np.errstate(all="ignore"):
+            moved = np.abs(to_vec(value(inputs))[0] - before)
+    except Exception:
+        return np.zeros(before.shape)
+    return np.where(np.isfinite(moved), moved, 0.0)
+
+
+def _with_tuples(x: Any, depth: int = 3) -> Any:
+    """An argument with a tuple in the place of each vector that a dict, a list or a tuple in it holds."""
+    if isinstance(x, dict):
+        return {key: _with_tuples(part, depth - 1) for key, part in x.items()}
+    if type(x) in (list, tuple) and depth:
+        return type(x)(_with_tuples(part, depth - 1) for part in x)
+    return tuple(x.tolist()) if depth < 3 and isinstance(x, np.ndarray) and x.ndim == 1 else x
+
+
+def lies_in(x: Any, low: float, high: float) -> bool:
+    """Whether all numbers of an argument lie in an interval, its ends among it."""
+    numbers = to_vec(x)[0]
+    return bool(np.all((low <= numbers) & (numbers <= high)))

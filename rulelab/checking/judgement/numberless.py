@@ -1,0 +1,367 @@
+"""Single places at which a rule has no number although its function is smooth there: at zero, at one, at a
+number of its code, and so far away that an exponential in it overflows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..calling.budgets import Limit
+from ..measuring.shortening import shortened
+from ..measuring.vectors import to_vec
+from ..probing.at_zero import slopes_at, slopes_if_smooth, special_at_zero, told_at, zero_said
+from ..probing.closeness import LOST, Closeness, Tolerance, closeness, digits
+from ..probing.far_numbers import (
+    equal_pairs,
+    far_points,
+    has_no_number,
+    has_none_by_its_steps,
+    places,
+    warns_of_floats,
+)
+from ..probing.findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
+from ..probing.noted import usual_slopes
+from ..probing.perturb import landmarks
+from ..probing.probes import Point, Probe, truth_at
+from ..reading.by_name import is_a_guard
+from .judging import EPS
+from .otherwise import PLAIN
+from .settling import Settling
+
+MARKS = 6
+"""Numbers of the code, the smallest first, that single numbers are exactly."""
+MOST_KINDS = 4
+"""Kinds of arguments, by which of them are arrays, of which the first point is moved to such places."""
+SECONDS = 5.0
+"""Of the processor, that such places may take; they take a tenth of one where a call takes no time."""
+AGAIN = 4
+"""How often a place that condemns a rule is looked at among other numbers."""
+TINY = float(np.finfo(float).tiny)
+_ALL = (-np.inf, np.inf)
+
+
+class Numberless(Settling):
+    """A rule that is right so far, at single places where nan, infinity or a division by zero may be all that
+    it has.
+    """
+
+    def _look_for_numberless(self) -> None:
+        """One that has no number where the slopes of its function settle is wrong there, whatever it gives
+        elsewhere, and although it may not be for other arguments at which it has none; where they do not, or
+        where the function itself is flat, overflows or divides by zero, it is only told.
+        """
+        is_brief = self.depth == "quick" and not self.is_witness
+        open_ones = [finding for finding in self.findings if finding.level in (WRONG, UNKNOWN)]
+        if not is_brief and all(map(_is_in_doubt, open_ones)) and self._ask_at_places():
+            self.findings = [finding for finding in self.findings if not _is_in_doubt(finding)]
+        left = [finding.probe for finding in self.findings if finding.check == NO_NUMBER]
+        for probe in (*self.numberless, *filter(None, left)):
+            self._tell_of(probe.point)
+
+    def _ask_at_places(self) -> bool:
+        """Ask the rule at single places until one condemns it, and whether one does."""
+        bases, limit = list(self._first_of_each_kind()), Limit(SECONDS)
+        for base in bases:
+            for position, point in self._places(base):
+                if limit.is_over():  # of a function that takes so long
+                    return False
+                probe = self._numberless_at(point)
+                if probe is not None and self._condemns(probe, position, base):
+                    self._look_there_again(point, position, base)
+                    return True
+            if any(map(self._condemns_where_equal, equal_pairs(base) if self.source.drawn else ())):
+                return True
+        return False
+
+    def _condemns_where_equal(self, point: Point) -> bool:
+        """Whether that a rule has no number where two arguments are equal counts as a mistake."""
+        y = self._usable(point)
+        if self.subject.reverse is None or y is None or not has_no_number(self.subject, point, y):
+            return False
+        slopes = self._slopes_if_ordinary(point, y)
+        if slopes is None or has_none_by_its_steps(self.subject, point, y):
+            return False
+        probe = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+        found = np.full(slopes.shape, np.nan) if probe.failure is not None else probe.matrix
+        blocks = {leaf.name: np.s_[:, leaf.start : leaf.stop] for leaf in probe.truth.inputs}
+        bad = [name for name, block in blocks.items() if not np.all(np.isfinite(found[block]))]
+        if bad and isinstance(probe.failure, (ZeroDivisionError, type(None))):
+            what = "gives nan or inf" if probe.failure is None else "raises ZeroDivisionError"
+            self.probes.append(probe)
+            slope = np.array([float(f"{x:.3g}") for x in slopes[blocks[bad[0]]].ravel()])  # known to a part
+            self.findings.append(self._at_zero(probe, bad[0], what, slope))
+        return bool(bad)
+
+    def _slopes_if_ordinary(self, point: Point, y: Any) -> np.ndarray | None:
+        """The derivative of the function at a point where it is shown to be smooth, has a value that does not
+        vanish and computes it without dividing by zero, None elsewhere: where it vanishes, as a sum does
+        whose step is zero, the point need not be meant.
+        """
+        if not np.all(to_vec(y)[0]) or warns_of_floats(self.subject.primal, point.inputs, point.kwargs):
+            return None
+        return slopes_if_smooth(self.subject, point)
+
+    def _look_there_again(self, point: Point, position: int, base: Point) -> None:
+        """The same place among other numbers: a correction that is right for some of them alone is none."""
+        if point.far:
+            return
+        for other in itertools.islice((p for p in self._usual() if p is not base), AGAIN):
+            same = (p for i, p in self._places(other) if i == position and p.origin == point.origin)
+            probe = next((self._probe_at(p) for p in same), None)
+            if probe is not None and probe.failure is None:
+                limit = Tolerance.of(probe, self.rtol, self.atol)
+                self.probes.append(probe)
+                self.compared.append((probe, closeness(probe, limit, self.subject.reverse is None)))
+
+    def _first_of_each_kind(self) -> Iterator[Point]:
+        """The first points of each kind, by which inputs are arrays, at which the rule has numbers."""
+        usual = self._usual()
+        kinds = dict.fromkeys(map(_which_are_arrays, usual))
+        for kind in itertools.islice(kinds, MOST_KINDS):
+            points = (p for p in usual if _which_are_arrays(p) == kind and self._numberless_at(p) is None)
+            yield from itertools.islice(points, 1)
+
+    def _usual(self) -> list[Point]:
+        usual = [p.point for p in self.probes if p.failure is None and p.point.origin in PLAIN]
+        return [point for point in usual if not point.far and point.like is None]
+
+    def _places(self, base: Point) -> Iterator[tuple[int, Point]]:
+        """The places around a point, and which input is moved: where somebody gave the arguments, zeros alone
+        of inputs about which the function does something special there.
+        """
+        intervals = self.source.intervals()
+        if self.source.drawn:
+            codes = (*self.subject.codes, *self.subject.helpers)
+            marks = sorted({1.0, *landmarks(codes)[:MARKS]}, key=abs)
+            judged = self._judged_between(base, intervals)
+            yield from places(base, marks, judged)
+            ends = self._ends_at_zero(judged)
+            for position, point in places(base, [0.0], ends):
+                yield position, dataclasses.replace(point, bounds=_with_zero(point.bounds, position))
+            yield from far_points(base, {i: _of_signs(*judged[i], *intervals.get(i, _ALL)) for i in judged})
+            return
+        names, special = self.subject.names, special_at_zero(self.subject.primal)
+        for position, point in places(base, [0.0], intervals):
+            if position < len(names) and names[position] in special:
+                yield position, point
+
+    def _judged_between(
+        self, base: Point, intervals: Mapping[int, tuple[float, float]]
+    ) -> dict[int, tuple[float, float]]:
+        """The smallest and the largest number of each argument at which the rule is right so far, within its
+        interval: a place between is one of those that it is for, and zero is not where all were positive.
+        """
+        usual = [p.point for p in self.probes if p.failure is None and p.truth.is_smooth and not p.point.far]
+        found = {}
+        for i in range(len(base.inputs)):
+            numbers = np.concatenate([np.zeros(0), *(to_vec(p.inputs[i])[0] for p in usual)])
+            low, high = intervals.get(i, _ALL)
+            found[i] = (max(low, numbers.min(initial=np.inf)), min(high, numbers.max(initial=-np.inf)))
+        return found
+
+    def _ends_at_zero(self, judged: Mapping[int, tuple[float, float]]) -> dict[int, tuple[float, float]]:
+        """Around zero, for each input that was drawn on one side of it alone although the function says in
+        its code what it is there, or in its docstring that it has a value; nothing for the others.
+        """
+        names, special = self.subject.names, special_at_zero(self.subject.primal)
+        ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
+        said = zero_said(self.subject.primal)
+        special -= {name for name in special if self.source.is_said(name)}
+        asked = {i for i in ends if names[i] in special | said}
+        return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
+
+    def _is_an_end(self, base: Point, position: int) -> bool:
+        """Whether zero is no number between those of an input at which the rule was judged."""
+        if not self.source.drawn:
+            return False
+        low, high = self._judged_between(base, self.source.intervals())[position]
+        return not low < 0.0 < high
+
+    def _numberless_at(self, point: Point) -> Probe | None:
+        """The rule asked where it has no number and its function has a value; None elsewhere."""
+        y = self._usable(point)
+        if y is None or not has_no_number(self.subject, point, y) or self._has_an_edge_at_ties(point):
+            return None
+        return self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+
+    def _condemns(self, probe: Probe, position: int, base: Point) -> bool:
+        """Whether that a rule has no number at a place counts as a mistake; one far away is told if not."""
+        if probe.failure is not None:
+            is_meant = self._is_met_at(probe, base, position)
+            found = self._raised_at_zero(probe, position) if is_meant else None
+            if found is not None:
+                self.probes.append(probe)
+                self.findings.append(found)
+            elif isinstance(probe.failure, ZeroDivisionError):
+                self._tell_of(probe.point)
+            return found is not None
+        forward = self.subject.reverse is None
+        compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol), forward)
+        no_value = not np.all(np.isfinite(to_vec(probe.y)[0]))
+        bad = compared.wrong & ~np.isfinite(compared.found)
+        if not probe.point.far and not no_value and self._is_lost_by_its_steps(probe, position, base):
+            self._tell_of(probe.point)
+            return False
+        if not no_value and not bad.any():
+            found = None if forward or probe.point.far else self._at_a_bend(probe, position)
+        elif probe.point.far:
+            excused = self._is_flat(probe, compared, base) if not no_value else False
+            warns = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+            warns |= position in self._positions_of_defaults()  # an option is moved a little, not far away
+            if warns or np.all(excused | ~bad) and not no_value:
+                self._tell_of(probe.point)
+                return False
+            found = self._without_number(probe, compared, bad)
+        elif self._is_within(probe, base, position) and self._is_met_at(probe, base, position):
+            found = self._without_number(probe, compared, bad)
+        else:
+            found = None
+            self._tell_of(probe.point)
+        if found is None:
+            return False
+        self.probes.append(probe)
+        self.compared.append((probe, compared))
+        self.findings.append(found)
+        return True
+
+    def _is_within(self, probe: Probe, base: Point, position: int) -> bool:
+        """Whether a place is no end of what the function is for, or is zero and said to be among that."""
+        names, primal = self.subject.names, self.subject.primal
+        is_said = position < len(names) and names[position] in zero_said(primal)
+        if is_said and np.any(to_vec(probe.point.inputs[position])[0] == 0.0):
+            return True
+        return self._is_inside(probe, base, position)
+
+    def _is_inside(self, probe: Probe, base: Point, position: int) -> bool:
+        """Whether the slopes by each number that was moved are known, and at zero are one on both sides, so
+        that the place is no end of what the function is for, and no kink.
+        """
+        known = probe.truth.slopes.known()
+        if not probe.truth.whole:
+            return bool(known.all())
+        floats = [
+            i for i in range(len(base.floats)) if i not in base.constant and to_vec(base.floats[i])[0].size
+        ]
+        start = sum(to_vec(base.floats[i])[0].size for i in floats if i < position)
+        there, moved = _moved(probe, base, position)
+        if not probe.truth.inputs or not known[:, start + moved].all():
+            return False
+        zeros = {*np.flatnonzero(there == 0.0).tolist()}
+        return zeros <= {at for at, _ in self._slopes_at(probe, position)}
+
+    def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
+        """Whether a function computes its value at a place without dividing by zero itself, or says in its
+        code what it is there. A factor that is a single number need not be meant for zero, as the step of
+        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so, or is smooth and
+        does not vanish with it. A guard is there not to be zero.
+        """
+        name = self.subject.names[position] if position < len(self.subject.names) else ""
+        if position in self._positions_of_defaults() and is_a_guard(name, self.first.inputs[position]):
+            return False
+        there, moved = _moved(probe, base, position)
+        marks = np.unique(there[moved]).tolist()
+        if any(name in told_at(self.subject.primal, mark) for mark in marks):
+            return True
+        is_special = name in special_at_zero(self.subject.primal)
+        divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
+        if 0.0 in marks and np.ndim(base.inputs[position]) == 0:
+            if is_special or name in zero_said(self.subject.primal):
+                return not divides
+            return self._slopes_if_ordinary(probe.point, probe.truth.y) is not None
+        if 0.0 in marks and self._is_an_end(base, position):
+            is_special = False
+        return is_special or not divides
+
+    def _is_lost_by_its_steps(self, probe: Probe, position: int, base: Point) -> bool:
+        """Whether the derivative of the function's own steps has no number at a place either, and the
+        function does not say in its code what it is there: a rule that follows the steps is as good as they.
+        """
+        name = self.subject.names[position] if position < len(self.subject.names) else ""
+        there, moved = _moved(probe, base, position)
+        told = (told_at(self.subject.primal, mark) for mark in np.unique(there[moved]).tolist())
+        if any(name in names for names in told):
+            return False
+        return has_none_by_its_steps(self.subject, probe.point, probe.y)
+
+    def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:
+        """Which numbers are a slope of which nothing is left far away, though there was one at the point
+        that was moved: where the function has come to its end a rule may have none either.
+        """
+        with np.errstate(all="ignore"):
+            usual = usual_slopes(self._noted_for(probe), probe.truth, compared, self._is_forward)
+            flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
+        if compared.whole and self.subject.reverse is not None:
+            before = truth_at(self.subject, base, self.rng, None, self.fdm)
+            if before.slopes.value.shape[1] == flat.shape[1]:
+                flat &= np.any(before.slopes.value != 0, axis=0)  # what it never looks at has no end
+        return flat
+
+    def _without_number(self, probe: Probe, compared: Closeness, bad: np.ndarray) -> Finding:
+        at = self.shown(probe.point)
+        if not bad.any():
+            words = f"gives {shortened(probe.y)} for a value of {shortened(probe.truth.y)}, at {at}"
+            return Finding("value", words, probe=probe)
+        column = int(np.argwhere(bad)[0][1])
+        leaf = next(one for one in compared.columns if one.start <= column < one.stop)
+        words = f"gives nan or inf at {at}, where the derivative for {leaf.name} is finite"
+        return Finding(NO_NUMBER, words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
+
+    def _at_a_bend(self, probe: Probe, position: int) -> Finding | None:
+        """The same at zero where differences of higher orders do not settle, as of `v * abs(v)`, and the
+        slopes on both sides are one.
+        """
+        name = self.subject.names[position]
+        start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
+        if start is None or not probe.units or not probe.truth.whole:
+            return None
+        for at, slope in self._slopes_at(probe, position):
+            if not np.all(np.isfinite(probe.matrix[:, start + at])):
+                return self._at_zero(probe, name, "gives nan or inf", slope)
+        return None
+
+    def _raised_at_zero(self, probe: Probe, position: int) -> Finding | None:
+        if not isinstance(probe.failure, ZeroDivisionError) or self.subject.reverse is None:
+            return None
+        for _, slope in self._slopes_at(probe, position):
+            return self._at_zero(probe, self.subject.names[position], "raises ZeroDivisionError", slope)
+        return None
+
+    def _slopes_at(self, probe: Probe, position: int) -> list[tuple[int, np.ndarray]]:
+        with np.errstate(all="ignore"):
+            return list(slopes_at(self.subject.primal, probe.point, position))
+
+    def _at_zero(self, probe: Probe, name: str, what: str, slope: np.ndarray) -> Finding:
+        of = f"{slope[0]:.6g}" if slope.size == 1 else shortened(slope)
+        words = f"{what} at {self.shown(probe.point)}, where the derivative for {name} is {of}"
+        return Finding(AT_ZERO, words, argument=name, probe=probe)
+
+
+def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple[float, float]:
+    """An interval without the side of zero on which no number was judged."""
+    return (low if smallest < 0 else max(low, 0.0)), (high if largest > 0 else min(high, 0.0))
+
+
+def _with_zero(bounds: tuple[tuple[float, float], ...], position: int) -> tuple[tuple[float, float], ...]:
+    """Open intervals, of which one that begins at zero has zero in it."""
+    ends = enumerate(bounds)
+    return tuple((-TINY if i == position and low == 0 else low, high) for i, (low, high) in ends)
+
+
+def _moved(probe: Probe, base: Point, position: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of an input at a place, and which of them were moved there."""
+    there = to_vec(probe.point.floats[position])[0]
+    return there, np.flatnonzero(there != to_vec(base.floats[position])[0])
+
+
+def _is_in_doubt(finding: Finding) -> bool:
+    """Whether a rule has no number at arguments that it may not be for."""
+    return finding.level == UNKNOWN and finding.check == NO_NUMBER
+
+
+def _which_are_arrays(point: Point) -> tuple[bool, ...]:
+    return tuple(isinstance(x, np.ndarray) and x.ndim > 0 for x in point.inputs)

@@ -1,0 +1,513 @@
+"""What is left of the findings once all points are looked at: what nobody gave or said condemns no rule."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleShapeError
+from ..arguments.beside import NUMBERS, SHAPE, Answered, in_doubt
+from ..arguments.lengths_taken import raises_when_longer
+from ..calling.subjects import has_loop
+from ..measuring.vectors import leaves, shape_of, to_vec
+from ..probing.closeness import Tolerance, closeness
+from ..probing.far_numbers import has_no_number, has_numbers_by_its_steps
+from ..probing.findings import NO_NUMBER, UNKNOWN, WRONG, Finding
+from ..probing.probes import Point, Probe, truth_at
+from ..probing.variants import in_complex
+from ..reading.complex_meant import may_be_of_complex
+from ..reading.constants import constants_in
+from ..reading.said import says_real
+from ..reading.searches import Searches
+from ..reading.usage import elements_taken
+from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_part
+from .halvings import halves, is_an_end, repeats_until
+from .judging import Judging
+from .lengths_meant import at_last_places, misses_a_length, only_length, shapes_meant
+from .otherwise import PLAIN
+from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
+
+NOTHING = 1e-30
+"""The part of its slope at a point that a function has at usual numbers at which any rule would be right."""
+BESIDE_A_DEFAULT = (0.97, 1.03)
+"""Parts of a default at which it is asked whether the function has a value for other numbers, too."""
+
+
+class Settling(Judging):
+    """What was found, once all points are looked at, weighed against what nobody gave or said."""
+
+    def _settle_valueless(self) -> None:
+        """That a rule divides by zero at a length of one, where all vectors are in line, or has another value
+        there, where the first element is the last, and is right at longer ones, is no mistake; a rule that
+        nobody has asked at longer ones is judged at that.
+        """
+        if any(not is_of_one(probe) for probe in self.probes):
+            return
+        for probe, findings, compared in self.valueless:
+            self.probes.append(probe)
+            self.compared.append(compared)
+            self.findings += findings
+        self.valueless = []
+
+    def _settle_far_off(self) -> None:
+        """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
+        the function itself may have lost its digits. Numbers of which none is larger than at points where
+        the rule is right, and at which the slope is known, are small and not far away; nor are others where
+        the function is next to nothing at usual numbers: it is for those at which it has a slope.
+        """
+        wrong = [finding for finding in self.far_off if finding.level == WRONG]
+        is_meant = any(self._is_small(finding) or self._is_first_to_tell(finding) for finding in wrong)
+        if not wrong or self._wrong() or is_meant:
+            self.findings += self.far_off
+            return
+        self.findings += [finding for finding in self.far_off if finding.level != WRONG]
+        words = f"right at ordinary numbers, but not far from them: {wrong[0].words}"
+        self.findings.append(dataclasses.replace(wrong[0], check="far away", words=words, level=UNKNOWN))
+
+    def _is_small(self, finding: Finding) -> bool:
+        """Whether a rule is off at numbers smaller than usual ones, where its function has a slope."""
+        probe = finding.probe
+        if probe is None or probe.failure is not None or not probe.truth.is_smooth:
+            return False
+        usual = [_sizes(p.point) for p in self.probes if p.failure is None and not p.point.far]
+        return bool(usual) and bool(np.all(_sizes(probe.point) <= np.max(usual, axis=0)))
+
+    def _is_first_to_tell(self, finding: Finding) -> bool:
+        """Whether a rule is off where its function has a slope, and at usual numbers that has none to speak
+        of, at which any rule is right: as of `np.exp(-9000 / T)` at temperatures of about one.
+        """
+        probe = finding.probe
+        if probe is None or probe.failure is not None or not probe.truth.is_smooth:
+            return False
+        usual = [p for p in self.probes if p.truth.is_smooth and not p.point.far]
+        largest = max((_largest_slope(p) for p in usual), default=np.inf)
+        return largest <= NOTHING * _largest_slope(probe)
+
+    def _settle_longer(self) -> None:
+        """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
+        if each number of the arguments counts: it is made for the lengths that somebody tried. So is one
+        whose cotangent has another shape where the function drops the rest of an argument.
+        """
+        if self._wrong():
+            return
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        right = [p for p in self.probes if p.failure is None and id(p) not in off]
+        own = (*self.subject.rule_codes, *self.subject.helpers)
+        for probe in self.unanswered:
+            counts = probe.truth.whole and not looks_at_part(probe)
+            if (
+                misses_a_length(probe, right)
+                or any(map(self._is_right_at, at_last_places(probe)))
+                or counts and raises_when_longer(probe, right, own)
+            ):
+                self.unanswered = [one for one in self.unanswered if one is not probe]
+                self.probes.append(probe)
+                self.findings.append(failure_found(probe))
+                return
+
+    def _is_right_at(self, point: Point) -> bool:
+        """Whether the rule has an answer at a further point that is right."""
+        probe = self._probe_at(point)
+        return probe is not None and probe.failure is None and not self._is_wrong_at(probe)
+
+    def _settle_refusals(self) -> None:
+        """A rule that raises at most of the points says nothing about them by being right at the others."""
+        if self.probes and len(self.unanswered) > len(self.probes):
+            why = failure_found(self.unanswered[0]).words
+            words = f"not judged at most points: {'the rule ' if why.startswith('raises') else ''}{why}"
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
+
+    def _settle_ties(self) -> None:
+        """A rule that counts each of several equal numbers, at ties that nobody gave, gives each of them a
+        slope that it has on one side: where it is right otherwise that is told, and condemns no rule.
+        """
+        wrong = self._wrong()
+        if wrong and all(one.of_several for one in wrong) and self._right_elsewhere(wrong):
+            self.findings = [finding for finding in self.findings if finding.level != WRONG]
+            self.at_ties = wrong[0].words
+
+    def _settle_numberless(self) -> None:
+        """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
+        them: whether it is, cannot be told, unless that is by whole numbers alone, where the function's own
+        steps have a derivative.
+        """
+        wrong = self._wrong()
+        if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
+            return
+        if not all(map(_has_no_number, wrong)):
+            return
+        if any(one.probe is not None and self._is_lost_by_whole_numbers(one.probe) for one in wrong):
+            return
+        if points := self._right_elsewhere(wrong):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
+                "give --at to judge it there"
+            )
+            self._cannot_tell(wrong, NO_NUMBER, words)
+
+    def _is_lost_by_whole_numbers(self, probe: Probe) -> bool:
+        """Whether a rule has no number for the whole numbers of a point, which are in no interval that its
+        author may have had in mind, with the numbers of points at which it is right either.
+        """
+        inputs = enumerate(probe.point.inputs)
+        whole = {i: x for i, x in inputs if isinstance(x, np.ndarray) and x.dtype.kind in "iu"}
+        if not whole or not has_numbers_by_its_steps(self.subject, probe.point, probe.y):
+            return False
+        off = self._probes_off(self._wrong())
+        right = [p.point for p in self.probes if p.failure is None and id(p) not in off]
+        alike = [p for p in right if [*map(shape_of, p.inputs)] == [*map(shape_of, probe.point.inputs)]]
+        points = [p.having(tuple(whole.get(i, x) for i, x in enumerate(p.inputs)), p.origin) for p in alike]
+        values = [(point, self._usable(point)) for point in points]
+        there = [has_no_number(self.subject, point, y) for point, y in values if y is not None]
+        return bool(there) and all(there)
+
+    def _settle_searches(self) -> None:
+        """A rule that is wrong only where a loop of its function looks for something and does not find it, at
+        arguments that nobody gave, and wherever it does not, need not be for these.
+        """
+        wrong = self._wrong()
+        searches = Searches(self.subject.primal)
+        if not wrong or not searches.has_any or any(one.probe is None for one in wrong):
+            return
+        off = self._probes_off(wrong)
+        in_vain = [p for p in self.probes if searches.find_nothing(p.point.inputs, p.point.kwargs)]
+        is_throughout = all(id(probe) in off for probe in in_vain if probe.truth.is_smooth)
+        is_all = is_throughout and off <= set(map(id, in_vain))
+        if is_all and (points := self._right_elsewhere(wrong)):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {points} points, and wrong where a loop of {self.subject.name} never meets "
+                f"its break condition, as at {at}: give --at to judge it there"
+            )
+            self._cannot_tell(wrong, "answer", words)
+
+    def _settle_repeated(self) -> None:
+        """A rule of what a `while` loop of its function comes to that is wrong only at numbers of other signs
+        than those that were given, or at negative ones where none were, need not be for these: the loop may
+        end elsewhere, or never run.
+        """
+        wrong = self._wrong()
+        if not wrong or any(one.probe is None for one in wrong) or not self._is_of_a_limit():
+            return
+        off = self._probes_off(wrong)
+        same = [probe for probe in self.probes if not self._has_other_signs(probe.point)]
+        if len(same) > 2 and off.isdisjoint(map(id, same)):
+            at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
+            words = (
+                f"right at {len(same)} points, and wrong at numbers of other signs, as at {at}, where a loop "
+                f"of {self.subject.name} may not find what it looks for: give a domain"
+            )
+            self._cannot_tell(wrong, "answer", words)
+
+    def _settle_ends(self) -> None:
+        """A rule of what a bisection comes to that is wrong only where that is an end of what it halves, or
+        has no number at the pole that it comes to, need not be for such arguments: there was nothing between
+        the ends to be found.
+        """
+        wrong = self._wrong()
+        is_search = halves(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
+        if not wrong or any(one.probe is None for one in wrong) or not is_search:
+            return
+        off = self._probes_off(wrong)
+        ended = [probe for probe in self.probes if id(probe) in off and _has_numbers(probe)]
+        if not ended or not all(map(self._is_at_an_end, ended)):
+            return
+        if points := self._right_elsewhere(wrong, fewest=1):
+            at = self.shown(ended[0].point)
+            words = (
+                f"right at {points} point{'s' * (points > 1)}, and wrong where {self.subject.name} comes to "
+                f"an end of what it searches, as at {at}: give --at to judge it there"
+            )
+            self._cannot_tell(wrong, "answer", words)
+
+    def _is_at_an_end(self, probe: Probe) -> bool:
+        """Whether nothing was found between the ends of what is halved."""
+        return is_an_end(probe.truth.y, probe.point.floats, self.subject.codes)
+
+    def _is_of_a_limit(self) -> bool:
+        """Whether the function repeats steps until they fit, and its rule repeats none."""
+        return repeats_until(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
+
+    def _settle_defaults(self) -> None:
+        """A rule that is wrong only at numbers of other signs than those that were given or drawn, where the
+        function has a value for the very default of a parameter and none for numbers close to it, need not be
+        for these: 1 / 0.5 happens to be whole, and then there is a power of a negative number. A default that
+        is whole itself, as in `x**2.0`, is no accident.
+        """
+        wrong = self._wrong()
+        defaults = self._fractional_defaults()
+        if not wrong or not defaults or any(one.probe is None for one in wrong):
+            return
+        off = self._probes_off(wrong)
+        strange = [probe.point for probe in self.probes if id(probe) in off]
+        usual = [p.point for p in self.probes if id(p) not in off and p.point.origin in PLAIN]
+        if len(usual) < 3 or not all(map(self._has_signs_of_nobody, strange)):
+            return
+        for i in defaults:
+            if all(self._is_alone(point, i) for point in strange) and not self._is_alone(usual[0], i):
+                name, at = self.subject.names[i], self.shown(strange[0])
+                words = (
+                    f"right at {len(self.probes) - len(off)} points, and wrong at numbers of other signs, as "
+                    f"at {at}, where {self.subject.name} has a value for {name} = {strange[0].inputs[i]:g}, "
+                    "and not for numbers close to it: give a domain"
+                )
+                self._cannot_tell(wrong, "answer", words)
+                return
+
+    def _has_signs_of_nobody(self, point: Point) -> bool:
+        """Whether a number has a sign that was neither given nor drawn."""
+        is_drawn = self.source.drawn and point.origin in PLAIN
+        return not is_drawn and self._has_other_signs(point)
+
+    def _fractional_defaults(self) -> list[int]:
+        """The positions of the inputs that nobody gave, and which are numbers that are not whole."""
+        inputs = self.first.inputs
+        those = self._positions_of_defaults()
+        return [i for i in those if isinstance(inputs[i], float) and not inputs[i].is_integer()]
+
+    def _is_alone(self, point: Point, i: int) -> bool:
+        """Whether the function has no value on either side of a number that it has one for."""
+        x = point.inputs[i]
+        if not isinstance(x, (int, float)):
+            return False
+        beside = (_replaced(point.inputs, i, x * factor) for factor in BESIDE_A_DEFAULT)
+        return not any(self._is_usable(point.moved(inputs, "beside")) for inputs in beside)
+
+    def _has_other_signs(self, point: Point) -> bool:
+        """Whether a number has another sign than the one that was given or, where none was, is negative."""
+        pairs = ((x, first) for x, first in zip(point.inputs, self.first.inputs) if _is_real(x))
+        if self.source.drawn:
+            return any(np.any(np.sign(x) < 0) for x, _ in pairs)
+        return any(_has_another_sign(x, first) for x, first in pairs)
+
+    def _settle_lengths(self) -> None:
+        """A rule that is right for arrays of a length that stands in its text, and answers with such for
+        others, may be for these alone: whether others are meant nobody has said.
+        """
+        wrong = self._wrong()
+        if any(one.probe is None for one in wrong) or not self.source.drawn or not self.source.is_guessed:
+            return
+        right = [probe for probe in self.probes if probe.failure is None]
+        literals = {c for code in self.subject.rule_codes for c in constants_in(code) if type(c) is int}
+        meant = shapes_meant([one.probe for one in wrong if one.probe], right, literals.__contains__)
+        if meant:
+            names = [self.subject.names[i] for i in meant]
+            lengths = " x ".join(map(str, next(iter(meant.values()))))
+            words = (
+                f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
+                "others: give --at to judge it at lengths that it is for"
+            )
+            self._cannot_tell(wrong, "answer", words)
+
+    def _settle_one_length(self) -> None:
+        """A rule that is right for arrays of one length, which stands in its text, and raises for all others
+        that its function takes, may be for these alone: nobody has said that they are meant.
+        """
+        is_open = self.source.drawn and self.source.is_guessed
+        if not is_open or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
+            return
+        own = {c for code in self.subject.rule_codes for c in constants_in(code) if type(c) is int}
+        functions = (code for code in self.subject.codes if code not in self.subject.rule_codes)
+        written = own - {c for code in functions for c in constants_in(code)}
+        length = only_length(self.probes, self.unanswered)
+        is_read = length in elements_taken(self.subject.primal).values()  # `c[0]` and `c[1]` of a plane
+        if length in written and not is_read:
+            words = (
+                f"right for arrays of length {length}, which stands in the rule, and raises for others: "
+                "give --at to judge it at those that are intended"
+            )
+            self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
+
+    def _settle_symmetric(self) -> None:
+        """A rule that is wrong for square matrices of ours, or near symmetric ones that were given, in
+        several cotangents, and right for symmetric ones, is written for these where no single change makes it
+        right for the others.
+        """
+        if any(one.diff for one in self.diagnoses) or not (those := self._right_if_symmetric()):
+            return
+        domain = ", ".join(f'"{name}": "symmetric"' for name in those)
+        words = (
+            f"right for symmetric {' and '.join(those)}, and wrong for others: "
+            f'say which it is for, domain={{{domain}}} or "square"'
+        )
+        self._cannot_tell(self._wrong(), "answer", words)
+        self.diagnoses = ()
+
+    def _right_if_symmetric(self) -> list[str]:
+        """The arguments, by name, for which a rule that is wrong in several cotangents is right where they
+        are symmetric; none where others are meant.
+        """
+        wrong = self._wrong()
+        if self.source.drawn:
+            is_open = self.source.is_guessed
+        else:
+            is_open = any(map(is_symmetric_matrix, self.first.inputs))
+        is_of_numbers = all(one.argument is not None or one.check == "value" for one in wrong)
+        is_of_one = len({finding.argument for finding in wrong}) < 2
+        if not is_open or self.subject.reverse is None or is_of_one or not is_of_numbers:
+            return []
+        drawn = [self.first, *(self._point(number) for number in range(1, 3))]
+        found = meant_symmetric(drawn, self._probe_at)
+        if not self.source.drawn and not all(is_symmetric_matrix(self.first.inputs[i]) for i in found):
+            return []
+        if self.source.drawn and all(map(self._is_usable, cut_short(self.first))):
+            return []
+        return [self.subject.names[i] for i in found]
+
+    def _wrong(self) -> list[Finding]:
+        """What was found to be wrong."""
+        return [finding for finding in self.findings if finding.level == WRONG]
+
+    def _cannot_tell(self, wrong: list[Finding], check: str, words: str) -> None:
+        """What is wrong is set aside: whether it is meant, nobody has said."""
+        self.set_aside = words
+        self.findings = [finding for finding in self.findings if finding.level != WRONG]
+        self.findings.append(Finding(check, words, UNKNOWN, probe=wrong[0].probe))
+
+    def _probes_off(self, wrong: list[Finding]) -> set[int]:
+        """The probes, by identity, at which something is wrong."""
+        off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
+        return off | {id(finding.probe) for finding in wrong}
+
+    def _right_elsewhere(self, wrong: list[Finding], fewest: int = 2) -> int:
+        """At how many points a rule is right that is wrong at others which nobody gave; none where there are
+        too few.
+        """
+        if not self.source.drawn or not self.source.is_guessed:
+            return 0
+        found = self._probes_off(wrong)
+        usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
+        return len(self.probes) - len(found) if len(usual) >= fewest else 0
+
+    def _look_beside(self) -> None:
+        """Note for which kinds close to those judged a rule that is right has another answer, or wrong
+        numbers: whether they are meant nobody has said.
+        """
+        is_right = not any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
+        is_brief = self.depth == "quick" or self.is_witness
+        if not is_right or is_brief or self.subject.reverse is None:
+            return
+        self._look_at_complex()
+        for one, args in self.source.beside():
+            found = self._probe_at(self._point_of(args))
+            if found is None or is_refusal(found.failure, odd=True):
+                continue
+            if isinstance(found.failure, RuleShapeError):
+                self.beside.append(Answered(one, SHAPE))
+            elif found.failure is None:
+                compared = closeness(found, Tolerance.of(found, self.rtol, self.atol), forward=False)
+                if compared.wrong.any():
+                    self.beside.append(Answered(one, NUMBERS))
+        name = in_doubt(self.beside, self.subject.names, self.first.constant)
+        if name is not None and any(shape_of(probe.truth.y) for probe in self.probes):
+            words = (
+                f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
+                f'say which it is for, domain={{"{name}": "number"}} or "vector"'
+            )
+            self.findings.append(Finding("answer", words, UNKNOWN))
+
+    def _look_at_complex(self) -> None:
+        """Whether the rule of a function that is as usual for complex numbers, and says nothing of them, is
+        right for these: at the first point of as many axes as any.
+        """
+        primal = self.subject.primal
+        if "complex" in self.varied or not may_be_of_complex(primal) or says_real(primal):
+            return
+        plain = [p.point for p in self.probes if p.failure is None and not is_odd(p.point)]
+        first = max(plain, key=_most_axes, default=None)
+        point = None if first is None else in_complex(first, np.random.default_rng(0))
+        y = None if point is None else self._in_complex_value(point)
+        if point is not None and y is not None:
+            found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+            self.not_for_complex = found.failure is None and self._is_wrong_at(found)
+
+    def _point_of(self, args: tuple) -> Point:
+        """The point of arguments that were drawn of kinds beside those judged."""
+        first = dataclasses.replace(self.first, forms=())  # they are of what is judged
+        return first.moved(self._inputs(args), "of other kinds", guessed=True)
+
+    def _unknown_findings(self) -> Iterator[Finding]:
+        """Leaves of which no number could be measured at any point, and arguments without any."""
+        if self.unanswered and not self.probes:
+            words = failure_found(self.unanswered[0]).words
+            raised = words.startswith("raises ")
+            more = f"give your own: %rule_check {self.subject.name} --at ARGS"
+            words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"
+            yield Finding("answer", words, UNKNOWN)
+        if self.refused and not self.probes:
+            words = f"the rule refuses every point: {failure_found(self.refused[0]).words}"
+            yield Finding("answer", words, UNKNOWN)
+        if self.missing and self.probes:
+            of = " and ".join(self.missing)
+            words = f"the cotangent of {of} is not implemented; only the others were judged"
+            yield Finding("answer", words, UNKNOWN)
+        if self.probes and not any(probe.truth.inputs for probe in self.probes):
+            words = "no number among the arguments can vary"
+            yield Finding("measurement", words, UNKNOWN)
+        forward = self.subject.reverse is None
+        known: dict[str, bool] = {}
+        usual = [(p, c) for p, c in self.compared if not is_odd(p.point)]
+        for compared in [c.of_rows(p.usual) for p, c in usual or self.compared]:
+            for leaf in compared.columns:
+                block = slice(leaf.start, leaf.stop)
+                there = bool(compared.known[:, block].any()) or leaf.start == leaf.stop
+                known[leaf.name] = known.get(leaf.name, False) or there
+        for name, is_known in known.items():
+            if not is_known:
+                what = f"the {'tangent' if forward else 'cotangent'} of {name}"
+                yield Finding(
+                    "measurement",
+                    f"no two differences agree on {what} at any point: a kink, a jump, or noise",
+                    UNKNOWN,
+                    name,
+                )
+
+
+def _largest_slope(probe: Probe) -> float:
+    return float(np.abs(probe.truth.slopes.value).max(initial=0.0))
+
+
+def _sizes(point: Point) -> np.ndarray:
+    """The size of the largest number of each input."""
+    return np.array([np.abs(to_vec(x)[0]).max(initial=0.0) for x in point.floats])
+
+
+def _has_no_number(finding: Finding) -> bool:
+    """Whether what is wrong with an answer is nan or inf."""
+    probe = finding.probe
+    if probe is None or probe.failure is not None:
+        return False
+    return not np.all(np.isfinite(probe.answers)) or not np.all(np.isfinite(to_vec(probe.y)[0]))
+
+
+def _has_numbers(probe: Probe) -> bool:
+    """Whether an answer is made of finite numbers."""
+    return probe.failure is not None or bool(np.all(np.isfinite(probe.answers)))
+
+
+def _has_another_sign(x: Any, first: Any) -> bool:
+    """Whether a number has another sign than the one in its place, or, in an array of another shape, a sign
+    that none has.
+    """
+    if np.shape(x) == np.shape(first):
+        return bool(np.any(np.sign(x) * np.sign(first) < 0))
+    return any(bool(np.any(np.sign(x) == sign)) and not np.any(np.sign(first) == sign) for sign in (-1, 1))
+
+
+def _replaced(inputs: tuple, i: int, x: Any) -> tuple:
+    """The inputs with another one at one position."""
+    return (*inputs[:i], x, *inputs[i + 1 :])
+
+
+def _most_axes(point: Point) -> int:
+    """The number of axes of the array that has most, also in structs."""
+    return max((len(leaf.shape) for leaf in leaves(point.inputs)), default=0)
+
+
+def _is_real(x: Any) -> bool:
+    """Whether an argument is a real number or an array of such."""
+    return isinstance(x, (int, float, np.generic, np.ndarray)) and np.asarray(x).dtype.kind in "if"

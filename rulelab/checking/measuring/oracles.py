@@ -1,0 +1,582 @@
+"""Derivatives measured with an error bar, and given only where two families of differences agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..findiff import noise_level
+
+RATIO = 3.0
+"""From one step of the ladder of central differences to the next."""
+LEVELS = 6
+"""Steps of the ladder."""
+FIRST = 0.3
+"""The first step of the ladder, as a part of the length on which the function is thought to change."""
+NODES = np.array([0.09, 0.32, 0.66, 1.0])
+"""Where the one-sided differences look, as parts of their own largest step."""
+ONE_SIDED = 2.0
+"""That largest step, as a multiple of the smallest one the chosen central difference was made from."""
+NEAR_NOISE = 1e-6
+"""Distance of the points at which noise is looked for, as a part of the same length."""
+JUMP = 1e-9
+"""The part of its value by which a function may jump close to `x`: less is taken for rounding within it."""
+LEAP = 1e-2
+"""The part of its largest number by which a function may jump between `x` and the points of the differences.
+If any number of the output leaps, those beside it say nothing either: an eigenvector with another sign."""
+TOO_NOISY = 1e-3
+"""The noise, as a part of the values, at which nothing is known: it may be a very fast oscillation."""
+LOWER_ORDER = 0.1
+"""The part of the last extrapolation that counts as error, beside the change from step to step."""
+SAFETY = 2.0
+"""By how much an error bar is longer than the error that was estimated."""
+_NO_VALUE = (ArithmeticError, ValueError, IndexError)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Numbers found by differences, each with its error bar.
+
+    Attributes
+    ----------
+    value : ndarray of float64
+        The numbers; nan where there is none.
+    error : ndarray of float64
+        How far off each may be, in the same shape; inf where the function has no value nearby, or where
+        two families of differences do not agree, as at a kink, a jump or the edge of a domain.
+
+    Examples
+    --------
+    >>> found = measured_jacobian(np.abs, np.array([0.0, -2.0]))
+    >>> found.known()
+    array([[False,  True],
+           [ True,  True]])
+    """
+
+    value: np.ndarray
+    error: np.ndarray
+
+    def known(self) -> np.ndarray:
+        """Where there is a number: true where the error bar is finite."""
+        return np.isfinite(self.error)
+
+
+def measured_jvp(f: Callable[..., Any], x: np.ndarray, v: np.ndarray, *, domain: Any = None) -> Measured:
+    """The derivative of `f(x + t * v)` by `t` at 0, for `f` from real vectors to real vectors.
+
+    A point at which `f` raises ArithmeticError or ValueError, or has no finite real value, is left out.
+
+    Parameters
+    ----------
+    f : callable
+        A function from vectors of shape (n,) to vectors of shape (m,). It gets a fresh vector at each call,
+        about 27 times, and up to 50 where the first steps were not the right ones.
+    x, v : numpy.ndarray
+        The point and the direction, of shape (n,).
+    domain : optional
+        (lo, hi), numbers or arrays of shape (n,): `f` is only called between them.
+
+    Returns
+    -------
+    Measured
+        `value` and `error`, both of shape (m,).
+
+    Raises
+    ------
+    ValueError
+        If `x` lies outside the domain; also what `f` raises at `x` itself.
+
+    Examples
+    --------
+    >>> found = measured_jvp(np.sin, np.array([1.0]), np.array([2.0]))
+    >>> bool(abs(found.value[0] - 2 * np.cos(1.0)) <= found.error[0] < 1e-9)
+    True
+    """
+    x, v = _vector(x, "x"), _vector(v, "v")
+    if v.shape != x.shape:
+        raise ValueError(f"the direction has shape {v.shape}, the point {x.shape}")
+    value, error = _Measurement(f, x, v[None, :], domain).run()
+    return Measured(value[0], error[0])
+
+
+def measured_jacobian(f: Callable[..., Any], x: np.ndarray, *, domain: Any = None) -> Measured:
+    """The Jacobian of `f`, from real vectors to real vectors, at `x`: `value[k, i]` is d f(x)[k] / d x[i].
+
+    `f` is called about 20 times for each column, and up to 36 times for a few. All else is as in
+    `measured_jvp`.
+
+    Two families of differences must agree. The first are central differences with six steps, each a third
+    of the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
+    (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side
+    separately: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how
+    exactly `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: for a step
+    function they do not. The error bar is what the extrapolation still changed, plus the noise, plus the
+    distance between the families.
+
+    Parameters
+    ----------
+    f : callable
+        A function from vectors of shape (n,) to vectors of shape (m,).
+    x : numpy.ndarray
+        The point, of shape (n,).
+    domain : optional
+        (lo, hi), numbers or arrays of shape (n,): `f` is only called between them.
+
+    Returns
+    -------
+    Measured
+        `value` and `error`, both of shape (m, n).
+
+    Raises
+    ------
+    ValueError
+        If `x` lies outside the domain.
+
+    Examples
+    --------
+    >>> found = measured_jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]), np.array([2.0, 3.0]))
+    >>> np.round(found.value, 8)
+    array([[3., 2.],
+           [0., 6.]])
+    """
+    x = _vector(x, "x")
+    value, error = _Measurement(f, x, None, domain).run()
+    return Measured(np.ascontiguousarray(value.T), np.ascontiguousarray(error.T))
+
+
+def complex_step(f: Callable[..., Any], x: float) -> Any:
+    """The derivative at `x` from one value beside the real line, `f(x + ih).imag / h`; None where `f` is not
+    shown to be analytic there.
+
+    `f` takes a number and returns a number or an array. The result is exact to rounding. What has no complex
+    derivative (`abs`, `norm`, `var`, `slogdet`, a conjugate) loses the imaginary part, and would give 0 or a
+    part of the derivative. So the number counts only where the value is complex, its real part is `f(x)`, and
+    it is within the error bar of `measured_jvp`.
+
+    W. Squire and G. Trapp, "Using Complex Variables to Estimate Derivatives of Real Functions", SIAM Review
+    40 (1998) 110-112, doi:10.1137/S003614459631241X.
+
+    >>> float(complex_step(np.sin, 1.0)) == float(np.cos(1.0))
+    True
+    >>> print(complex_step(np.abs, -2.0), complex_step(lambda x: x * np.abs(x), 2.0))
+    None None
+    """
+    x = float(x)
+    step = 2.0**-100 * max(abs(x), 1.0)
+    try:
+        with np.errstate(all="ignore"):
+            plain, beside = np.asarray(f(x)), np.asarray(f(complex(x, step)))
+    except (TypeError, AttributeError, *_NO_VALUE):
+        return None
+    if plain.dtype.kind not in "fiu" or beside.dtype.kind != "c" or beside.shape != plain.shape:
+        return None
+    if not np.allclose(beside.real, plain, rtol=1e-13, atol=0.0):
+        return None
+    return _confirmed_by_differences(f, x, beside.imag / step)
+
+
+def mp_derivative(f: Callable[..., Any], x: float) -> float | None:
+    """The derivative at `x` of a scalar function with 50 digits, rounded to a float; None where its code does
+    not run on mpmath numbers.
+
+    Code that turns the number into a float on its way (`math.sin`) loses the digits, and would give a wrong
+    derivative; so the number counts only within the error bar of `measured_jvp`.
+
+    >>> mp_derivative(lambda x: x**3 / (1 + x), 2.0) == 28 / 9
+    True
+    >>> import math
+    >>> print(mp_derivative(lambda x: x * math.sin(x), 2.0))
+    None
+    """
+    import mpmath
+
+    x = float(x)
+    try:
+        with mpmath.workdps(50):
+            value = mpmath.diff(f, mpmath.mpf(x))
+    except (TypeError, AttributeError, *_NO_VALUE, mpmath.libmp.NoConvergence):
+        return None
+    if not isinstance(value, mpmath.mpf):
+        return None
+    return _confirmed_by_differences(f, x, np.asarray(float(value)))
+
+
+def _confirmed_by_differences(f: Callable, x: float, derivative: np.ndarray) -> Any:
+    """The derivative where differences agree with each entry of it, else None."""
+    if not np.all(np.isfinite(derivative)):
+        return None
+    try:
+        found = measured_jvp(lambda t: np.ravel(f(float(t[0]))), np.array([x]), np.ones(1))
+    except (TypeError, *_NO_VALUE):
+        return None
+    apart = np.abs(found.value - derivative.ravel())
+    if not np.all(apart <= found.error + 1e-14 * np.abs(derivative.ravel())) or not found.known().all():
+        return None
+    return derivative[()] if derivative.ndim else float(derivative)
+
+
+def _vector(x: Any, name: str) -> np.ndarray:
+    x = np.array(x, dtype=np.float64)
+    if x.ndim != 1:
+        raise ValueError(f"{name} must be a vector, not of shape {x.shape}")
+    return x
+
+
+@dataclass
+class _Found:
+    """What a family says: value and error bar for each (column, output), and the smallest step in it."""
+
+    value: np.ndarray
+    bar: np.ndarray
+    step: np.ndarray
+
+    def or_better(self, other: _Found) -> _Found:
+        take = other.bar < self.bar
+        return _Found(*(np.where(take, b, a) for a, b in zip(self._all(), other._all())))
+
+    def or_else(self, other: _Found) -> _Found:
+        """The other one where this one has nothing at all."""
+        take = ~np.isfinite(self.bar)
+        return _Found(*(np.where(take, b, a) for a, b in zip(self._all(), other._all())))
+
+    def _all(self):
+        return self.value, self.bar, self.step
+
+
+@dataclass
+class _Measurement:
+    """One point of one function: columns are the directions, None for the unit vectors."""
+
+    f: Callable
+    x: np.ndarray
+    directions: np.ndarray | None
+    domain: Any
+    calls: int = field(default=0, init=False)
+    near: np.ndarray = field(init=False)  # the values at `x` and six points close to it
+    near_step: np.ndarray = field(init=False)  # from one of these points to the next, for each column
+    away: np.ndarray = field(init=False)  # and as a vector
+
+    def run(self) -> tuple[np.ndarray, np.ndarray]:
+        """Value and error, of shape (columns, outputs)."""
+        with np.errstate(all="ignore"):
+            self.at_x = self._first()
+            if not self.x.size or not self.at_x.size:
+                return np.zeros((2, self.columns, self.at_x.size))  # type: ignore[return-value]
+            self._set_scales()
+            self._look_near()
+            return self._answer()
+
+    # --- asking the function
+
+    def _first(self) -> np.ndarray:
+        y = np.asarray(self.f(self.x.copy()))
+        self.calls += 1
+        if y.dtype.kind not in "fiub":
+            raise TypeError(f"the function must return a real vector, not one of {y.dtype}")
+        y = np.array(y, np.float64)
+        if y.ndim != 1:
+            raise ValueError(f"the function must return a vector, not something of shape {y.shape}")
+        return y
+
+    def _ask(self, point: np.ndarray) -> np.ndarray:
+        """The function's values there; nan where there are none, and at an infinite distance, over which no
+        change makes a slope.
+        """
+        self.calls += 1
+        if np.any(np.isinf(point) & np.isfinite(self.x)):
+            return np.full_like(self.at_x, np.nan)
+        try:
+            y = np.asarray(self.f(point))
+        except (TypeError, *_NO_VALUE):  # a power of what is negative there is complex, and no float takes it
+            return np.full_like(self.at_x, np.nan)
+        if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
+            return np.full_like(self.at_x, np.nan)
+        return np.array(y, np.float64)
+
+    def _moved(self, column: int, t: float) -> tuple[np.ndarray, float]:
+        """The values at distance `t` in a direction, and the distance that was gone in fact."""
+        if not self.below[column] <= t <= self.above[column]:
+            return np.full_like(self.at_x, np.nan), t
+        point = self.x.copy()
+        if self.directions is None:
+            point[column] += t
+            gone = point[column] - self.x[column]
+            return self._ask(point), gone
+        v = self.directions[column]
+        moving = v != 0
+        point[moving] += t * v[moving]
+        return self._ask(point), t
+
+    # --- how far to go
+
+    @cached_property
+    def columns(self) -> int:
+        return self.x.size if self.directions is None else len(self.directions)
+
+    def _set_scales(self) -> None:
+        size = np.abs(self.x)
+        small, big = np.where(size == 0, 1.0, np.minimum(size, 1.0)), np.maximum(size, 1.0)
+        low, high = (np.broadcast_to(end, self.x.shape) for end in self.domain or (-np.inf, np.inf))
+        if np.any((self.x < low) | (high < self.x)):  # what is not a number is not outside
+            raise ValueError("the point lies outside the domain")
+        ends = np.stack([low, high]) - self.x
+        if self.directions is None:
+            self.small, self.big, (self.below, self.above) = small, big, ends
+            self.unit = np.where(size == 0, 0.0, 2 * np.spacing(size))
+            self._set_edge()
+            return
+        v = self.directions
+        speed = np.where(v == 0, np.nan, np.abs(v))
+        pair = ends[:, None, :] / np.where(v == 0, np.nan, v)
+        self.below = np.fmax.reduce(pair.min(axis=0), axis=1, initial=-np.inf)
+        self.above = np.fmin.reduce(pair.max(axis=0), axis=1, initial=np.inf)
+        self.small = np.nan_to_num(np.fmin.reduce(small / speed, axis=1), nan=1.0)
+        self.big = np.nan_to_num(np.fmin.reduce(big / speed, axis=1), nan=1.0)
+        self.unit = np.zeros(self.columns)
+        self._set_edge()
+
+    def _set_edge(self) -> None:
+        """Which columns have room on one side only, by the domain; others are found out when `f` is asked."""
+        self.edge = np.minimum(self.above, -self.below) <= 1e-3 * FIRST * self.small
+
+    def _rounded(self, steps: np.ndarray) -> np.ndarray:
+        """Steps that can be added to `x` exactly, as far as possible; beside the least numbers they are more
+        units long than there are numbers for.
+        """
+        unit = np.where(self.unit > 0, self.unit, np.nan)
+        units = np.round(steps / unit)
+        return np.where((np.abs(steps) > 4 * unit) & np.isfinite(units), units * unit, steps)
+
+    def _look_near(self) -> None:
+        """Seven points close to `x` and to each other: how exact the function is, and which way it goes."""
+        self._look_along(self._near(NEAR_NOISE * self.small))
+        kind: Any = np.finfo(np.float64)
+        if _is_single(self.near) and self._is_single_further_off():
+            kind = np.finfo(np.float32)
+            self._look_along(self._near(np.maximum(1e-3 * self.small, 4 * kind.eps * self.big)))
+        self.eps, self.tiny, self.size = float(kind.eps), float(kind.tiny), np.abs(self.at_x)
+        found = 2 * noise_level(self.near) + self.tiny
+        self.noise = np.where(np.isfinite(found), found, 100 * self.eps * self.size)
+        self.noise[self._jumps()] = np.inf
+
+    def _is_single_further_off(self) -> bool:
+        """Whether the values are those of float32 elsewhere too, where they need not be equal."""
+        near, step, away = self.near, self.near_step, self.away
+        self._look_along(self._near(0.0137 * self.small))
+        single = _is_single(self.near)
+        self.near, self.near_step, self.away = near, step, away
+        return single
+
+    def _jumps(self) -> np.ndarray:
+        """Whether most of the points close to `x` lie on a line and some do not: no noise looks so."""
+        steps = np.diff(self.near, axis=0)
+        usual = np.median(steps, axis=0)
+        off = np.abs(steps - usual)
+        largest = off.max(axis=0)
+        alike = (off <= 0.01 * largest).sum(axis=0) >= len(steps) - 2
+        rounding = (
+            np.abs(usual) * self.eps * np.max(np.abs(self.x / self.away), where=self.away != 0, initial=0.0)
+        )
+        return alike & (largest > 100 * rounding + max(100 * self.eps, JUMP) * np.abs(self.near).max(axis=0))
+
+    def _near(self, step: np.ndarray) -> np.ndarray:
+        """The step for six points on one side of `x`: within the domain, and negative for those below."""
+        step = np.maximum(self._rounded(step), self.unit)
+        step = np.minimum(step, np.maximum(self.above, -self.below) / 8)
+        return step * np.where(self.above > 7 * step, 1.0, -1.0)
+
+    def _look_along(self, step: np.ndarray) -> None:
+        """The values at `x` and at six points in equal steps, to the other side if there are none here."""
+        self._ask_along(step)
+        other_side = np.where(step > 0, -self.below, self.above)
+        lost = np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum()
+        if lost and np.all(other_side > 7 * np.abs(step)):
+            self._ask_along(-step)
+
+    def _ask_along(self, step: np.ndarray) -> None:
+        self.near_step = step
+        self.away = step if self.directions is None else step[0] * self.directions[0]
+        self.near = np.stack([self.at_x, *(self._ask(self.x + k * self.away) for k in range(1, 7))])
+
+    # --- the two families
+
+    def _answer(self) -> tuple[np.ndarray, np.ndarray]:
+        scale = self._scale()
+        found = self._ladder(scale)
+        again = self._again(found, scale)
+        if again is not None:
+            found = found.or_better(again)
+        return self._confirmed(found)
+
+    def _scale(self) -> np.ndarray:
+        """The length on which the function seems to change: where `x` is far from 1, its size or 1."""
+        scale = self.small.copy()
+        for column in np.flatnonzero(self.big >= 30 * self.small).tolist():
+            near = self._slope(column, self.small[column])
+            noise = 3 * (self.noise + self.eps * np.abs(self.at_x)) / (0.25 * self.small[column])
+            for far in self.big[column] * np.array([1.0, 1 / 30, 1 / 1000]):
+                slope = self._slope(column, far) if far > 30 * self.small[column] else np.nan
+                if np.all(np.abs(near - slope) <= 0.15 * np.maximum(np.abs(near), np.abs(slope)) + noise):
+                    scale[column] = far
+                    break
+        return scale
+
+    def _slope(self, column: int, scale: float) -> np.ndarray:
+        (high, above), (low, below) = self._moved(column, 0.25 * scale), self._moved(column, -0.25 * scale)
+        return (high - low) / (above - below)
+
+    def _ladder(self, scale: np.ndarray, wanted: np.ndarray | None = None) -> _Found:
+        """Central differences with falling steps, extrapolated; one-sided ones at an edge."""
+        sides = np.stack([self.above, -self.below])
+        room = np.where(self.edge, sides.max(axis=0), sides.min(axis=0))
+        first = np.minimum(FIRST * scale, 0.9 * room)
+        steps = self._rounded(first * RATIO ** -np.arange(LEVELS)[:, None])
+        shape = (LEVELS, self.columns, self.at_x.size)
+        high, low = np.full(shape, np.nan), np.full(shape, np.nan)
+        up, down = steps.copy(), -steps
+        for column in range(self.columns) if wanted is None else np.flatnonzero(wanted).tolist():
+            for k in range(LEVELS):
+                high[k, column], up[k, column] = self._moved(column, steps[k, column])
+                low[k, column], down[k, column] = self._moved(column, -steps[k, column])
+        self.size = np.fmax(self.size, np.fmax.reduce(np.fmax(np.abs(high), np.abs(low)), axis=(0, 1)))
+        found = self._extrapolated(high, low, up, down, 2)
+        if not self.edge.any():
+            return found
+        middle = np.broadcast_to(self.at_x, shape)
+        right = self._extrapolated(high, middle, up, 0 * up, 1)
+        left = self._extrapolated(middle, low, 0 * up, down, 1)
+        one_sided = right.or_better(left)
+        one_sided.bar = np.where(self.edge[:, None], one_sided.bar, np.inf)
+        return found.or_else(one_sided)
+
+    def _extrapolated(self, high, low, up, down, power: int) -> _Found:
+        """The best entry of the table of extrapolated difference quotients."""
+        table = (high - low) / (up - down)[:, :, None]
+        steps = (up - down) / 2 if power == 2 else up - down
+        noise = self.noise + self.eps * np.maximum(np.abs(high), np.abs(low))
+        noise = noise * (1.0 if power == 2 else 2.0)
+        values, bars, smallest = [], [], []
+        for j in range(1, LEVELS - 1):
+            change = (table[1:] - table[:-1]) / (RATIO ** (power * j) - 1)
+            table = table[1:] + change
+            off = np.abs(np.diff(table, axis=0)) + LOWER_ORDER * np.abs(change[1:])
+            values.append(table[1:])
+            bars.append(off + _AMPLIFIED[power][j] * noise[: -j - 1] / steps[j + 1 :, :, None])
+            smallest.append(np.broadcast_to(steps[j + 1 :, :, None], off.shape))
+        bar = np.concatenate(bars)
+        bar = np.where(np.isfinite(bar) & (self.noise <= TOO_NOISY * self.size + self.tiny), bar, np.inf)
+        best = bar.argmin(axis=0)[None]
+        value, bar, step = (
+            np.take_along_axis(part, best, axis=0)[0]
+            for part in (np.concatenate(values), bar, np.concatenate(smallest))
+        )
+        return _Found(value, SAFETY * bar, step)
+
+    def _again(self, found: _Found, scale: np.ndarray) -> _Found | None:
+        """A second ladder with smaller steps for the columns in which the first one said little."""
+        noise = 1000 * (self.noise + self.eps * np.abs(self.at_x)) / scale[:, None]
+        poor = ~(found.bar <= 1e-8 * np.abs(found.value) + noise) & np.isfinite(self.at_x)
+        wanted = poor.any(axis=1)
+        if not wanted.any():
+            return None
+        close = np.where(poor, found.bar <= 1e-3 * np.abs(found.value), True).all(axis=1)
+        scale = scale * np.where(close, RATIO**-3, RATIO ** (1 - LEVELS))
+        for column in np.flatnonzero(wanted & ~self.edge & ~np.isfinite(found.bar).all(axis=1)).tolist():
+            scale[column], self.edge[column] = self._reach(column, scale[column])
+        return self._ladder(scale, wanted)
+
+    def _reach(self, column: int, scale: float) -> tuple[float, bool]:
+        """A length within which the function has values on both sides; and whether there is none, so that `x`
+        lies at the edge of where it is defined.
+        """
+        there = np.isfinite(self.at_x)
+        for shrink in range(8):
+            near = scale * 10.0**-shrink
+            ends = [self._moved(column, sign * FIRST * near)[0][there] for sign in (1, -1)]
+            if np.all(np.isfinite(ends)):
+                return near, False
+        return scale, True
+
+    def _confirmed(self, found: _Found) -> tuple[np.ndarray, np.ndarray]:
+        """The values of the first family where the second one agrees, on each side that there is."""
+        step = ONE_SIDED * np.where(np.isfinite(found.bar), found.step, np.inf).min(axis=1)
+        step = np.where(np.isfinite(step), step, 1.0)
+        spread = np.zeros_like(found.value)
+        sides = np.zeros(found.value.shape, int)
+        for sign in (1.0, -1.0):
+            value, bar, leaps = self._one_sided(sign * step, np.isfinite(found.bar).any(axis=1))
+            found.bar[leaps] = np.inf
+            there = np.isfinite(bar)
+            apart = np.abs(value - found.value)
+            apart = np.where(apart <= bar + found.bar, apart, np.inf)
+            spread = np.where(there, np.maximum(spread, apart), spread)
+            sides += there
+        error = np.where(sides > 0, found.bar + spread, np.inf)
+        known = np.isfinite(error) & np.isfinite(self.at_x)
+        known &= self._fits_near(np.where(known, found.value, np.nan))
+        return np.where(known, found.value, np.nan), np.where(known, error, np.inf)
+
+    def _fits_near(self, slope: np.ndarray) -> np.ndarray:
+        """For each output, whether the points close to `x` go the way that these derivatives say; true where
+        one of them is not known.
+
+        They do not on a flight of steps, nor where the function has derivatives along the axes only, as the
+        median of three equal numbers.
+        """
+        moves = 6 * self.near_step[:, None] * slope
+        seen = 4 * self.near[3] - 3 * self.near[0] - self.near[6]  # a parabola's slope at x, six steps long
+        rounding = 16 * (self.noise + self.eps * np.abs(self.at_x))
+        return ~(np.abs(moves.sum(axis=0) - seen) > rounding + 0.1 * np.abs(moves).sum(axis=0))
+
+    def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Extrapolated one-sided differences on one side, their error bars, inf where there are none, and the
+        columns in which a number of the output leaps on the way to `x`.
+        """
+        values = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
+        far = self._rounded(steps * NODES[:, None])
+        for column in np.flatnonzero(wanted).tolist():
+            for k in range(len(NODES)):
+                values[k, column], far[k, column] = self._moved(column, far[k, column])
+        quotients = (values - self.at_x) / far[:, :, None]
+        noise = 2 * (self.noise + self.eps * np.abs(values)) / np.abs(far)[:, :, None]
+        value = _combined(_WEIGHTS, quotients)
+        rough, rougher = (_combined(_FEWER[k], quotients[:k]) for k in (3, 2))
+        off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
+        bar = SAFETY * (off + _combined(np.abs(_WEIGHTS), noise))
+        gone = np.where(wanted, steps, np.nan)[:, None] * NODES[:, None, None]
+        return value, np.where(np.isfinite(bar), bar, np.inf), self._leaps(quotients * gone)
+
+    def _leaps(self, changes: np.ndarray) -> np.ndarray:
+        """For each column, whether the changes of some number on the way to `x` do not go to zero."""
+        rest, rough = _combined(_WEIGHTS, changes), _combined(_FEWER[3], changes[:3])
+        least = LEAP * np.max(np.abs(self.at_x), where=np.isfinite(self.at_x), initial=0.0)
+        return np.any((np.abs(rest) > least) & (np.abs(rest - rough) < 0.1 * np.abs(rest)), axis=1)
+
+
+def _is_single(values: np.ndarray) -> bool:
+    return np.array_equal(values, values.astype(np.float32), equal_nan=True)
+
+
+def _combined(weights: np.ndarray, tables: np.ndarray) -> np.ndarray:
+    """The weighted sum of some tables: `np.tensordot(weights, tables, 1)` without its search for axes."""
+    return np.dot(weights[None], tables.reshape(len(weights), -1)).reshape(tables.shape[1:])
+
+
+def _to_zero(nodes: np.ndarray) -> np.ndarray:
+    """The weights of values at these nodes in the polynomial through them, at zero."""
+    return np.array([np.prod([-b / (a - b) for b in nodes if b != a]) for a in nodes])
+
+
+def _amplified(power: int) -> list[float]:
+    """By extrapolations: the noise of their weighted quotients, of which the last has the noise 1."""
+    nodes = RATIO ** np.arange(LEVELS)
+    return [float(np.sum(np.abs(_to_zero(nodes[: j + 1] ** power)) / nodes[: j + 1])) for j in range(LEVELS)]
+
+
+_WEIGHTS = _to_zero(NODES)
+_FEWER = {k: _to_zero(NODES[:k]) for k in (2, 3)}  # the same by the nearest of them alone
+_AMPLIFIED = {1: _amplified(1), 2: _amplified(2)}

@@ -1,0 +1,205 @@
+"""Where a function is smooth at zero although its text takes a special way there, as `v * abs(v)` is: a rule
+that divides by zero has no number then, and the derivative is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from ..calling.plain_calls import plainly, silenced
+from ..calling.subjects import Subject
+from ..measuring.vectors import to_vec
+from ..reading.anatomy import last_name
+from ..reading.docstrings import said_of, words_about
+from ..reading.relations import relations_in
+from ..reading.texts import text_nodes, text_of
+from .kinks import is_twice_differentiable
+from .probes import Point, vector_function
+
+_PARTING = frozenset(
+    "abs fabs absolute sign copysign maximum minimum fmax fmin clip where heaviside norm hypot sinc prod "
+    "cumprod".split()
+)
+"""Functions that do something special about zero, or in whose arguments it is as usual as any number."""
+STEPS = (1e-3, 1e-4, 1e-5)
+"""Of differences to either side."""
+BEND = 10.0
+"""By how many times itself a slope may change on a length of one."""
+MOST_BEND = 200.0
+"""The same where a function is shown to be smooth beside numbers that are not zero, where it may be zero."""
+MOST, DIRECTIONS = 16, 4
+"""Numbers up to which a function is shown to be smooth, and directions at random along which it has to be."""
+AGREE = 1e-3
+"""How far the slopes on both sides may be apart, relative to those of the function close by."""
+
+
+def special_at_zero(f: Callable) -> frozenset[str]:
+    """The parameters that a function compares with zero or hands to functions that do something special
+    there, also under another name: it is meant for zero, and what only divides by it may not be.
+
+    >>> def drag(rho, v, area):
+    ...     speed = abs(v)
+    ...     return rho * v * speed / area
+    >>> sorted(special_at_zero(drag)), sorted(special_at_zero(lambda x, c: np.sqrt(x**2 + c)))
+    (['v'], ['x'])
+    """
+    nodes, names, made = text_nodes(f)
+    found: set[str] = set()
+    for inner in nodes:
+        if isinstance(inner, ast.Call):
+            word = last_name(inner.func)
+            if word in _PARTING:
+                given = [*inner.args, *([inner.func.value] if isinstance(inner.func, ast.Attribute) else [])]
+                found.update(name for arg in given for name in _names_in(arg, made))
+            elif word == "sqrt":
+                found.update(name for arg in inner.args for name in _squared(arg, made))
+    return names & found | told_at(f, 0.0)
+
+
+def told_at(f: Callable, mark: float) -> frozenset[str]:
+    """The parameters that a function compares with a number, also under another name: there it says what it
+    is.
+
+    >>> sorted(told_at(lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c, -2.0))
+    ['x']
+    """
+    nodes, names, made = text_nodes(f)
+    found: set[str] = set()
+    for inner in nodes:
+        sides = [inner.left, *inner.comparators] if isinstance(inner, ast.Compare) else []
+        if any(_is_number(side, mark) for side in sides):
+            found.update(name for side in sides for name in _names_in(side, made))
+    return names & found
+
+
+_MAY_BE_ZERO = re.compile(
+    r"\b(?:(?:may|can|might) (?:also )?be zero|(?:zero|0) or (?:positive|more|above|greater|larger)"
+    r"|positive or zero|non-?negative)\b"
+)
+
+
+def zero_said(f: Callable) -> frozenset[str]:
+    """The parameters of which the docstring of a function says that zero is one of their numbers.
+
+    >>> def effect(dose, half, n):
+    ...     "The effect of a drug, where half > 0 and n >= 0; dose is a number, and may be zero."
+    >>> sorted(zero_said(effect))
+    ['dose', 'n']
+    """
+    names, said = text_of(f)[1], said_of(f)
+    ends = (r for r in relations_in(said, sorted(names)) if r.sign in (">=", "<="))
+    zeros = (r for r in ends if 0.0 in (r.left.number, r.right.number) and not r.left.of + r.right.of)
+    found = {r.left.name or r.right.name for r in zeros}
+    clauses = (clause.strip().partition(" ") for clause in re.split(r"[.;:]\s", said))
+    found.update(name for name, _, rest in clauses if _MAY_BE_ZERO.search(rest))
+    found.update(name for name, words in words_about(f).items() if _MAY_BE_ZERO.search(words))
+    return names & found
+
+
+def _is_number(node: ast.expr, mark: float) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _is_number(node.operand, -mark)
+    return isinstance(node, ast.Constant) and node.value == mark
+
+
+def _names_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+            if inner.id in made and depth:
+                yield from _names_in(made[inner.id], made, depth - 1)
+
+
+def _squared(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The names of which an even power is taken within something."""
+    for inner in ast.walk(node):
+        power = inner.right if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Pow) else None
+        if isinstance(power, ast.Constant) and isinstance(power.value, int) and power.value % 2 == 0:
+            yield from _names_in(inner.left, made)  # type: ignore[attr-defined]
+
+
+def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The derivative of the value by each zero of an input, with its place, where the differences to both
+    sides agree that there is one.
+    """
+    vector, make = to_vec(point.inputs[position])
+
+    def value(at: int, step: float) -> np.ndarray:
+        moved = vector.copy()
+        moved[at] += step
+        inputs = (*point.inputs[:position], make(moved), *point.inputs[position + 1 :])
+        return to_vec(plainly(f, inputs, point.kwargs))[0]
+
+    for at in np.flatnonzero(vector == 0.0).tolist():
+        slope = slope_along(partial(value, at))
+        if slope is not None:
+            yield at, slope
+
+
+def slope_along(value: Callable[[float], np.ndarray], bend: float = BEND) -> np.ndarray | None:
+    """The derivative of a value by a step, at none, where the differences to both sides agree that there is
+    one, which does not change by more than `bend` times itself on a length of one.
+    """
+    here = value(0.0)
+    sides = [[(value(sign * h) - here) / (sign * h) for h in STEPS] for sign in (1.0, -1.0)]
+    # What differs by as much as the step is taken away: of `v * abs(v)` the slope is the step.
+    above, below = ((10 * slopes[2] - slopes[1]) / 9 for slopes in sides)
+    near = max(float(np.abs(slopes[0]).max(initial=0.0)) for slopes in sides)
+    limit = AGREE * max(near, STEPS[0])
+    changes = [np.abs(slopes[2] - slopes[1]).max(initial=0.0) for slopes in sides]
+    is_steady = max(changes) <= bend * STEPS[1] * max(near, 1.0)
+    if not (np.all(np.isfinite(above + below)) and np.all(np.abs(above - below) <= limit) and is_steady):
+        return None
+    slope = (above + below) / 2
+    return np.where(np.abs(slope) <= 1e-9 * max(near, 1.0), 0.0, slope)
+
+
+@silenced()
+def slopes_if_smooth(subject: Subject, point: Point) -> np.ndarray | None:
+    """The derivative of a function by each number that is moved, a column each, where it is shown to be
+    smooth at a point: by differences to both sides along each number and along several directions at random,
+    of which each is what the numbers say, and by second differences, which are those of a quadratic. None
+    where it is not shown.
+    """
+    x, f = vector_function(subject, point)
+    size, rng = np.maximum(1.0, np.abs(x)), np.random.default_rng(0)
+
+    def along(direction: np.ndarray) -> np.ndarray | None:
+        return slope_along(lambda step: np.asarray(f(x + step * size * direction)), MOST_BEND)
+
+    try:
+        with np.errstate(all="ignore"):
+            jacobian = _jacobian_along(along, x.size, rng)
+    except Exception:
+        return None
+    if jacobian is None or not is_twice_differentiable(subject, point, rng):
+        return None
+    return jacobian / size
+
+
+def _jacobian_along(
+    along: Callable[[np.ndarray], np.ndarray | None], size: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """The slopes along each of so many numbers, a column each; None where one is not known, or where those
+    along directions at random are not what these say.
+    """
+    units = [along(unit) for unit in np.eye(size)] if size <= MOST else [None]
+    found = [slope for slope in units if slope is not None]
+    if not found or len(found) < len(units):
+        return None
+    jacobian = np.stack(found, axis=1)
+    directions = rng.uniform(-1.0, 1.0, (DIRECTIONS, size))
+    return jacobian if all(_is_linear(along, jacobian, one) for one in directions) else None
+
+
+def _is_linear(
+    along: Callable[[np.ndarray], np.ndarray | None], jacobian: np.ndarray, direction: np.ndarray
+) -> bool:
+    slope = along(direction)
+    allowed = AGREE * (np.abs(jacobian) @ np.abs(direction) + STEPS[0])
+    return slope is not None and not np.any(np.abs(slope - jacobian @ direction) > allowed)

@@ -1,0 +1,184 @@
+"""Arguments of some kinds, drawn at random."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..reading.kinds import AS_LIST, AS_ROWS, SQUARE, Kind, dims_of
+from .perturb import few_digits
+
+SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
+"""(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
+MORE_LENGTHS = (5, 6, 8, 9)
+"""What further letters of a domain stand for, at each point."""
+MANY = 5
+"""How many elements there are at least where edges, triangles or the like join some that differ."""
+
+DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
+
+
+def draw_all(
+    kinds: tuple[Kind, ...], rng: np.random.Generator, size: int = 0, scale: float = 1.0
+) -> tuple[Any, ...]:
+    """One argument of each kind; a letter among their lengths stands for one number.
+
+    >>> kinds = Kind("matrix", dims=("m", "n")), Kind("vector", dims=("n",))
+    >>> A, x = draw_all(kinds, np.random.default_rng(1))
+    >>> A.shape, x.shape
+    ((3, 2), (2,))
+    """
+    said = [part for kind in kinds for d in dims_of(kind) for part in re.split(r"[*+]", str(d))]
+    letters = dict.fromkeys(part for part in said if not part.isdigit() and part != AS_ROWS)
+    lengths = dict(zip(letters, itertools.chain(SIZES[size % len(SIZES)], itertools.cycle(MORE_LENGTHS))))
+    for kind in kinds:
+        corners = joined_by(kind)
+        if corners and isinstance(kind.dims[-1], str) and lengths[kind.dims[-1]] < corners:
+            lengths[kind.dims[-1]] = max(MANY, corners)
+    rows = SIZES[size % len(SIZES)][1]
+    lengths[AS_ROWS] = max(2, rows) if any(kind.form in SQUARE for kind in kinds) else rows
+    drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
+    plain = [x for x, kind in zip(drawn, kinds) if kind.made is None]
+    arrays = [x for x in plain if isinstance(x, (np.ndarray, list))]
+    shortest = min([n for x in arrays for n in np.shape(x) if n], default=None)
+    if shortest is None:
+        return tuple(drawn)
+    # How many of the numbers are meant, perhaps.
+    counts = [kind.form == "integer" and not kind.dims for kind in kinds]
+    picks = [i for i, kind in enumerate(kinds) if counts[i] and kind.high < math.inf]  # what is at a place
+    if len(picks) > 1:  # places of their own
+        for i, place in zip(picks, rng.permutation(len(picks)).tolist()):
+            drawn[i] = place
+    drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
+    labels = [kind.form == "indices" and len(kind.dims) < 2 and math.isinf(kind.high) for kind in kinds]
+    groups = drawn[counts.index(True)] if sum(counts) == sum(labels) == 1 else 0
+    if groups:  # so many, none of which is empty
+        drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]
+    return tuple(drawn)
+
+
+def draw(
+    kind: Kind,
+    rng: np.random.Generator,
+    size: int = 0,
+    scale: float = 1.0,
+    lengths: Mapping[str, int] | None = None,
+) -> Any:
+    """One argument of a kind. Its numbers have eleven binary digits, so that float32 has them too.
+
+    >>> draw(Kind("vector"), np.random.default_rng(1)).shape
+    (3,)
+    """
+    if kind.made is not None:
+        parts = dict(kind.parts)
+        if (kind.low, kind.high) != (-math.inf, math.inf):  # that of the whole is that of its parts
+            parts = {n: dataclasses.replace(part, low=kind.low, high=kind.high) for n, part in kind.parts}
+        drawn_parts = {name: draw(part, rng, size, scale, lengths) for name, part in parts.items()}
+        if kind.made in (list, tuple):
+            return kind.made(drawn_parts.values())
+        return kind.made(**drawn_parts)
+    if kind.form == "option":
+        return kind.options[0]
+    if kind.form == "indices" and kind.dtype == AS_LIST:
+        return draw(dataclasses.replace(kind, dtype="int64"), rng, size, scale, lengths).tolist()
+    vector, rows, columns = SIZES[size % len(SIZES)]
+    shapes = {
+        "vector": (vector,), "list": (vector,), "matrix": (rows, columns),
+        "columns": (columns,), "rows": ((lengths or {}).get(AS_ROWS, rows),),
+    }  # fmt: skip
+    said = tuple(_length(d, lengths or {}, vector) for d in kind.dims)
+    if kind.form == "axis":
+        return int(rng.integers(-1, 2))
+    if kind.form == "integer" and said:
+        return said[0]
+    if corners := joined_by(kind):
+        return _joined(said, corners, kind.dims[1] == corners, rng)
+    if kind.form == "indices" and len(said) > 1:
+        return rng.integers(0, said[-1], said[:-1])
+    if kind.form == "integer":
+        picks = math.isfinite(kind.low) and math.isfinite(kind.high)
+        return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
+    if kind.form == "indices":
+        places = int(kind.high) if 2 <= kind.high < math.inf else vector
+        drawn = rng.integers(0, places, vector)
+        drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
+        if vector > 1 and not drawn.any():
+            drawn[:] = 1  # charges of which all are zero are a case of its own
+        if vector > 2 and (drawn == drawn[0]).all():
+            # Nor are they in order, which what sorts them could not miss; the last place may be left out.
+            drawn[1] = (drawn[1] + 1) % max(2, places - 1)
+        return drawn
+    if kind.form in ("mask", "flags"):
+        flags = rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
+        if kind.low != -1.0:
+            return flags
+        signs = np.where(flags, 1, -1)
+        signs[-1:] = -signs[0] if signs.size > 1 else signs[-1:]  # of labels there are both
+        return signs
+    if kind.form in SQUARE:
+        n = said[0] if said else max(2, rows)
+        drawn = _numbers(kind, rng, (n, n), scale)
+        if kind.form == "square":
+            return drawn + scale * n * np.eye(n)  # away from the singular ones
+        symmetric = (drawn + drawn.conj().T) / 2
+        return symmetric if kind.form == "symmetric" else symmetric + 4 * n * scale * np.eye(n)
+    drawn = _numbers(kind, rng, said or shapes.get(kind.form, ()), scale)
+    if kind.form == "number":
+        return drawn.item()
+    return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
+    """A length that is a number, a letter, a product (`m*n` of a matrix that is made flat, `4*n` of four
+    vectors one behind the other) or a sum: `m+n` where it must be more than `m`.
+    """
+    if isinstance(said, int):
+        return said
+    terms = (term.split("*") for term in said.split("+"))
+    numbers = ([int(p) if p.isdigit() else lengths.get(p, otherwise) for p in term] for term in terms)
+    return sum(map(math.prod, numbers))
+
+
+def joined_by(kind: Kind) -> int:
+    """How many elements each row, or each column, of an array of indices joins: two by edges, three by
+    triangles; none by other indices.
+    """
+    corners = [d for d in kind.dims[:2] if isinstance(d, int)] if len(kind.dims) == 3 else []
+    return corners[-1] if kind.form == "indices" and corners else 0
+
+
+def _joined(said: tuple[int, ...], corners: int, in_rows: bool, rng: np.random.Generator) -> np.ndarray:
+    """Indices of elements that differ: the distance of an element from itself has no derivative that a rule
+    could divide by. Of too few elements none are joined.
+    """
+    count, size = said[0] if in_rows else said[1], said[-1]
+    rows = [rng.permutation(size)[:corners] for _ in range(count if size >= corners else 0)]
+    drawn = np.array(rows, int).reshape(-1, corners)
+    return drawn if in_rows else drawn.T
+
+
+def _numbers(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
+    real = _reals(kind, rng, shape, scale)
+    return real + 1j * _reals(kind, rng, shape, scale) if kind.dtype.startswith("complex") else real
+
+
+def _reals(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
+    low, high = kind.low, kind.high
+    if math.isfinite(low) and math.isfinite(high):
+        drawn = low + (high - low) * rng.uniform(0.05, 0.95, shape)
+    else:
+        drawn = scale * rng.uniform(0.25, 2.5, shape)
+        if math.isfinite(low):
+            drawn = low + drawn
+        elif math.isfinite(high):
+            drawn = high - drawn
+        else:
+            drawn = drawn * rng.choice([-1.0, 1.0], shape)
+    short = few_digits(drawn)
+    return np.asarray(np.where((low < short) & (short < high), short, drawn))

@@ -1,0 +1,129 @@
+"""Where the answer of a rule leaps between two points: beside a border of one of its branches.
+
+The function has the same border there, and both sides are right; or it has another, and one of them is not.
+Of points that are drawn few lie between two borders that are close to each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..calling.subjects import Subject
+from ..measuring.vectors import leaves, to_vec
+from .perturb import fresh
+from .probes import Point, quiet, reverse_answer
+
+BESIDE = "beside a border of the rule"
+PARTS, HALVINGS = 16, 20
+"""Parts of the way between two points, and how often one is halved."""
+MOST = 4
+"""Parts, those with the largest changes first, that are halved."""
+LEAPS = 0.05
+"""The share of the change over a part that is left at a leap; of a slope next to nothing is."""
+APART = 0.01
+"""How far from a leap points are asked, as a part of the way."""
+WAYS = 8
+"""Ways on which leaps are looked for, one half of them the longest ones."""
+
+
+def beside_leaps(subject: Subject, one: Point, other: Point) -> Iterator[Point]:
+    """Points on both sides of each leap of a rule's answer on the way from one point to another."""
+
+    def at(part: float) -> Point:
+        return one.moved(tuple(_between(x, y, part) for x, y in zip(one.floats, other.floats)), BESIDE)
+
+    for leap in leaps(lambda part: _answer(subject, at(part))):
+        yield from (at(part) for part in (leap - APART, leap + APART) if 0 < part < 1)
+
+
+def ways(points: list[Point]) -> list[tuple[Point, Point]]:
+    """Pairs of points between which leaps are looked for: the first of its form with each other one, some of
+    the farthest and of the next ones.
+    """
+    starts: list[Point] = []
+    found: list[tuple[Point, Point]] = []
+    for point in points:
+        start = next((one for one in starts if are_on_a_way(one, point)), None)
+        if start is None:
+            starts.append(point)
+        else:
+            found.append((start, point))
+    far = sorted(found, key=lambda pair: -_apart(*(to_vec(one.floats)[0] for one in pair)))
+    chosen = {id(pair): pair for pair in (*far[: WAYS // 2], *found)}
+    return list(chosen.values())[:WAYS]
+
+
+def are_on_a_way(one: Point, other: Point) -> bool:
+    """Whether all between two points are arguments like theirs: of the same shapes, with the same held."""
+    pairs = list(zip(one.floats, other.floats))
+    if len(pairs) != len(one.floats) or len(pairs) != len(other.floats) or one.constant != other.constant:
+        return False
+    return all(_are_alike(x, y) for x, y in pairs)
+
+
+def _are_alike(x: Any, y: Any) -> bool:
+    if isinstance(x, float) and isinstance(y, float):
+        return True
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        return x.shape == y.shape and x.dtype == y.dtype and (x.dtype.kind in "fc" or np.array_equal(x, y))
+    try:
+        return type(x) is type(y) and (_shapes(x) == _shapes(y) if to_vec(x)[0].size else bool(x == y))
+    except Exception:  # of what is compared element by element
+        return False
+
+
+def _shapes(x: Any) -> list[tuple[str, tuple[int, ...]]]:
+    return [(leaf.name, leaf.shape) for leaf in leaves(x)]
+
+
+def _between(x: Any, y: Any, part: float) -> Any:
+    vector, back = to_vec(x)
+    return back((1 - part) * vector + part * to_vec(y)[0]) if vector.size else x
+
+
+def leaps(along: Callable[[float], np.ndarray]) -> list[float]:
+    """Where, between 0 and 1, what is `along` a way leaps.
+
+    >>> leaps(lambda t: np.array([t**2 + (t > 0.3)]))[0].__format__(".5f")
+    '0.30000'
+    >>> leaps(lambda t: np.array([np.exp(9 * t)]))
+    []
+    """
+    parts = np.linspace(0.0, 1.0, PARTS + 1)
+    rows = [along(part) for part in parts]
+    changes = np.array([_apart(a, b) for a, b in itertools.pairwise(rows)])
+    found = []
+    for i in np.argsort(-changes)[:MOST]:
+        low, high, before, after = parts[i], parts[i + 1], rows[i], rows[i + 1]
+        for _ in range(HALVINGS if changes[i] > 0 else 0):
+            middle = (low + high) / 2
+            row = along(middle)
+            if _apart(before, row) >= _apart(row, after):
+                high, after = middle, row
+            else:
+                low, before = middle, row
+        if changes[i] > 0 and _apart(before, after) >= LEAPS * changes[i]:
+            found.append(float(low + high) / 2)
+    return found
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> float:
+    """The largest change; none where one of the two is no answer."""
+    if one.shape != other.shape or not np.all(np.isfinite(one) & np.isfinite(other)):
+        return 0.0
+    return float(np.abs(one - other).max(initial=0.0))
+
+
+def _answer(subject: Subject, point: Point) -> np.ndarray:
+    """What a rule says at a point to one cotangent, of which no two elements are the same."""
+    try:
+        with quiet():
+            assert subject.reverse is not None
+            y, back = subject.reverse(*fresh(point.floats), **dict(point.kwargs))
+            return reverse_answer(back, y, np.linspace(0.5, 1.5, to_vec(y)[0].size), point)
+    except Exception:
+        return np.array([np.nan])

@@ -1,0 +1,101 @@
+"""How large a function's values and slopes are at ordinary points, for each part of its value: this tells
+which digits get lost at others. A part that is small beside others, as an energy in joules beside a
+frequency in hertz, has roundings of its own size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ..measuring.vectors import Leaf, to_vec
+from .closeness import Closeness, by_column, most, sizes_of, value_sizes
+from .probes import Point, Truth, moving
+
+
+@dataclass(frozen=True)
+class Noted:
+    """The largest slope at a point of each part of the value by each input, where "" is for all parts and for
+    all inputs; the size of each input, and of each part of the value.
+    """
+
+    slopes: dict[tuple[str, str], float]
+    inputs: dict[str, float]
+    values: dict[str, float]
+
+    @property
+    def value(self) -> float:
+        """The size of the whole value."""
+        return max(self.values.values(), default=0.0)
+
+    @property
+    def largest(self) -> float:
+        """The largest of all numbers there."""
+        return max(self.value, *self.inputs.values(), 0.0)
+
+
+def noted_at(point: Point, truth: Truth) -> Noted:
+    """What is noted of a function at a point where its slopes were measured."""
+    slopes = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
+    by_input = {"": slice(None), **_blocks(truth.inputs if truth.whole else ())}
+    by_output = {"": slice(None), **_blocks(truth.outputs)}
+    largest = {
+        (part, name): float(slopes[rows, columns].max(initial=0.0))
+        for part, rows in by_output.items()
+        for name, columns in by_input.items()
+    }
+    inputs = sizes_of(truth.inputs, to_vec(moving(point.floats, point))[0])
+    return Noted(largest, inputs, value_sizes(truth))
+
+
+def _blocks(leaves: tuple[Leaf, ...]) -> dict[str, slice]:
+    return {leaf.name: slice(leaf.start, leaf.stop) for leaf in leaves}
+
+
+def usual_slopes(noted: list[Noted], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
+    """The largest answer that slopes at such points make, to each seed for each column."""
+
+    def slope(part: str, name: str) -> float:
+        is_noted = any((part, "") in one.slopes for one in noted)
+        found = (one.slopes.get((part if is_noted else "", name), 0.0) for one in noted)
+        return max(found, default=0.0)
+
+    if forward:
+        return most(compared.seeds) * by_column(compared.columns, lambda name: slope(name, ""))
+    return _by_parts(truth, compared, slope)
+
+
+def slopes_of_values(noted: list[Noted], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
+    """The largest answer if slopes were the largest value at such points for the size of what each column is
+    of. Where a function is flat at all points that somebody gave, no other is known.
+    """
+    values: dict[str, float] = {}
+    inputs: dict[str, float] = {}
+    for one in noted:
+        values |= {name: max(size, values.get(name, 0.0)) for name, size in one.values.items()}
+        inputs |= {name: max(size, inputs.get(name, 0.0)) for name, size in one.inputs.items()}
+    largest, smallest = max(values.values(), default=0.0), min(filter(None, inputs.values()), default=0.0)
+
+    def slope(part: str, name: str) -> float:
+        size = inputs.get(name, 0.0) if name else smallest
+        return values.get(part, largest) / size if size else 0.0
+
+    if forward:
+        return most(compared.seeds) * by_column(compared.columns, lambda name: slope(name, ""))
+    return _by_parts(truth, compared, slope)
+
+
+def _by_parts(truth: Truth, compared: Closeness, slope: Callable[[str, str], float]) -> np.ndarray:
+    """The largest answer that one part of the value makes by its slopes, to each seed for each column."""
+
+    def of_column(part: str, name: str) -> float:
+        return slope(part, name if compared.whole else "")
+
+    largest = np.zeros(compared.found.shape)
+    for part in truth.outputs:
+        slopes = by_column(compared.columns, partial(of_column, part.name))
+        largest = np.maximum(largest, most(compared.seeds[:, part.start : part.stop]) * slopes)
+    return largest

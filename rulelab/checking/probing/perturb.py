@@ -1,0 +1,343 @@
+"""Arguments beside given ones: at and around numbers of the code, mirrored, tied, moved by a last digit, laid
+out otherwise in memory; and random tangents.
+"""
+
+from __future__ import annotations
+
+import copy
+import dis
+import functools
+import itertools
+import math
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...tangents.zeros import NoTangent
+from ..measuring.copies import own_copies
+from ..measuring.vectors import to_vec
+from ..reading.constants import LOADING, constants_in
+from ..reading.kinds import Kind
+
+
+class WithTangent(NamedTuple):
+    """An argument and the tangent that a test shall use for it; NoTangent makes it a constant."""
+
+    value: Any
+    tangent: Any
+
+
+def with_tangent(x: Any, dx: Any) -> WithTangent:
+    """An argument of a test together with its tangent, in place of a random one.
+
+    With `NoTangent()` the argument is a constant of the test: it is not perturbed, and its cotangent is not
+    checked.
+
+    >>> with_tangent(2.0, 1.0).tangent
+    1.0
+    """
+    return WithTangent(x, dx)
+
+
+def rand_tangent(x: Any, rng: np.random.Generator | None = None) -> Any:
+    """A random tangent for `x`: two decimals, between -9 and 9, never zero, in the structure of `x`.
+
+    Short decimals make a failing test readable. Arrays keep shape and dtype, complex numbers get both parts;
+    integers, text, functions and whatever else cannot be moved get NoTangent(). A structure without any
+    number gives NoTangent() too.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rand_tangent(1.0, rng), rand_tangent("a", rng)
+    (7.66, NoTangent())
+    """
+    rng = np.random.default_rng() if rng is None else rng
+    vector, back = to_vec(x)
+    if not vector.size:
+        return NoTangent()
+    return back(_short_decimals(rng, vector.size))
+
+
+def _short_decimals(rng: np.random.Generator, count: int) -> np.ndarray:
+    return rng.integers(1, 901, count) * rng.choice([-1.0, 1.0], count) / 100
+
+
+def few_digits(x: np.ndarray) -> np.ndarray:
+    """The nearest numbers with eleven binary digits: exact in every floating dtype."""
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.round(mantissa * 2048) / 2048, exponent)
+
+
+def are_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> bool:
+    """Whether the numbers of the first of each pair of arguments are the smaller ones; yes, where they
+    cannot be compared.
+    """
+    for i, j in pairs:
+        first, second = args[i], args[j]
+        if all(isinstance(x, (int, float, np.ndarray)) for x in (first, second)):
+            if np.size(first) and np.size(second) and not np.max(first) < np.min(second):
+                return False
+    return True
+
+
+def put_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> tuple:
+    """The arguments with all numbers of the second of each pair above those of the first."""
+    found = list(args)
+    for i, j in pairs:
+        if not are_in_order(args, [(i, j)]):
+            by = np.max(found[i]) - np.min(found[j])
+            whole = np.asarray(found[j]).dtype.kind in "iu"  # a whole number stays one
+            found[j] = found[j] + (int(np.floor(by)) + 1 if whole else by + 0.5)
+    return tuple(found)
+
+
+def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
+    """The numbers that stand in some code, where its branches may part; zero is always one.
+
+    >>> landmarks([(lambda x: x * 3.0 if x in (1.0, 2.0) else x).__code__])
+    (0.0, 1.0, 2.0, 3.0)
+    """
+    return tuple(sorted({0.0}.union(*map(_numbers_in, codes)), key=abs))
+
+
+@functools.lru_cache(maxsize=256)  # each edit of a rule is asked at a hundred points
+def _numbers_in(code: types.CodeType) -> frozenset[float]:
+    constants = (*constants_in(code), *_looked_for(code))
+    numbers = (x for x in constants if isinstance(x, (int, float)) and not isinstance(x, bool))
+    return frozenset(float(x) for x in numbers if abs(x) < 1e6)
+
+
+def _looked_for(code: types.CodeType) -> Iterator[Any]:
+    """The literals of a tuple or a set in which some code looks for something."""
+    for before, operation in itertools.pairwise(dis.get_instructions(code)):
+        if operation.opname == "CONTAINS_OP" and isinstance(before.argval, (tuple, frozenset)):
+            yield from before.argval
+
+
+def compared(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
+    """The numbers other than zero with which some code compares: there its branches do part.
+
+    >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__])
+    (11.0,)
+    """
+    found: dict[float, None] = {}
+    for code in codes:
+        operations = list(dis.get_instructions(code))
+        for before, operation in itertools.pairwise(operations):
+            value: Any = before.argval if before.opname in LOADING else None
+            is_number = type(value) in (int, float) and value and abs(value) < 1e6
+            if operation.opname == "COMPARE_OP" and is_number:
+                found[float(value)] = None
+    return tuple(found)
+
+
+def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:
+    """The same arguments twice, with each number moved first to one side of a landmark, then to the other,
+    not far from it."""
+    size = to_vec(args)[0].size
+    sides = rng.choice([-1.0, 1.0], size)
+    for signs in (sides, -sides):
+        left = iter(signs * rng.uniform(0.0625, 0.5, size) * max(1.0, abs(landmark)) * 0.5)
+
+        def moved(vector: np.ndarray, away: Iterator[float] = left) -> np.ndarray:
+            return few_digits(landmark + np.array(list(itertools.islice(away, vector.size))))
+
+        yield revalued(args, moved)
+
+
+def beyond(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
+    """The same arguments with all numbers on the other side of zero, further away than a landmark."""
+    size = abs(landmark)
+    return revalued(args, lambda vector: few_digits(-size * rng.uniform(1.0625, 1.5, vector.size)))
+
+
+def mirrored(args: tuple) -> Iterator[tuple]:
+    """The same arguments, in each one of them with the other sign."""
+    for i, x in enumerate(args):
+        if to_vec(x)[0].size:
+            yield (*args[:i], *revalued((x,), np.negative), *args[i + 1 :])
+
+
+def exactly(args: tuple, mark: float) -> Iterator[tuple]:
+    """The same arguments, in each the first number of one of them exactly a landmark."""
+
+    def first(vector: np.ndarray) -> np.ndarray:
+        return np.concatenate([[mark], vector[1:]])
+
+    for i, x in enumerate(args):
+        if to_vec(x)[0].size:
+            yield (*args[:i], *revalued((x,), first), *args[i + 1 :])
+
+
+def with_all_digits(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments, each times a number close to one: not in single precision any more, but still
+    symmetric where they were."""
+    return revalued(args, lambda vector: vector * (1.0 + rng.uniform(0.25, 1.0) * 2.0**-13))
+
+
+def narrow_gaps(landmarks: Iterable[float]) -> Iterator[tuple[float, float]]:
+    """Neighbours among numbers of some code that lie too close together for a point of `near` to come
+    between them, though not as close as rounding.
+
+    >>> list(narrow_gaps((0.0, 1.0, 1.0001, -2.0)))
+    [(1.0, 1.0001)]
+    """
+    for low, high in itertools.pairwise(sorted(landmarks)):
+        size = max(1.0, abs(low), abs(high))
+        if 1e-6 * size < high - low <= 0.0625 * size:
+            yield low, high
+
+
+def between(args: tuple, low: float, high: float, rng: np.random.Generator) -> tuple:
+    """The same arguments with their numbers moved to between two others."""
+    return revalued(args, lambda vector: low + (high - low) * rng.uniform(0.25, 0.75, vector.size))
+
+
+def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: float = 1.0) -> tuple:
+    """The same arguments with every number multiplied by another between 0.6 and 1.4 (and `scale`)."""
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        factors = scale * rng.uniform(0.6, 1.4, vector.size)
+        if flips:
+            signs = rng.choice([-1.0, 1.0], vector.size)
+            signs[rng.integers(vector.size)] = -1.0
+            # A single number is as far from zero as before: nearer, it may be in another branch.
+            factors = factors * signs if vector.size > 1 else -np.ones(1)
+        zero = vector == 0
+        return few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
+
+    return revalued(args, moved)
+
+
+def tied(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments in which some numbers are equal: within an argument, and between arguments."""
+    pool: list[float] = []
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        if not pool:
+            pool.extend(vector[:2])
+        return rng.choice(np.array(pool), vector.size) if pool else vector
+
+    return revalued(args, moved)
+
+
+def in_pairs(args: tuple) -> tuple:
+    """The same arguments in which each second number is the one before it: of its own argument, so that it is
+    in the domain of that.
+    """
+
+    def moved(vector: np.ndarray) -> np.ndarray:
+        return np.repeat(vector[::2], 2)[: vector.size]
+
+    return revalued(args, moved)
+
+
+def nudged(args: tuple, rng: np.random.Generator) -> tuple:
+    """The same arguments, each number moved by about one last digit of its dtype, equal ones apart: a rule
+    may do another thing where numbers are equal, and is to be asked beside that.
+    """
+    found = []
+    digits = _digits_apart(np.concatenate([np.zeros(0), *(to_vec(x)[0] for x in args)]), rng)
+    for x in args:
+        vector, back = to_vec(x)
+        eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
+        mine, digits = np.split(digits, [vector.size])
+        moved = back(vector * (1.0 + eps * mine))
+        found.append(laid_out_like(x, moved))  # it may be what a rule goes wrong with
+    return tuple(found)
+
+
+def _digits_apart(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """By how many last digits to move each number, so that no two that are equal stay so."""
+    digits = rng.choice([-1.0, 1.0, 2.0], numbers.size)
+    _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
+    for number in np.flatnonzero(sizes > 1):
+        digits[group == number] = rng.permutation(sizes[number]) - sizes[number] // 2 + rng.choice([0.0, 1.0])
+    return digits
+
+
+def opposed(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
+    """The same arguments, the first number of each with another sign than in the others, where its kind has
+    both signs.
+    """
+    found = []
+    for x, other, kind in zip(args, others, kinds):
+        (vector, back), reference = to_vec(x), to_vec(other)[0]
+        free = kind.low == -math.inf and kind.high == math.inf and kind.form != "positive definite"
+        same = vector.size and reference.size and vector[0] * reference[0] > 0
+        found.append(back(-vector) if free and same else x)
+    return tuple(found)
+
+
+def all_equal(args: tuple) -> tuple:
+    """The same arguments in which all numbers are the first one that is not zero."""
+    numbers = to_vec(args)[0]
+    first = [*numbers[numbers != 0], 1.0][:1]
+    return revalued(args, lambda vector: np.resize(first, vector.size))
+
+
+def revalued(args: tuple, moved: Callable[[np.ndarray], np.ndarray]) -> tuple:
+    """Copies of arguments whose numbers are those that `moved` makes of theirs, argument by argument."""
+    found = []
+    for x in args:
+        vector, back = to_vec(x)
+        found.append(back(moved(vector)) if vector.size else copy.deepcopy(x))
+    return tuple(found)
+
+
+def in_float32(args: tuple) -> tuple | None:
+    """The same arguments in single precision; None if there is no double among them that can be."""
+    found = tuple(_single(x) for x in args)
+    return found if any(f is not x for f, x in zip(found, args)) else None
+
+
+def _single(x: Any) -> Any:
+    if isinstance(x, np.ndarray) and x.dtype in (np.float64, np.complex128):
+        return x.astype(np.float32 if x.dtype == np.float64 else np.complex64)
+    return x
+
+
+def laid_out_otherwise(args: tuple, how: str = "gaps") -> tuple | None:
+    """The same arguments with their arrays in Fortran order and with gaps between elements, or `how`
+    "backwards" or "transposed" in memory; None without arrays that can lie so.
+    """
+    least = 2 if how == "transposed" else 1
+    found = tuple(
+        _LAYOUTS[how](x) if isinstance(x, np.ndarray) and x.size > 1 and x.ndim >= least else x for x in args
+    )
+    return found if any(f is not x for f, x in zip(found, args)) else None
+
+
+def fresh(args: tuple) -> tuple:
+    """Copies of arguments that lie in memory as these do."""
+    return tuple(laid_out_like(x, own_copies((x,))[0]) for x in args)
+
+
+def laid_out_like(x: Any, other: Any) -> Any:
+    """`other`, which if it is an array as `x` is lies in memory as that does."""
+    if not (isinstance(x, np.ndarray) and isinstance(other, np.ndarray)) or other.size < 2:
+        return other
+    if x.flags.c_contiguous or x.size < 2:
+        return other
+    how = "backwards" if min(x.strides) < 0 else "transposed" if x.flags.f_contiguous else "gaps"
+    return _LAYOUTS[how](other)
+
+
+def _with_gaps(x: np.ndarray) -> np.ndarray:
+    wide = np.zeros(tuple(2 * n for n in x.shape), x.dtype, order="F")
+    view = wide[tuple(slice(None, None, 2) for _ in x.shape)]
+    view[...] = x
+    return view
+
+
+def _backwards(x: np.ndarray) -> np.ndarray:
+    turned = tuple(slice(None, None, -1) for _ in x.shape)
+    return x[turned].copy()[turned]
+
+
+_LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "gaps": _with_gaps,
+    "backwards": _backwards,
+    "transposed": lambda x: x.T.copy().T,
+}

@@ -1,0 +1,691 @@
+"""One point of a check: the derivative there by differences, what the rule says, which lines it reached."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ...tangents.zeros import NoTangent
+from ..calling.plain_calls import are_unshared, plainly, plainly_lent, silenced
+from ..calling.subjects import Subject, raw_pullback
+from ..measuring import oracles
+from ..measuring.copies import own_keywords
+from ..measuring.difference_methods import FiniteDifferenceMethod, estimate_step
+from ..measuring.measured_once import same_numbers_as
+from ..measuring.vectors import (
+    Leaf,
+    cotangent_like,
+    cotangent_reader,
+    cotangent_vec,
+    leaves,
+    shape_of,
+    to_vec,
+    vector_in,
+)
+from ..reading.relations import NOTHING_SAID, Related
+from . import forms
+from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks
+
+FEW = 64
+"""Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
+DIRECTIONS, FEWEST, SEEDS = 8, 3, 3
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a function is looked at.
+
+    `origin` says in words where the numbers come from; `constant` are the positions of the inputs that are
+    not moved; `bounds` has the open interval of each input outside of which the function is never asked,
+    and `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are
+    passed are whole numbers. A point is `guessed` where it is not the caller's own, and `told` where the
+    docstring speaks of arrays like these all the same; `far` where digits may be lost, and an `edge` where
+    overflow is no mistake: on a number of the code, in single precision. Where it is `turned`, cotangents
+    are transposed in memory. `ordered` are pairs of positions of which the first has the smaller numbers,
+    and `related` is what the function itself says of the numbers it is for; `lengths` has what it says in
+    numbers of the lengths of each input, as of points of a plane.
+    """
+
+    inputs: tuple
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    origin: str = "given"
+    constant: frozenset[int] = frozenset()
+    bounds: tuple[tuple[float, float], ...] = ()
+    forms: tuple[str | None, ...] = ()
+    like: tuple | None = None
+    guessed: bool = False
+    far: bool = False
+    edge: bool = False
+    turned: bool = False
+    told: bool = False
+    ordered: tuple[tuple[int, int], ...] = ()
+    related: Related = NOTHING_SAID
+    lengths: tuple[tuple[tuple[int | str, ...], ...], ...] = ()
+
+    def held_axes(self, position: int) -> frozenset[int]:
+        """The axes of the input at this position that have the one length for which the function is."""
+        if not 0 <= position < len(self.lengths):
+            return frozenset()
+        shape = shape_of(self.floats[position])
+        said = next((dims for dims in self.lengths[position] if len(dims) == len(shape)), ())
+        return frozenset(axis for axis, (n, length) in enumerate(zip(shape, said)) if n == length)
+
+    @cached_property
+    def cotangents_read(self) -> tuple[Callable[[Any], np.ndarray], ...]:
+        """What makes a real vector of a cotangent, for each input; thousands are read at one point."""
+        return tuple(map(cotangent_reader, self.floats))
+
+    @property
+    def floats(self) -> tuple:
+        """The inputs with floats where these are whole numbers: what a derivative is by."""
+        return self.inputs if self.like is None else self.like
+
+    def is_inside(self) -> bool:
+        """Whether the numbers lie strictly within the bounds of their inputs, and matrices are as said."""
+        pairs = zip(self.floats, self.bounds)
+        if not all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs):
+            return False
+        if not are_in_order(self.floats, self.ordered) or not self.related.hold(self.inputs):
+            return False
+        return all(forms.is_of_form(form, x) for form, x in zip(self.forms, self.floats))
+
+    def moved(self, inputs: tuple, origin: str, **more: Any) -> Point:
+        """Another point like this one, which is a guess; inputs that are held fixed keep their values unless
+        they come in another shape, and symmetric ones are symmetric.
+        """
+        pairs = enumerate(zip(self.floats, inputs))
+        held = tuple(
+            mine if i in self.constant and shape_of(mine) == shape_of(x) else x for i, (mine, x) in pairs
+        )
+        if any(self.forms):
+            held = tuple(forms.conformed(form, x) for form, x in itertools.zip_longest(self.forms, held))
+        return self.having(held, origin, **more)
+
+    def having(self, inputs: tuple, origin: str, **more: Any) -> Point:
+        """A guess with exactly these inputs."""
+        usual = {"like": None, "guessed": True, "far": False, "edge": False, "turned": False, "told": False}
+        changed = {**usual, **more}
+        return dataclasses.replace(self, inputs=inputs, origin=origin, **changed)
+
+    def symmetric(self, position: int) -> bool:
+        """Whether the input at this position moves among symmetric matrices."""
+        return position < len(self.forms) and self.forms[position] in forms.SYMMETRIC
+
+    def limits(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The bounds of each number of the vector of what is moved; None where there are none."""
+        if not self.bounds:
+            return None
+        sizes = [0 if i in self.constant else to_vec(x)[0].size for i, x in enumerate(self.floats)]
+        low, high = (np.repeat([b[side] for b in self.bounds], sizes) for side in (0, 1))
+        return low, high
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What differences say of a function at a point.
+
+    `directions` are columns (unit vectors, for a small function) and `slopes` the derivative of the output
+    along each of them: of shape (numbers out, directions). Where they are not unit vectors each moves one
+    argument alone, so that it is known whose derivative is wrong; `columns` are the directions by argument.
+    `close_by` keeps the slopes measured close by, once they have been asked for: many a change of one rule
+    is tried at a point, and they are those of the function.
+    """
+
+    y: Any
+    inputs: tuple[Leaf, ...]
+    outputs: tuple[Leaf, ...]
+    directions: np.ndarray
+    slopes: oracles.Measured
+    whole: bool
+    columns: tuple[Leaf, ...] = ()
+    close_by: list[Any] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether a derivative was found everywhere: at a kink or a jump a rule may give what it likes."""
+        return bool(self.slopes.known().all())
+
+    @property
+    def jacobian(self) -> oracles.Measured:
+        """The matrix of the function, (numbers out, numbers in), where it is small enough to be known."""
+        if not self.whole:
+            raise ValueError("the Jacobian was measured in a few directions only")
+        return self.slopes
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A point with what was measured there and what the rule said.
+
+    In reverse, row i of `answers` is the cotangent of all inputs for the cotangent `seeds[i]` of the
+    output: unit vectors first where the function is small (`units` of them), random ones after. Forwards,
+    column i of `answers` is the tangent of the output for `seeds[i]`, a tangent of the inputs. `failure` is
+    what the rule raised instead; a pullback is `spent` that raises it for a cotangent to which it would have
+    had an answer, had it been called for the first time. `lines` are those of its code that ran. After the
+    unit vectors come the `odd` seeds: zero, large and tiny ones, and numbers of the code.
+    """
+
+    point: Point
+    truth: Truth
+    y: Any = None
+    seeds: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    answers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    units: int = 0
+    failure: Exception | None = None
+    raw: Any = None
+    lines: frozenset[tuple[types.CodeType, int]] = frozenset()
+    odd: int = 0
+    spent: bool = False
+
+    @property
+    def usual(self) -> np.ndarray:
+        """Which seeds are no odd ones, as indices."""
+        return np.delete(np.arange(len(self.seeds)), np.s_[self.units : self.units + self.odd])
+
+    def of_usual_seeds(self) -> Probe:
+        """The same without the odd seeds."""
+        rows = self.usual
+        return dataclasses.replace(self, seeds=self.seeds[rows], answers=self.answers[rows], odd=0)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The Jacobian that the rule stands for, from its answers to unit cotangents: (out, in)."""
+        if not self.units:
+            raise ValueError("the rule was asked for a few cotangents only")
+        return self.answers[: self.units]
+
+
+def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """The primal at a point as a function of one real vector, and that vector.
+
+    It gets numbers in double precision whatever the dtype of the inputs, and copies of everything.
+    """
+    wide = _widened(point)
+    vector, back = to_vec(moving(wide, point))
+
+    limits = point.limits()
+    of_form = [i for i in range(len(wide)) if point.symmetric(i) and i not in point.constant]
+    made_anew = are_unshared(wide) and not any(isinstance(wide[i], np.ndarray) for i in point.constant)
+    ask = plainly_lent(subject.primal, point.kwargs) if made_anew else partial(_asked, subject, point)
+
+    def as_held(moved: tuple) -> tuple:
+        inputs = list(moved)
+        for position in of_form:
+            inputs[position] = forms.symmetric_part(inputs[position])
+        for position in point.constant:
+            inputs[position] = wide[position]
+        return tuple(inputs)
+
+    def f(moved: np.ndarray) -> np.ndarray:
+        if limits is not None and not np.all((limits[0] < moved) & (moved < limits[1])):
+            raise ValueError("outside the domain of the check")
+        inputs = back(moved)
+        return vector_in(ask(as_held(inputs) if of_form or point.constant else inputs))
+
+    return vector, f
+
+
+def _asked(subject: Subject, point: Point, inputs: tuple) -> Any:
+    return plainly(subject.primal, inputs, point.kwargs)
+
+
+def _widened(point: Point) -> tuple:
+    return tuple(_double(x) for x in point.floats)
+
+
+def _double(x: Any) -> Any:
+    if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "fc" and x.dtype.itemsize < 16:
+        wide = np.complex128 if x.dtype.kind == "c" else np.float64
+        if x.dtype != wide:
+            return x.astype(wide)
+    return x
+
+
+def moving(inputs: tuple, point: Point) -> tuple:
+    """The inputs with None for those that are held."""
+    return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
+
+
+@silenced()
+def truth_at(
+    subject: Subject,
+    point: Point,
+    rng: np.random.Generator,
+    y: Any = None,
+    fdm: FiniteDifferenceMethod | None = None,
+) -> Truth:
+    """The derivative of the primal at a point by two families of differences, and by `fdm` where it is given:
+    a number counts only where all agree.
+    """
+    vector, f = vector_function(subject, point)
+    y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
+    outputs = leaves(y, "y")
+    count, size = vector.size, (outputs[-1].stop if outputs else 0)
+    named = named_leaves(subject, point)
+    if not count or not size:
+        nothing = oracles.Measured(np.zeros((size, count)), np.zeros((size, count)))
+        return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
+    if count <= FEW and size <= FEW:
+        measured = _sharp(_jacobian(subject, point, f, vector), y, vector)
+        measured = _alike_close_by(f, vector, np.eye(count), measured, rng)
+        if _jumps(f, vector, named):
+            measured = oracles.Measured(np.full((size, count), np.nan), np.full((size, count), np.inf))
+        if fdm is not None:
+            own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
+            measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
+        return Truth(y, named, outputs, np.eye(count), measured, whole=True)
+    directions, of_arguments = _directions(rng, named, point)
+    columns = [oracles.measured_jvp(f, vector, d, domain=point.limits()) for d in directions.T]
+    slopes = oracles.Measured(
+        np.stack([c.value for c in columns], 1), np.stack([c.error for c in columns], 1)
+    )
+    slopes = _alike_close_by(f, vector, directions, _sharp(slopes, y, vector), rng)
+    if fdm is not None:
+        given = [_by_method(fdm, f, vector, d) for d in directions.T]
+        slopes = _agreed(slopes, np.stack([c for c, _ in given], 1), np.stack([e for _, e in given], 1))
+    return Truth(y, named, outputs, directions, slopes, whole=False, columns=of_arguments)
+
+
+def _jacobian(subject: Subject, point: Point, f: Callable, vector: np.ndarray) -> oracles.Measured:
+    """The Jacobian of the function at a point: from before, where the check has been at these numbers."""
+    wide, limits = _widened(point), point.limits()
+    measure = partial(oracles.measured_jacobian, f, vector, domain=limits)
+    if point.kwargs or not are_unshared(wide):
+        return measure()
+    symmetric = tuple(i for i in range(len(wide)) if point.symmetric(i))
+    within = () if limits is None else tuple(map(same_numbers_as, limits))
+    inputs = tuple(same_numbers_as(x, i not in point.constant) for i, x in enumerate(wide))
+    where = (inputs, point.constant, symmetric, within)
+    return subject.jacobians.at(subject.primal, where, measure)
+
+
+CLOSE_BY, NEARER, ALIKE = 2.0**-13, 2.0**-22, 0.05
+"""Where slopes beside a kink are looked at, by which steps, and how much they may differ from each other."""
+NEIGHBOURS = 32
+"""At how many points: a cell that takes a sixth of the surroundings is missed once in 300 times."""
+
+
+def _alike_close_by(
+    f: Callable,
+    x: np.ndarray,
+    directions: np.ndarray,
+    measured: oracles.Measured,
+    rng: np.random.Generator,
+) -> oracles.Measured:
+    """The measurement without the slopes that are others close by, of the outputs that have a kink at `x`.
+
+    A partial derivative may exist where the function has no derivative: `clip(a, b, b)` does not change with
+    `a` where a is b, and close by it does. There a rule may give anything in between.
+    """
+    known = measured.known()
+    kinked = known.any(1) & ~known.all(1)
+    error, size = measured.error.copy(), max(1.0, float(np.abs(x).max(initial=0.0)))
+    largest = np.fmax.reduce(np.abs(measured.value), 1)
+    for j in np.flatnonzero(known[kinked].any(0)):
+        step = NEARER * size * directions[:, j]
+        for _ in range(NEIGHBOURS):
+            point = x + CLOSE_BY * size * rng.choice([-1.0, 1.0], x.size) * rng.uniform(0.5, 1.0, x.size)
+            try:
+                with np.errstate(all="ignore"):
+                    slope = (f(point + step) - f(point - step)) / (2 * NEARER * size)
+            except Exception:
+                continue  # outside the domain
+            there = measured.value[:, j]
+            if slope.shape == there.shape:
+                bound = ALIKE * (np.abs(slope) + np.abs(there)) + 1e-2 * largest
+                error[kinked & (np.abs(slope - there) > bound), j] = np.inf
+    return oracles.Measured(np.where(np.isfinite(error), measured.value, np.nan), error)
+
+
+JUMP = 1e-2
+"""A change of the largest number by this part, within a millionth of the argument, is a jump."""
+
+
+def _jumps(f: Callable, x: np.ndarray, named: tuple[Leaf, ...]) -> bool:
+    """Whether some number of the output is another at the point itself than close by.
+
+    Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
+    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again. Close by is what
+    is so for each argument: beside a thousand, a share that moved as far would be far away.
+    """
+    here, step = f(x), np.full(x.size, 2.0**-20)
+    for leaf in named:
+        step[leaf.start : leaf.stop] *= max(1.0, float(np.abs(x[leaf.start : leaf.stop]).max(initial=0.0)))
+    signs = np.where(np.arange(x.size) % 2, 1.0, -1.0)
+    for direction in (signs, -signs):
+        try:
+            there = f(x + step * direction)
+        except Exception:
+            continue
+        with np.errstate(all="ignore"):
+            if there.shape != here.shape or np.any(np.abs(there - here) > JUMP * np.abs(here).max()):
+                return bool(np.abs(here).max() > 0)
+    return False
+
+
+def _by_method(
+    fdm: FiniteDifferenceMethod, f: Callable, x: np.ndarray, direction: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative of f along a direction by a method of the caller's, and its estimated error."""
+
+    def along(t: float) -> np.ndarray:
+        return f(x + t * direction)
+
+    step, error = estimate_step(fdm, along, 0.0)
+    return np.asarray(fdm(along, 0.0, step)), np.broadcast_to(
+        np.nan_to_num(error, nan=0.0), np.shape(along(0.0))
+    )
+
+
+def _agreed(measured: oracles.Measured, value: np.ndarray, error: np.ndarray) -> oracles.Measured:
+    """The measurement where another one agrees with it, within ten of its own error bars."""
+    with np.errstate(all="ignore"):
+        apart = np.abs(measured.value - value)
+        agree = apart <= 10 * (error + measured.error) + 1e-6 * np.abs(value)
+    return oracles.Measured(np.where(agree, measured.value, np.nan), np.where(agree, measured.error, np.inf))
+
+
+BLUNT = 1e-3
+"""Error bars longer than this part of the largest number of their output say nothing."""
+
+
+def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measured:
+    """The measurement without the numbers of which hardly a digit is known.
+
+    A derivative of zero has no digits: there it counts how little it is beside the value over the argument.
+    """
+    known = measured.known()
+    largest = np.where(known, np.abs(measured.value), 0.0).max(1, initial=0.0, keepdims=True)
+    size = float(np.abs(to_vec(y)[0]).max(initial=0.0)) / max(1.0, float(np.abs(x).max(initial=0.0)))
+    enough = BLUNT * np.maximum(np.abs(measured.value), np.maximum(1e-3 * largest, 0.1 * size)) + 1e-9
+    blunt = ~known | (measured.error > enough)
+    return oracles.Measured(np.where(blunt, np.nan, measured.value), np.where(blunt, np.inf, measured.error))
+
+
+def _directions(
+    rng: np.random.Generator, named: tuple[Leaf, ...], point: Point
+) -> tuple[np.ndarray, tuple[Leaf, ...]]:
+    """For each argument some dense random directions, then some unit vectors; as columns, and whose "
+    "they are."""
+    sizes = [0 if i in point.constant else to_vec(x)[0].size for i, x in enumerate(point.floats)]
+    ends, count = np.cumsum(sizes), sum(sizes)
+    each = max(FEWEST, DIRECTIONS // max(1, sum(map(bool, sizes))))
+    tables: list[np.ndarray] = []
+    found: list[Leaf] = []
+    for size, end in zip(sizes, ends.tolist()):
+        if not size:
+            continue
+        first = next(leaf for leaf in named if leaf.stop > end - size)
+        dense = max(2, each - DIRECTIONS + 3)
+        table = np.zeros((count, dense + min(size, each - dense)))
+        signs = rng.choice([-1.0, 1.0], (size, dense))
+        table[end - size : end, :dense] = signs * rng.integers(1, 5, (size, dense)) / 4
+        picked = rng.choice(size, table.shape[1] - dense, replace=False)
+        table[end - size + picked, dense + np.arange(picked.size)] = 1.0
+        start = found[-1].stop if found else 0
+        name = first.name.split(".")[0].split("[")[0]
+        stop = start + table.shape[1]
+        found.append(dataclasses.replace(first, name=name, start=start, stop=stop, shape=()))
+        tables.append(table)
+    return np.concatenate(tables, 1), tuple(found)
+
+
+def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
+    found: list[Leaf] = []
+    for i, x in enumerate(moving(point.floats, point)):
+        name = subject.names[i] if i < len(subject.names) else f"argument {i + 1}"
+        start = found[-1].stop if found else 0
+        found += [
+            dataclasses.replace(leaf, start=leaf.start + start, stop=leaf.stop + start)
+            for leaf in leaves(x, name)
+        ]
+    return tuple(found)
+
+
+def probe_reverse(
+    subject: Subject,
+    point: Point,
+    truth: Truth,
+    rng: np.random.Generator,
+    own: np.ndarray | None = None,
+    watched: bool = True,
+) -> Probe:
+    """The rule asked for cotangents at a point of known derivative; `own` seeds come in place of random
+    ones. Which lines run is `watched`, if so asked: that takes as long as everything else.
+    """
+    assert subject.reverse is not None
+    size = truth.outputs[-1].stop if truth.outputs else 0
+    units = size if truth.whole else 0
+    drawn = _random_seeds(rng, SEEDS, size) if own is None else own
+    odd = _odd_seeds(subject, truth, drawn) if own is None else drawn[:0]
+    seeds = np.concatenate([*([np.eye(size)] if units else []), odd, drawn])
+    y: Any = None
+    raw: Any = None
+    rows: list[np.ndarray] = []
+    with watched_lines(subject, watched) as lines, quiet():
+        try:
+            y, back = subject.reverse(*fresh(point.inputs), **own_keywords(point.kwargs))
+            like = truth.y
+            with contextlib.suppress(Exception):
+                raw = raw_pullback(back)(cotangent_like(like, drawn[0]))
+            for seed in seeds:
+                rows.append(reverse_answer(back, like, seed, point))
+        except Exception as error:
+            spent = raw is not None and answers(subject, point, like, seeds[len(rows)])
+            return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines), spent=spent)
+    return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines), len(odd))
+
+
+def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = None) -> bool:
+    """Whether a reverse rule has an answer at a point with the value `y`, to one cotangent."""
+    if subject.reverse is None:
+        return False
+    seed = to_vec(y)[0] if seed is None else seed
+    with contextlib.suppress(Exception), quiet():
+        _, back = subject.reverse(*fresh(point.inputs), **own_keywords(point.kwargs))
+        reverse_answer(back, y, seed, point)
+        return True
+    return False
+
+
+def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
+    """What the rule answers to the same seeds at other inputs of the same form; None where it fails."""
+    point = dataclasses.replace(probe.point, inputs=inputs)
+    with quiet():
+        try:
+            if subject.reverse is not None:
+                _, back = subject.reverse(*fresh(inputs), **own_keywords(point.kwargs))
+                return np.array([reverse_answer(back, probe.truth.y, seed, point) for seed in probe.seeds])
+            return np.array([answer_to(seed, subject, point, probe.truth.y)[1] for seed in probe.seeds])
+        except Exception:
+            return None
+
+
+def value_again(subject: Subject, probe: Probe, inputs: tuple) -> Any:
+    """The value that the rule gives at other inputs of the same form."""
+    point = dataclasses.replace(probe.point, inputs=inputs)
+    kwargs = own_keywords(point.kwargs)
+    with quiet():
+        if subject.reverse is not None:
+            return subject.reverse(*fresh(inputs), **kwargs)[0]
+        assert subject.forward is not None
+        return subject.forward(tangents_of(point, probe.seeds[0]), *fresh(inputs), **kwargs)[0]
+
+
+def parts_dropped(subject: Subject, probe: Probe) -> bool:
+    """Whether NumPy warns of a reverse rule that it puts complex numbers into a real buffer."""
+    assert subject.reverse is not None
+    with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        with contextlib.suppress(Exception):  # what it raises is told by those who ask for its answers
+            _, back = subject.reverse(*fresh(probe.point.inputs), **own_keywords(probe.point.kwargs))
+            raw_pullback(back)(cotangent_like(probe.truth.y, probe.seeds[-1]))
+    return any(issubclass(warning.category, np.exceptions.ComplexWarning) for warning in said)
+
+
+def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:
+    """The cotangent of all moving inputs for one cotangent of the output, as one real vector."""
+    cotangents = back(_laid_out_like(cotangent_like(y, seed), point))
+    return vector_of(point, cotangents)
+
+
+def answer_to(seed: np.ndarray, subject: Subject, point: Point, like: Any) -> tuple[Any, np.ndarray]:
+    """The value of a rule at a point, and as one real vector what it answers to one cotangent of a value
+    `like` that one, or, of a forward rule, to one tangent of the inputs.
+    """
+    inputs, kwargs = fresh(point.inputs), own_keywords(point.kwargs)
+    if subject.reverse is not None:
+        y, back = subject.reverse(*inputs, **kwargs)
+        return y, reverse_answer(back, like, seed, point)
+    assert subject.forward is not None
+    y, y_dot = subject.forward(tangents_of(point, seed), *inputs, **kwargs)
+    return y, cotangent_vec(like, y_dot)
+
+
+def _laid_out_like(y_bar: Any, point: Point) -> Any:
+    """A cotangent that lies in memory as the arrays of a point do, or as the point says."""
+    if point.turned:
+        turned = laid_out_otherwise((y_bar,), "transposed")
+        return y_bar if turned is None else turned[0]
+    like = next((x for x in point.inputs if isinstance(x, np.ndarray) and x.ndim), None)
+    return y_bar if like is None else laid_out_like(like, y_bar)
+
+
+def vector_of(point: Point, cotangents: tuple) -> np.ndarray:
+    """Cotangents, one for each input, as one real vector; those of constant inputs are left out."""
+    parts = [
+        _met(point, i, x, read(x_bar))
+        for i, (x, read, x_bar) in enumerate(
+            zip(point.floats, point.cotangents_read, cotangents, strict=False)
+        )
+        if i not in point.constant
+    ]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _met(point: Point, position: int, x: Any, vector: np.ndarray) -> np.ndarray:
+    """What of a tangent or cotangent is among those of the input: of a symmetric one the symmetric part."""
+    if not point.symmetric(position):
+        return vector
+    return to_vec(forms.symmetric_part(to_vec(x.astype(np.result_type(x, float)))[1](vector)))[0]
+
+
+def probe_forward(
+    subject: Subject, point: Point, truth: Truth, rng: np.random.Generator, watched: bool = True
+) -> Probe:
+    """The forward rule asked for tangents at a point of known derivative."""
+    assert subject.forward is not None
+    count = truth.inputs[-1].stop if truth.inputs else 0
+    seeds = np.concatenate([truth.directions.T, _random_seeds(rng, 2, count)])
+    rows: list[np.ndarray] = []
+    y: Any = None
+    with watched_lines(subject, watched) as lines, quiet():
+        try:
+            for seed in seeds:
+                tangents = tangents_of(point, seed)
+                y, y_dot = subject.forward(
+                    tangents, *fresh(point.inputs), **own_keywords(point.kwargs)
+                )
+                rows.append(cotangent_vec(truth.y, y_dot))
+        except Exception as error:
+            return Probe(point, truth, y, seeds, failure=error, lines=frozenset(lines))
+    return Probe(point, truth, y, seeds, np.array(rows), 0, None, None, frozenset(lines))
+
+
+def asked_once_more(subject: Subject, probe: Probe, rng: np.random.Generator) -> Probe:
+    """Another state of a rule asked at a probe: for its answers, whichever lines give them."""
+    if subject.reverse is None:
+        return probe_forward(subject, probe.point, probe.truth, rng, watched=False)
+    return probe_reverse(subject, probe.point, probe.truth, rng, watched=False)
+
+
+def tangents_of(point: Point, vector: np.ndarray) -> tuple:
+    """A real vector as tangents of the inputs, NoTangent for those that are not moved."""
+    found, start = [], 0
+    for i, x in enumerate(point.floats):
+        size = 0 if i in point.constant else to_vec(x)[0].size
+        part = vector[start : start + size]
+        found.append(cotangent_like(x, _met(point, i, x, part)) if size else NoTangent())
+        start += size
+    return tuple(found)
+
+
+def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
+    """Cotangents of two decimals, away from 0 and from 1, which hide mistakes; the sums of several have both
+    signs, or a rule that takes the size of one number would pass.
+    """
+    seeds = rng.choice([-1.0, 1.0], (count, size)) * rng.integers(130, 480, (count, size)) / 100
+    signs = np.sign(seeds.sum(1))
+    if count > 1 and np.all(signs == signs[0]):
+        seeds[-1] *= -1
+    return seeds
+
+
+LARGE, TINY = 2.0**20, 2.0**-30
+"""How many times larger or smaller than the others a cotangent is, to see a rule that clips or drops some."""
+MARKS = 4
+"""Numbers of the rule's code that are tried as cotangents."""
+
+
+def _odd_seeds(subject: Subject, truth: Truth, drawn: np.ndarray) -> np.ndarray:
+    """Cotangents that a rule may branch on: zero, a large one, a tiny one, and the numbers in its code with
+    one on each side.
+    """
+    dtypes = [np.dtype(leaf.dtype) for leaf in (*truth.inputs, *truth.outputs)]
+    if np.float16 in dtypes:
+        return drawn[:0]
+    codes = (*(subject.rule_codes or subject.codes), *subject.helpers)
+    lowest = max((_least_factor(dtype) for dtype in dtypes if dtype.kind in "fc"), default=0.0)
+    marks = [mark for mark in landmarks(codes) if abs(mark) > lowest][:MARKS]
+    flat = [factor * mark for mark in marks for factor in ((1.0, 0.75, 1.25) if abs(mark) > 4 else (1.0,))]
+    rows = [0.0 * drawn[0], LARGE * drawn[0], TINY * drawn[-1]]
+    return np.array([*rows, *(np.full_like(drawn[0], number) for number in flat)])
+
+
+def _least_factor(dtype: np.dtype) -> float:
+    """The least number of which a product with another such has all of its digits."""
+    return float(np.sqrt(np.finfo(dtype).tiny))
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Runs a rule without its warnings: what it says about odd points is no news to the author."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
+def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[types.CodeType, int]]]:
+    """Notes which lines of the subject's code run; nothing where a debugger or coverage holds the hook, or
+    where that is not wanted."""
+    lines: set[tuple[types.CodeType, int]] = set()
+    watched = frozenset(subject.codes if wanted else ())
+    before = sys.gettrace()
+    if before is not None or not watched:
+        yield lines
+        return
+
+    def in_function(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if event == "line":
+            lines.add((frame.f_code, frame.f_lineno))
+        return in_function
+
+    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
+        return in_function if frame.f_code in watched else None
+
+    sys.settrace(at_call)
+    try:
+        yield lines
+    finally:
+        sys.settrace(before)

@@ -1,0 +1,146 @@
+"""Which parameters a docstring calls arrays, and which others are numbers beside these: those that it calls
+so, and those of which it says nothing that speaks of more than one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+
+from ...rules.signatures import meant_types
+from .axes_read import reduced
+from .by_name import is_matrix_name, special_names, vector_names
+from .docstrings import in_one_line, said_of, types_said, words_about
+from .kinds import Kind
+from .ranks_said import of_either_rank, ranks_said
+from .said import complex_said, kinds_said, numbers_said
+from .texts import names_without_defaults
+from .usage import shapes_said
+
+_OF_OTHERS = (
+    r"\b(?:(?<!zero )(?<!0 )or|numbers? and|scalars?|matri(?:x|ces)|2-?d|3-?d|n-?d|lists?|tuples?|dicts?"
+    r"|ints?|integers?|whole|bool\w*|masks?|labels?|flags?|indices|index|ids|any|shape)\b"
+)
+"""Words by which an array is something else as well, or one of several axes, or none of real numbers."""
+_AN_ARRAY = re.compile(r"\b(?:(?:nd)?array(?:_like)?|1-?d)\b")
+_OR_ARRAYS = re.compile(r"\b(?:numbers?|scalars?|floats?),? or (?:an? )?(?:nd)?arrays?\b")
+_IN_BRACKETS = re.compile(r"\b(\w+) \(((?:[^()]*\W)?(?:array|1-[dD])(?![\w-])[^()]*)\)")
+_APPOSED = re.compile(r"\b(\w+), (an? (?:1-?[dD] |numpy )?(?:nd)?array)(?= ?(?:[.,;:]|$))")
+"""A name and what it is behind a comma: at the positions z, an array."""
+_ARRAY_BEFORE = re.compile(r"(?<!or an )\b(?:nd)?array `{0,2}(\w+)`{0,2}(?=[),.;:]|$| at | in )")
+_SEVERAL = re.compile(
+    r"\b(?:(?:nd)?arrays?|vectors?|each|every|per|one for|lists?|sequences?|samples|values|weights|shape"
+    r"|[02-9]-?d|same|coefficients|components|entr(?:y|ies)|elements?)\b|\(\w+,"
+)
+"""Words about a parameter that is no single number for certain."""
+_A_FLOAT = re.compile(r"\b(?:float|scalar|real number)\b")
+_MANY = re.compile(
+    r"\b(?:(?:nd)?arrays?|vectors?|matri(?:x|ces)|lists?|tuples?|sequences?|each|or an?)\b|\(\w+,"
+)
+"""Words about a parameter that is called one number, and those by which it may be several as well."""
+_SINGULAR = re.compile(r"(?:[sui]s|[^s])$", re.IGNORECASE)
+_FIRST_WORDS = re.compile(r"(?:(?!(?:of|for|in|at|from|to|over|by|with|on|that|which|is)\b)\w+ ?)+")
+"""The noun that stands for a parameter, with what is before it."""
+
+
+def arrays_told(f: Callable) -> frozenset[str]:
+    """The parameters that a docstring calls arrays, without a word of their axes or one that leaves it open.
+
+    >>> def line(e, mass, width):
+    ...     "A resonance at the energies e (array), normalised to one."
+    >>> def cooled(t, start, rate):
+    ...     \"\"\"Args:
+    ...         t: times, array of positive numbers
+    ...         start: a number or an array\"\"\"
+    >>> def filled(energy, mu):
+    ...     "Occupation of levels (array `energy`) at the potential mu."
+    >>> sorted(arrays_told(line)), sorted(arrays_told(cooled)), sorted(arrays_told(filled))
+    (['e'], ['t'], ['energy'])
+    """
+    names, text = names_without_defaults(f), in_one_line(said_of(f))
+    about = {name: words for name, words in words_about(f).items() if name in names}
+    behind = (*_IN_BRACKETS.findall(text), *_APPOSED.findall(text))
+    about |= {name: words for name, words in behind if name in names}
+    found = {name for name, words in about.items() if _AN_ARRAY.search(words.lower())}
+    found = {name for name in found if not re.search(_OF_OTHERS, about[name].lower())}
+    found |= {name for name in _ARRAY_BEFORE.findall(text) if name in names and name not in about}
+    if not _OR_ARRAYS.search(text):
+        found |= {name for name, kinds in kinds_said(f).items() if kinds[0].form == "vector"} & {*names}
+    return frozenset(found) - of_either_rank(names, text) - ranks_said(f).keys() - shapes_said(f).keys()
+
+
+def numbers_beside(f: Callable) -> frozenset[str]:
+    """The parameters that a docstring calls numbers, and those of which it says nothing that speaks of more
+    than one, nor their names, nor what the function does with them.
+
+    >>> def line(e, mass, weights):
+    ...     "A resonance at the energies e (array), normalised to one."
+    >>> sorted(numbers_beside(line))
+    ['e', 'mass']
+    """
+    names, about, kinds, notes = names_without_defaults(f), words_about(f), kinds_said(f), meant_types(f)
+    said = {name for name, those in kinds.items() if all(kind.form == "number" for kind in those)}
+    said |= numbers_said(f).keys() | {name for name, of in {**types_said(f), **notes}.items() if of is float}
+    said |= {name for name, words in about.items() if _A_FLOAT.search(words) and not _MANY.search(words)}
+    more = vector_names(names) | reduced(f) | special_names(names).keys() | kinds.keys() | notes.keys()
+    left = (name for name in names if name not in more and not is_matrix_name(name))
+    return frozenset((*said, *(name for name in left if _is_one(name, about.get(name, ""))))) & {*names}
+
+
+def _is_one(name: str, words: str) -> bool:
+    """Whether words about a parameter, or its name alone, speak of one number."""
+    if not words:
+        return _SINGULAR.search(name) is not None
+    noun = _FIRST_WORDS.match(words)
+    is_plural = noun is not None and any(not _SINGULAR.search(word) for word in noun[0].split())
+    return not is_plural and not _SEVERAL.search(words)
+
+
+def forms_told(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds of parameters of a function of which a docstring calls some arrays: these, numbers beside
+    them, and both for those that it calls numbers or arrays; nothing of what it leaves open.
+
+    >>> def line(e, mass, width):
+    ...     "A resonance at the energies e (array); the width is a number or an array."
+    >>> {name: list(map(str, kinds)) for name, kinds in forms_told(line).items()}
+    {'e': ['a vector'], 'mass': ['a number'], 'width': ['a number', 'a vector']}
+    """
+    names, arrays = names_without_defaults(f), arrays_told(f)
+    if not arrays:
+        return {}
+    either = of_either_rank(names, in_one_line(said_of(f)))
+    dtypes = {name: kinds[0].dtype for name, kinds in kinds_said(f).items()}
+    dtypes |= dict.fromkeys(complex_said(f), "complex128")
+    found: dict[str, tuple[Kind, ...]] = dict.fromkeys(numbers_beside(f) - arrays, (Kind(),))
+    found |= dict.fromkeys(either, (Kind(), Kind("vector")))
+    found |= {name: (Kind("vector", dtype=dtypes.get(name, "float64")),) for name in arrays}
+    return {name: found[name] for name in names if name in found}
+
+
+_ALIKE = re.compile(
+    r"(?:\b((?:\w+(?:, | and |, and ))*\w+)(?: are|,| ?:| ?\()(?: both| two| all)? "
+    r"|(?:^|[.;:(]) ?(?:of |two )?)"
+    r"(?:real |nd)?arrays (?:of|with) (?:the same|one|equal|a common) shape\b"
+)
+
+
+def alike_in_shape(f: Callable) -> frozenset[str]:
+    """The parameters of which a docstring says that they are arrays of the same shape, and of no rank: of
+    those before it, or of all that have no default.
+
+    >>> def loss(y, target):
+    ...     "Mean of the squares; arrays of the same shape."
+    >>> sorted(alike_in_shape(loss))
+    ['target', 'y']
+    >>> def loss(y, target):
+    ...     "Mean of the squares; numbers or arrays of the same shape."
+    >>> sorted(alike_in_shape(loss))
+    []
+    """
+    names, found = names_without_defaults(f), _ALIKE.search(in_one_line(said_of(f)))
+    if found is None or _OR_ARRAYS.search(found.string):
+        return frozenset()
+    those = re.findall(r"\w+", re.sub(r"\band\b", " ", found[1] or ""))
+    named = frozenset(itertools.takewhile(names.__contains__, reversed(those)))
+    return named or frozenset(names if len(names) > 1 and not those else ())

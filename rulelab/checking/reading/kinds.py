@@ -1,0 +1,219 @@
+"""Kinds of arguments, and the words for them in a domain."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ...errors import RuleLabError, an
+from ...nearest import did_you_mean
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A family of arguments to draw from: their form, and the interval that their numbers are in.
+
+    Attributes
+    ----------
+    form : str
+        "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list",
+        "indices", "mask", "flags" (a matrix of booleans), "axis", "option" or "object".
+    low, high : float
+        Numbers lie strictly between the two; of a mask from -1 to 1 they are these two.
+    dtype : str
+        The dtype of arrays.
+    is_asked : bool
+        Whether the caller asked for the form.
+    dims : tuple of int or str
+        The lengths where they are said: numbers, letters that mean the same in all arguments, products
+        (`m*n`, `4*n`) or sums (`m+n`). Indices (n, m) are n of them below m, and (n, 2, m) are n pairs of
+        different ones; an integer (m) is that length.
+    made : type or None
+        The class of an object, a dict too.
+    parts : tuple of (str, Kind)
+        The parts of an object by their names; those of a list are numbered.
+    options : tuple
+        The values that an option has; the first is drawn, and the others are looked at beside it.
+    """
+
+    form: str = "number"
+    low: float = -math.inf
+    high: float = math.inf
+    dtype: str = "float64"
+    is_asked: bool = dataclasses.field(default=False, compare=False)
+    dims: tuple[int | str, ...] = ()
+    made: type | None = None
+    parts: tuple[tuple[str, Kind], ...] = ()
+    options: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        if self.made is not None:
+            within = f" of {self._parts_in_words()}" if self.made in (list, tuple) else ""
+            return an(self.made.__name__) + within
+        if self.form == "option":
+            return " or ".join(map(repr, self.options))
+        inside = _interval_words(self.low, self.high) if self.form != "indices" else _bound_words(self.high)
+        if self.form == "mask" and self.low == -1.0:
+            return "a vector of -1 and 1"
+        plain = {
+            "number": "a number", "integer": "an integer", "axis": "an axis", "list": "a list of numbers",
+            "array": "an array", "mask": "a vector of booleans",
+            "flags": "a matrix of booleans",
+            "columns": "a vector as long as a row of the matrix",
+            "rows": "a vector as long as a column of the matrix",
+            "indices": "an array of indices" if len(self.dims) > 2 else "a vector of indices",
+        }  # fmt: skip
+        what = plain.get(self.form, an(self.form) + ("" if "matrix" in self.form else _noun(self.form)))
+        word = "complex " if self.dtype.startswith("complex") else ""
+        lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
+        return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
+
+    def _parts_in_words(self) -> str:
+        made = next((part.made for _, part in self.parts), None)
+        return "arrays" if made in (None, list, tuple) else f"{made.__name__} objects"
+
+
+def _noun(form: str) -> str:
+    return "" if form == "vector" else " matrix"
+
+
+def _interval_words(low: float, high: float) -> str:
+    if low == -math.inf and high == math.inf:
+        return ""
+    if (low, high) == (0.0, math.inf):
+        return ", positive"
+    if high == math.inf:
+        return f", above {low:g}"
+    return f", below {high:g}" if low == -math.inf else f", between {low:g} and {high:g}"
+
+
+def _bound_words(high: float) -> str:
+    return f" below {high:g}" if 2 <= high < math.inf else ""
+
+
+INTERVALS = {
+    "any": (-math.inf, math.inf),
+    "real": (-math.inf, math.inf),
+    "positive": (0.0, math.inf),
+    "negative": (-math.inf, 0.0),
+    "unit": (0.0, 1.0),
+    "probability": (0.0, 1.0),
+}
+AS_LIST = "list"
+"""The dtype of indices that are a list of Python's."""
+AS_ROWS = "rows"
+"""The length of a matrix, for what has an element for each of its rows."""
+FORMS = ("number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list")
+
+
+class DomainError(RuleLabError):
+    """A domain that a check cannot draw from."""
+
+
+def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
+    """The kind that words such as "positive", "positive vector", "complex matrix" or `(0, 1)` mean.
+
+    Lengths may follow a form: "vector (4)", "matrix (m, n)"; a letter is one length in all arguments.
+
+    >>> str(kind_named("positive definite")), str(kind_named((0, 1)))
+    ('a positive definite matrix', 'a number, between 0 and 1')
+    >>> str(kind_named("positive matrix (m, 2)"))
+    'a matrix (m, 2), positive'
+    """
+    if isinstance(words, Kind):
+        return words
+    if isinstance(words, tuple) and len(words) == 2:
+        low, high = float(words[0]), float(words[1])
+        if not low < high:
+            raise DomainError(f"a domain reads (low, high) with low < high, not {words!r}")
+        return Kind(low=low, high=high)
+    if not isinstance(words, str):
+        raise DomainError(f"a domain must be a word or (low, high), not {words!r}", fixes=_known_domains())
+    rest, kind = " ".join(words.split()), Kind()
+    rest, dims = _without_lengths(rest)
+    for ending in ("positive definite matrix", "positive definite"):
+        if rest.endswith(ending):
+            kind = dataclasses.replace(kind, form="positive definite", is_asked=True)
+            rest = rest[: -len(ending)]
+    for word in rest.split():
+        if word in INTERVALS:
+            low, high = INTERVALS[word]
+            kind = dataclasses.replace(kind, low=low, high=high)
+        elif word == "complex":
+            kind = dataclasses.replace(kind, dtype="complex128")
+        elif word in FORMS:
+            if word != "matrix" or kind.form not in ("square", "symmetric"):
+                kind = dataclasses.replace(kind, form=word, is_asked=True)
+        else:
+            near = did_you_mean(word, [*INTERVALS, "complex", *FORMS])
+            which = "" if word == words else f": {word!r} is not known"
+            raise DomainError(f"{words!r} is not a domain{which}{near}", fixes=_known_domains())
+    return _of_lengths(kind, dims, words)
+
+
+_LENGTHS = re.compile(r"(.*?[a-z])\s*\(([\w\s,]*)\)$")
+
+
+def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
+    """Words without the lengths in brackets behind them, and these."""
+    found = _LENGTHS.fullmatch(words)
+    if found is None:
+        return words, ()
+    return found[1], lengths_in(found[2])
+
+
+def lengths_in(inside: str) -> tuple[int | str, ...]:
+    """The lengths that stand between brackets: numbers, words for others, their sums and multiples.
+
+    >>> lengths_in("n, 3")
+    ('n', 3)
+    >>> lengths_in("4m, d + m")
+    ('4*m', 'd+m')
+    """
+    spelled = _AROUND.sub(r"\1", inside)
+    words = (_MULTIPLE.sub(r"\1*\2", word.strip()) for word in spelled.split(","))
+    return tuple(int(word) if word.isdigit() else word for word in words if word)
+
+
+_AROUND = re.compile(r" *([+*]) *")
+_MULTIPLE = re.compile(r"(?<!\w)(\d+) ?\*?([A-Za-z]\w*)")
+_OF_WORDS = re.compile(r"\d+|(?:\d+\*)?[A-Za-z]\w*(?:[+*](?:\d+|[A-Za-z]\w*))*")
+
+
+def are_lengths(words: Iterable[str]) -> bool:
+    """Whether these are numbers, words, and sums and multiples of words."""
+    return all(map(_OF_WORDS.fullmatch, words))
+
+
+def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:
+    """The kind with these lengths; DomainError where it does not have so many."""
+    square = kind.form in ("square", "symmetric", "positive definite")
+    axes = {"vector": 1, "list": 1, "matrix": 2}.get(kind.form, 2 if square else 0)
+    if square and len(dims) == 1:
+        dims = (*dims, *dims)
+    if not dims:
+        return kind
+    fit = len(dims) == axes and all(d if isinstance(d, int) else d.isidentifier() for d in dims)
+    if not fit or (square and dims[0] != dims[1]):
+        fixes = ('say "vector (n)", "matrix (m, n)", "symmetric (n)" or numbers: "vector (4)"',)
+        raise DomainError(f"{words!r} is not a domain: {kind} does not have these lengths", fixes=fixes)
+    return dataclasses.replace(kind, dims=dims)
+
+
+def _known_domains() -> tuple[str, ...]:
+    known = ", ".join([*INTERVALS, "complex", *FORMS])
+    return (f"use (low, high), or some of these words: {known}; lengths may follow: matrix (m, n)",)
+
+
+def dims_of(kind: Kind) -> Iterator[int | str]:
+    """The lengths of a kind, and of what is in it."""
+    yield from kind.dims
+    for _, part in kind.parts:
+        yield from dims_of(part)
+
+
+SQUARE = ("square", "symmetric", "positive definite")
+MATRICES = ("matrix", *SQUARE)

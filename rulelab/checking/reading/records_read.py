@@ -1,0 +1,147 @@
+"""Lists of records that a function goes through, by its text, which is read and never run: objects of one
+class, or dicts with the same keys, as in `for layer in layers: x = layer.W @ x + layer.b`.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import itertools
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ...rules.signatures import meant_types
+from .kinds import Kind
+from .kinds_taken import dicts_of, fields_of, objects_with
+from .shapes_read import BIASES, PAIR, sequence, turned
+from .texts import text_of
+
+MOST_RECORDS = 8
+"""Kinds of records that are tried for one list."""
+_SQUARE = (Kind("matrix", dims=("n", "n")),) * 2, (Kind("vector", dims=("n",)),) * 2
+
+
+@dataclasses.dataclass
+class _Asked:
+    """The fields of a record that a text reads, and as what: attributes or keys, factors of products of
+    matrices, and what is added.
+    """
+
+    attributes: dict[str, None] = dataclasses.field(default_factory=dict)
+    keys: dict[str, None] = dataclasses.field(default_factory=dict)
+    multiplied: dict[str, None] = dataclasses.field(default_factory=dict)
+    added: dict[str, None] = dataclasses.field(default_factory=dict)
+
+
+def lists_of_records(f: Callable, classes: Sequence[type]) -> Mapping[str, tuple[Kind, ...]]:
+    """The parameters that are such lists, with what may be in them, the likeliest first: objects of the class
+    that an annotation names, or of one of `classes`.
+
+    >>> def through(layers, x):
+    ...     for layer in layers:
+    ...         x = np.tanh(layer["W"] @ x + layer["b"])
+    ...     return x
+    >>> kind = lists_of_records(through, ())["layers"][0]
+    >>> str(kind), sorted(str(part) for _, part in kind.parts[0][1].parts)
+    ('a list of dict objects', ['a matrix (m, n)', 'a vector (m)'])
+    """
+    node, names = text_of(f)
+    if node is None:
+        return {}
+    notes, found = meant_types(f), {}
+    for name, parts in _elements(node, names).items():
+        asked = _asked_of(node, name, parts)
+        made = [cls for cls in typing.get_args(notes.get(name)) if isinstance(cls, type)]
+        records = list(itertools.islice(_records(asked, made or classes), MOST_RECORDS))
+        if records:
+            found[name] = tuple(dict.fromkeys(_lists(records, asked)))
+    return found
+
+
+def _elements(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
+    """The parameters that a loop goes through, perhaps numbered or beside others, or of which one is picked,
+    with the names of their elements.
+    """
+    found: dict[str, set[str]] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.For, ast.comprehension)):
+            for target, of in _gone_through(inner.target, inner.iter):
+                found.setdefault(of, set()).add(target)
+        elif isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            found.setdefault(inner.value.id, set())
+    return {name: parts for name, parts in found.items() if name in names}
+
+
+def _gone_through(target: ast.expr, of: ast.expr) -> Iterator[tuple[str, str]]:
+    if isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Slice):
+        of = of.value
+    if isinstance(of, ast.Name) and isinstance(target, ast.Name):
+        yield target.id, of.id
+    called = getattr(of.func, "id", "") if isinstance(of, ast.Call) else ""
+    if called == "reversed":
+        yield from _gone_through(target, of.args[0])  # type: ignore[attr-defined]
+    elif isinstance(target, ast.Tuple) and called == "enumerate":
+        yield from _gone_through(target.elts[-1], of.args[0])  # type: ignore[attr-defined]
+    elif isinstance(target, ast.Tuple) and called == "zip":
+        for part, each in zip(target.elts, of.args):  # type: ignore[attr-defined]
+            yield from _gone_through(part, each)
+
+
+def _asked_of(node: ast.AST, name: str, parts: set[str]) -> _Asked:
+    """What a text reads of the elements of a list."""
+
+    def is_element(inner: ast.expr) -> bool:
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            is_key = isinstance(inner.slice, ast.Constant) and isinstance(inner.slice.value, str)
+            is_one = not is_key and not isinstance(inner.slice, (ast.Slice, ast.Tuple))
+            return inner.value.id == name and is_one
+        return isinstance(inner, ast.Name) and inner.id in parts
+
+    def field(inner: ast.AST) -> str:
+        if isinstance(inner, ast.Attribute) and inner.attr == "T":
+            inner = inner.value
+        if isinstance(inner, ast.Attribute) and is_element(inner.value):
+            return inner.attr
+        key = inner.slice if isinstance(inner, ast.Subscript) and is_element(inner.value) else None
+        return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+
+    asked = _Asked()
+    for inner in ast.walk(node):
+        if read := field(inner):
+            (asked.keys if isinstance(inner, ast.Subscript) else asked.attributes).setdefault(read)
+        if isinstance(inner, ast.BinOp):
+            sides = filter(None, map(field, (inner.left, inner.right)))
+            if isinstance(inner.op, ast.MatMult):
+                asked.multiplied.update(dict.fromkeys(sides))
+            elif isinstance(inner.op, ast.Add):
+                asked.added.update(dict.fromkeys(sides))
+    return asked
+
+
+def _records(asked: _Asked, classes: Sequence[type]) -> Iterator[Kind]:
+    if asked.keys and not asked.attributes:
+        yield from dicts_of(asked.keys)
+    fields = [name for name in asked.attributes if any(name in fields_of(cls) for cls in classes)]
+    if fields:
+        yield from objects_with(dict.fromkeys(classes), fields)
+
+
+def _lists(records: Sequence[Kind], asked: _Asked) -> Iterator[Kind]:
+    """Lists of two records in which a matrix is multiplied with what the one before it makes, for both ways
+    to multiply, or of three alike.
+    """
+    if len(asked.multiplied) == 1:
+        other_way = tuple(map(turned, PAIR))
+        for matrices, biases in ((PAIR, BIASES), (other_way, BIASES), _SQUARE):
+            both = zip(matrices, biases)
+            yield sequence(list, [_sized(records[0], asked, *pair) for pair in both])
+    yield from (sequence(list, [record] * 3) for record in records)
+
+
+def _sized(record: Kind, asked: _Asked, matrix: Kind, bias: Kind) -> Kind:
+    """A record with the lengths of one layer."""
+    parts = tuple(
+        (name, matrix if name in asked.multiplied else bias if name in asked.added else part)
+        for name, part in record.parts
+    )
+    return dataclasses.replace(record, parts=parts)

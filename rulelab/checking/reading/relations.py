@@ -1,0 +1,358 @@
+"""What a docstring says in code about the numbers that a function is for: `d < n`, `0 <= p <= 1`,
+`len(x) > 1`, and of two indices that they are different; and what its text says by functions that are meant
+for positive numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...rules.signatures import meant_types
+from ..measuring.vectors import shape_of
+from .axes_read import halved
+from .by_name import interval_of_name, ordered_pairs
+from .docstrings import TO_LAST, said_of
+from .looked_up import places_by_whole_part, tables_read
+from .parameters import default_of
+from .texts import attributes_read, unpacked
+from .usage import (
+    clipped_between,
+    decides_by,
+    half_widths,
+    indexing,
+    meant_as_sizes,
+    meant_larger,
+    meant_positive,
+    meant_to_rise,
+    told_apart,
+)
+
+SPREAD = 5.0
+"""By how much places that are drawn are apart, so that they lie all along an axis."""
+AT_LAST = 0.25
+"""How much room the very last place takes: a rule that reads the place behind it may raise there alone."""
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
+    "rises": lambda x, _: np.ndim(x) != 1 or np.diff(x) > 0,
+    "even along": lambda x, axis: not _is_odd(x, axis),
+}  # fmt: skip
+_OF_NO_INTERVAL = ("!=", "rises", "even along")
+_RISES = re.compile(
+    r"\b(\w+)(?: must)? "
+    r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
+)
+_RISING = re.compile(r"\b(?:sorted|rising|increasing|ascending) (\w+)\b")  # with k increasing cutpoints
+_OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
+_SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
+_SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
+_REMARK = r"\((?:an? )?[a-z]{3,}[a-z ,]*\)"  # (a float or an array)
+_CHAIN = re.compile(
+    rf"(?<![\w.)\]*/+-])(?<![*/+-] ){_SIDE}(?:{_SIGN}{_SIDE})+"
+    rf"(?![\w(\[.]\w|\s*[*/+^\[-]|\(|\s+(?!{_REMARK})\()"
+)
+_OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
+_CONDITION = re.compile(r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$")
+_PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
+"""Words before a relation by which it tells a case, and such as may."""
+_TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
+_OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
+_AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # values x (1-D, at least k)
+_UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
+_TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a relation: a number, or a parameter by its name, or an attribute of one, or its length or
+    size, or the last place along an axis of it.
+    """
+
+    name: str = ""
+    number: float = math.nan
+    of: str = ""
+    axis: int | None = None
+
+    def at(self, arguments: Mapping[str, Any]) -> Any:
+        """What it is for these arguments; None where there is nothing to compare."""
+        if not self.name:
+            return self.number
+        name, *attributes = self.name.split(".")
+        x = arguments.get(name)
+        for attribute in attributes:
+            x = getattr(x, attribute, None)
+        if self.axis is not None:
+            return shape_of(x)[self.axis] - 1 if self.axis < len(shape_of(x)) else None
+        if self.of == "len":
+            return len(x) if isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and x.ndim else None
+        if isinstance(x, bool) or not isinstance(x, (int, float, np.number, np.ndarray)):
+            return None
+        if np.asarray(x).dtype.kind not in "iuf":
+            return None
+        return _OF_ONE[self.of](x) if self.of else x
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Two sides, and how they compare."""
+
+    left: Side
+    sign: str
+    right: Side
+    in_words: bool = False
+
+    def holds(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether it holds of all numbers of these arguments; so it does where there are none to compare.
+
+        >>> relation, = relations_in("with d < n", ("d", "n"))
+        >>> relation.holds({"d": 1.0, "n": 2.0}), relation.holds({"d": 1.0, "n": np.array([0.5, 2.0])})
+        (True, False)
+        """
+        if self.in_words and any(shape_of(arguments.get(name, 0)) for name in self.names):
+            return False  # two places are spoken of, and not two lists of places
+        left, right = self.left.at(arguments), self.right.at(arguments)
+        if left is None or right is None:
+            return True
+        try:
+            return bool(np.all(_OPERATORS[self.sign](left, right)))
+        except ValueError:  # of lengths that do not go together
+            return True
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(side.name for side in (self.left, self.right) if side.name)
+
+    @property
+    def ordered(self) -> tuple[str, str] | None:
+        """Two parameters of which the first has the smaller numbers; None where it says something else."""
+        if self.left.of or self.right.of or len(self.names) < 2 or self.sign == "!=":
+            return None
+        pair = self.left.name, self.right.name
+        return pair if self.sign in ("<", "<=") else pair[::-1]
+
+    @property
+    def interval(self) -> tuple[str, float, float] | None:
+        """A parameter, and the interval that its numbers lie in; None where it says something else."""
+        if "len" in (self.left.of, self.right.of) or self.sign in _OF_NO_INTERVAL or len(self.names) != 1:
+            return None
+        side, number = (self.left, self.right.number) if self.left.name else (self.right, self.left.number)
+        is_below = (self.sign in ("<", "<=")) == bool(self.left.name)
+        if side.of == "abs":
+            return (side.name, -number, number) if is_below else None
+        return (side.name, -math.inf, number) if is_below else (side.name, number, math.inf)
+
+
+@dataclass(frozen=True)
+class Related:
+    """What is said of some parameters, whose names stand in the order of the arguments, and of the parts of
+    some that the function has under names of their own.
+    """
+
+    names: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def hold(self, args: Sequence[Any]) -> bool:
+        """Whether all holds of these arguments."""
+        if not self.relations:
+            return True
+        named = self._named(args)
+        return all(relation.holds(named) for relation in self.relations)
+
+    def _named(self, args: Sequence[Any]) -> dict[str, Any]:
+        named = dict(zip(self.names, args))
+        for name, parts in self.parts:
+            of = named.get(name)
+            if isinstance(of, np.ndarray):
+                of = tuple(of) if of.ndim else ()
+            if isinstance(of, (tuple, list)) and len(of) == len(parts):
+                named |= {part: x for part, x in zip(parts, of) if part not in self.names}
+        return named
+
+    def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments, with the numbers of those vectors in order of which it is said that they rise,
+        without the last of those that are to be of an even length, and with places along an axis on it.
+        """
+        rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
+        even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
+        named = itertools.zip_longest(self.names, args)
+        cut = ((name, _evened(x, even[name]) if name in even else x) for name, x in named)
+        put = {n: np.sort(x) if n in rising and len(shape_of(x)) == 1 else x for n, x in cut if n is not None}
+        for places in (r for r in self.relations if r.right.axis is not None):
+            last, x = places.right.at(put), put.get(places.left.name)
+            if last and isinstance(x, (float, np.ndarray)) and np.asarray(x).dtype.kind == "f":
+                put[places.left.name] = np.minimum(SPREAD * x % (last + AT_LAST), last)
+        return (*put.values(), *args[len(put) :])
+
+    def holding(self, args: Sequence[Any]) -> Related:
+        """What holds of these arguments, of all that is said."""
+        named = self._named(args)
+        return replace(self, relations=tuple(r for r in self.relations if r.holds(named)))
+
+    @property
+    def ordered(self) -> tuple[tuple[int, int], ...]:
+        """The positions of arguments of which the first is the smaller."""
+        pairs = (relation.ordered for relation in self.relations)
+        places = [(pair[0], pair[1]) for pair in pairs if pair is not None and {*pair} <= {*self.names}]
+        return tuple((self.names.index(one), self.names.index(other)) for one, other in places)
+
+    @property
+    def intervals(self) -> Iterator[tuple[str, float, float]]:
+        """The parameters that something is said of beside numbers, with their intervals."""
+        yield from (r.interval for r in self.relations if r.interval is not None)
+
+
+NOTHING_SAID = Related()
+
+
+def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> Related:
+    """What a function says of the numbers of its parameters, by its docstring mostly; by places that are
+    looked up its rules say so, too.
+
+    What follows on an `if` or an `otherwise` tells a case, and so does what follows on a `for` or a `where`
+    if the function decides by that parameter: there the rule is to be right in the other case, too. Of two
+    indices alone different ones are heeded: of others it may be said by the way.
+    """
+    said = said_of(f)
+    if not isinstance(getattr(f, "__code__", None), types.CodeType):
+        return NOTHING_SAID
+    found = tuple(relations_in(said, names, decides_by(f))) if said else ()
+    cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
+    found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
+    sizes = (name for name in sorted(meant_as_sizes(f)) if name.partition(".")[0] in names)
+    parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
+    named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
+    with_zero = {r.left.name for r in found if r.sign == ">=" and r.right.number == 0.0}  # as it says itself
+    guessed = (meant_positive(f) | half_widths(f)) - with_zero
+    positive = (*(name for name in names if name in guessed), *sizes, *named)
+    found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
+    ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
+    found += tuple(Relation(low, "<", high) for low, high in ends)
+    found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
+    found += (*_along_axes(said, names), *_as_long_as(f, said, names))
+    tables = tuple(tables_read(f))
+    placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
+    least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
+    least += [(name, 0.0) for name in names if name in placed]
+    found += tuple(Relation(Side(name), ">", Side(number=first)) for name, first in least if name in names)
+    in_words = (*_RISES.findall(said), *_RISING.findall(said))
+    told = {*in_words, *meant_to_rise(f)}.union(*(table.of for table in tables))
+    rising = (name for name in names if name in told)
+    found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
+    halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
+    found += tuple(half for half in halves if half.left.name in names)
+    parts = tuple(unpacked(f).items())
+    for _, those in parts:
+        found += tuple(Relation(Side(those[i]), "<", Side(those[j])) for i, j in ordered_pairs(those))
+    if any(relation.in_words for relation in found):
+        places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
+        found = tuple(r for r in found if not r.in_words or r.names <= places)
+    return Related(names, found, parts)
+
+
+def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relation]:
+    """Arrays of which a docstring says that they have at least as many numbers as a count by default."""
+    for name, count in _AT_LEAST.findall(said):
+        least = default_of(f, count)
+        if name in names and type(least) is int:
+            yield Relation(Side(name, of="len"), ">=", Side(number=least))
+
+
+def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozenset()) -> Iterator[Relation]:
+    """The relations between parameters, and between these and numbers, that stand in a text.
+
+    >>> [(r.left.name, r.sign, r.right.number) for r in relations_in("a share, 0 < p <= 1.", ("p",))]
+    [('', '<', nan), ('p', '<=', 1.0)]
+    >>> list(relations_in("x if x > 0, else 0", ("x",)))
+    []
+    >>> [r.right.number for r in relations_in("for x > 1 (a float or an array), or x > 2 (y - 1)", ("x",))]
+    [1.0]
+    """
+    known = frozenset(names)
+    for found in _CHAIN.finditer(text):
+        before = text[: found.start()]
+        parts = _OPERATOR.split(found[0])
+        sides = [_side(part, known) for part in parts[::2]]
+        told = {side.name for side in sides if side is not None and side.name}
+        if _CONDITION.search(before) or told & cases and _PART.search(before):
+            continue
+        if re.match(r"[^.;]*\b(else|otherwise)\b", text[found.end() :]):
+            continue
+        for (left, right), sign in zip(itertools.pairwise(sides), parts[1::2]):
+            if left is not None and right is not None and (left.name or right.name):
+                yield Relation(left, sign, right)
+    for sentence in re.split(r"[.;]\s", text):
+        if _UNLIKE.search(sentence):
+            for one, other in _TWO.findall(sentence):
+                if one != other and {one, other} <= known:
+                    yield Relation(Side(one), "!=", Side(other), in_words=True)
+
+
+def least_said(f: Callable) -> Mapping[str, int]:
+    """The parameters of which the docstring of a function says that they are at least a whole number, and it.
+
+    >>> def later(x, lag=1, every=2):
+    ...     "x[lag:], where 0 <= lag < len(x), and every > 0."
+    >>> least_said(later)
+    {'lag': 0}
+    """
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
+    found = (r for r in relations_in(said_of(f), names) if r.sign in ("<=", ">=") and r.interval is not None)
+    ends = (r.interval for r in found if not r.left.of + r.right.of)
+    return {end[0]: int(end[1]) for end in ends if end is not None and end[1] in (0.0, 1.0, 2.0)}
+
+
+def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
+    """The places that lie on an axis of an array, up to the last: `rows <= h - 1`, where img is (h, w)."""
+    lengths: dict[str, Side] = {}
+    for array, shape in _OF_SHAPE.findall(text):
+        for axis, length in enumerate(re.split(r",\s*", shape)):
+            lengths.setdefault(length, Side(array, axis=axis))
+    for name, end, axis in _TO_LAST.findall(text):
+        side = Side(end, axis=int(axis)) if axis else lengths.get(end)
+        if side is not None and {name, side.name} <= {*names}:
+            yield Relation(Side(name), "<=", side)
+
+
+def _is_odd(x: Any, axis: float) -> bool:
+    shape = shape_of(x)
+    return -len(shape) <= axis < len(shape) and shape[int(axis)] % 2 == 1
+
+
+def _evened(x: Any, axis: float) -> Any:
+    """An array without the last along an axis of odd length; with that twice where there is no other."""
+    if not isinstance(x, np.ndarray) or not _is_odd(x, axis):
+        return x
+    length = x.shape[int(axis)]
+    return np.take(x, range(length - 1) if length > 1 else (0, 0), int(axis))
+
+
+def _end(end: str | float) -> Side:
+    return Side(end) if isinstance(end, str) else Side(number=end)
+
+
+def _side(word: str, names: frozenset[str]) -> Side | None:
+    """One side of a relation, None where it is something that we do not know."""
+    of, name = "", word
+    if word.startswith("|") or "(" in word:
+        of = "len" if word.startswith("len") else "abs"
+        name = word.strip("|").rpartition("(")[2].rstrip(")")
+    if name in names:
+        return Side(name, of=of)
+    if word in ("pi", "-pi"):
+        return Side(number=math.copysign(math.pi, -1.0 if word[0] == "-" else 1.0))
+    try:
+        number = ast.literal_eval(word.lstrip("+"))
+    except (ValueError, SyntaxError):
+        return None
+    return Side(number=float(number)) if isinstance(number, (int, float)) else None

@@ -1,0 +1,88 @@
+"""Whether a loop that looks for something comes to its end without it: `for k in ...: ... if fits: break`.
+Whoever wrote no `else` for it may have thought that there is always something to be found.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from ...parsing import cloned
+from ..calling.plain_calls import plainly
+from .editing import code_of, function_of
+from .texts import text_of
+
+_STOP = "_nothing_was_found"
+
+
+class _NothingFoundError(BaseException):
+    """A loop has ended without its `break`; a function that catches any Exception does not catch this."""
+
+
+class Searches:
+    """The loops of a function that look for something; it `has_any`, if its text shows such.
+
+    >>> def first_above(x, limit):
+    ...     for k in range(len(x)):
+    ...         found = x[k]
+    ...         if found > limit:
+    ...             break
+    ...     return found
+    >>> searches = Searches(first_above)
+    >>> searches.find_nothing(([1.0, 3.0], 2.0), {}), searches.find_nothing(([1.0, 3.0], 4.0), {})
+    (False, True)
+    """
+
+    def __init__(self, f: Callable) -> None:
+        self.f = f
+
+    @property
+    def has_any(self) -> bool:
+        return self._strict is not None
+
+    def find_nothing(self, args: tuple, kwargs: Mapping[str, Any]) -> bool:
+        """Whether one of the loops looks in vain at some arguments."""
+        if self._strict is None:
+            return False
+        try:
+            plainly(self._strict, args, kwargs)
+        except _NothingFoundError:
+            return True
+        except Exception:  # as the function does itself
+            return False
+        return False
+
+    @cached_property
+    def _strict(self) -> Callable | None:
+        """The function with an error where a search comes to its end; None where there is no search."""
+        node, _ = text_of(self.f)
+        if not isinstance(self.f, types.FunctionType) or not isinstance(node, ast.FunctionDef):
+            return None
+        changed = cloned(node)
+        loops = [loop for loop in _own(changed) if isinstance(loop, ast.For) and _is_search(loop)]
+        if not loops:
+            return None
+        for loop in loops:
+            stop = ast.Raise(ast.Name(_STOP, ast.Load()), None)
+            loop.orelse = [ast.fix_missing_locations(ast.copy_location(stop, loop))]
+        return function_of(code_of(changed, self.f.__code__), self.f, {_STOP: _NothingFoundError})
+
+
+def _is_search(loop: ast.For) -> bool:
+    """Whether a loop tries one thing after another, and leaves off at one that fits: the last statement is
+    `if ...: break`. What looks first, and goes on with its work if there is any left, is another matter.
+    """
+    last = loop.body[-1]
+    leaves = isinstance(last, ast.If) and not last.orelse and isinstance(last.body[-1], ast.Break)
+    return leaves and not loop.orelse
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions in it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            yield child
+            yield from _own(child)

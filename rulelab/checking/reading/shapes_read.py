@@ -1,0 +1,692 @@
+"""What the text of a function says of the lengths of its parameters, read and never run: products with
+matrices that are written out, what is picked by rows and columns, one-hot rows, and lists of layers.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+
+from ...rules.signatures import meant_types
+from .anatomy import last_name
+from .axes_read import crossed
+from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
+from .docstrings import lists_said
+from .kinds import AS_LIST, Kind
+from .texts import text_of, unpacked, values_by_name, whole, whole_defaults
+from .usage import shapes_said
+
+_ELEMENTS = frozenset(("array", "asarray", "matrix"))
+_LABELS = Kind("indices", dims=("n", "m"))
+_PAIRS = Kind("indices", dims=("n", 2, "n"))
+_PAIRED = Kind("indices", dims=(2, "n", "n"))
+PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
+_SQUARE = Kind("matrix", dims=("n", "n"))
+BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
+
+
+FEWEST_ROWS = 3
+"""Rows, or numbers, that are taken by their numbers: of two there may be more, which nobody looks at."""
+MOST_AXES = 3
+"""Axes of the arrays that are drawn where a function speaks of so many."""
+_OF_THREE = (Kind("array", dims=("n", "m", "p")),)
+
+
+def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds, with lengths, that the text of a function gives of its parameters, likeliest first.
+
+    >>> def turned(points, c, s):
+    ...     return points @ np.array([[c, s], [-s, c]])
+    >>> [str(kind) for kind in shapes_read(turned)["points"]]
+    ['a vector (2)', 'a matrix (n, 2)']
+    >>> def picked(logits, labels):
+    ...     return logits[np.arange(len(labels)), labels].sum()
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(picked).items()}
+    {'logits': 'a matrix (n, m)', 'labels': 'a vector of indices (n, m)'}
+    >>> def stretched(x, edges):
+    ...     return np.sum((x[edges[:, 0]] - x[edges[:, 1]]) ** 2)
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(stretched).items()}
+    {'edges': 'an array of indices (n, 2, n)'}
+    >>> def moved(rates, t, before):
+    ...     Q = rates * t
+    ...     return (np.eye(4) + Q + Q @ Q / 2) @ before
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(moved).items()}
+    {'before': 'a vector (4)', 'rates': 'a matrix (4, 4)', 't': 'a matrix (4, 4)'}
+    """
+    node, names = text_of(f)
+    if node is None:
+        return {}
+    made, picking, wholes = values_by_name(node), set(_names_in_picks(node)), whole_defaults(f)
+    found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
+    found |= dict(_of_rows(node, names))
+    beside: dict[str, tuple[Kind, ...]] = {}
+    for inner in ast.walk(node):
+        read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
+        read += tuple(_of_layers(inner))
+        read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
+        read += (*_of_picks_one_by_one(inner, picking), *_of_identity(inner, made), *_of_cross(inner))
+        blocks = [(name, kinds) for name, kinds in of_blocks(inner, wholes) if name in names]
+        for name, kinds in (*read, *blocks):
+            found.setdefault(name, kinds)
+        beside |= {name: beside_blocks(kinds) for _, kinds in blocks for name in names}
+    for name, kinds in beside.items():
+        found.setdefault(name, kinds)
+    return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
+
+
+def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is annotated as a tuple and taken apart, `lo, hi = limits`: numbers, or vectors."""
+    notes = meant_types(f)
+    for name, parts in unpacked(f).items():
+        if notes.get(name) is tuple:
+            yield name, _tuples_of(len(parts), ("number", "vector"))
+
+
+def _tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
+    return tuple(sequence(tuple, [Kind(form)] * count) for form in forms)
+
+
+def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The tuples that a function takes apart, and for which its rule answers with a tuple of as many
+    cotangents, or with a `Tangent(tuple, …)`.
+
+    >>> def between(points):
+    ...     p, q = points
+    ...     return p * q
+    >>> def between_rrule(points):
+    ...     p, q = points
+    ...     return p * q, lambda y_bar: (rl.NoTangent(), (q * y_bar, p * y_bar))
+    >>> [str(kind) for kind in tuples_answered(between, between_rrule)["points"]]
+    ['a tuple of arrays', 'a tuple of arrays', 'a tuple of arrays']
+    """
+    counts: dict[str, set[int]] = {}
+    for name, x_bar in _answers(f, rule):
+        if isinstance(x_bar, ast.Tuple):
+            counts.setdefault(name, set()).add(len(x_bar.elts))
+        elif isinstance(x_bar, ast.Call) and last_name(x_bar.func) == "Tangent":
+            if x_bar.args and _id(x_bar.args[0]) == "tuple":
+                counts.setdefault(name, set()).add(len(x_bar.args) - 1)
+    forms = ("vector", "number", "matrix")
+    return {
+        name: _tuples_of(len(parts), forms)
+        for name, parts in unpacked(f).items()
+        if len(parts) in counts.get(name, ())
+    }
+
+
+def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of a function, each with a cotangent that its rule answers with as the text has it."""
+    own, _ = text_of(rule)
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    made = values_by_name(own) if own is not None else {}
+    for n in ast.walk(own) if own is not None else ():
+        if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
+            yield from ((name, made.get(_id(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
+
+
+def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
+    alike = [sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
+    forms = {1: "vector", 2: "matrix"}
+    return {
+        name: (sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),) if dims else (*alike, *_ARRAYS)
+        for name, dims in lists_said(f).items()
+    }
+
+
+def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The lists that a function goes through, and of which its rule answers with a list of cotangents.
+
+    >>> def doubled(parts):
+    ...     return np.concatenate([2 * part for part in parts])
+    >>> def doubled_rrule(parts):
+    ...     return doubled(parts), lambda y_bar: (rl.NoTangent(), [2 * b for b in np.split(y_bar, 2)])
+    >>> str(lists_answered(doubled, doubled_rrule)["parts"][0])
+    'a list of arrays'
+    """
+    node, _ = text_of(f)
+    inner = ast.walk(node) if node is not None else ()
+    loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
+    through = {_gone_through(of) for loop in loops for _, of in _side_by_side(loop)}
+    found = {name for name, x_bar in _answers(f, rule) if isinstance(x_bar, _LISTS)}
+    return dict.fromkeys(found & through, (*_ARRAYS, sequence(list, [Kind()] * 3)))
+
+
+_LISTS = (ast.List, ast.ListComp)
+
+
+def _id(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:
+    """The lengths of the parameters of a function for which it is by its text or its docstring, with a number
+    among them: other ones are not to be tried.
+
+    >>> def area(p):
+    ...     return np.sum(p[:, 0] * np.roll(p[:, 1], 1))
+    >>> lengths_held(area)
+    {'p': (('n', 2), (2, 2))}
+    """
+    said = {name: (Kind(dims=dims),) for name, dims in shapes_said(f).items()}
+    crosses = dict.fromkeys(crossed(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))
+    found = {}
+    for name, kinds in {**crosses, **shapes_read(f), **said}.items():
+        shapes = (kind.dims[:-1] if kind.form == "indices" else kind.dims for kind in kinds)
+        lengths = tuple(dims for dims in shapes if any(isinstance(d, int) for d in dims))
+        if lengths:
+            found[name] = lengths
+    return found
+
+
+def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A name beside a matrix of which all rows are written out."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
+        return
+    left, right = _written_out(node.left, made), _written_out(node.right, made)
+    row, width = _entries(node.left, made), _width_of_columns(node.right)
+    if width > 1 and isinstance(node.left, ast.Name):
+        yield node.left.id, (Kind("matrix", dims=("m", width)), Kind("vector", dims=(width,)))
+    if row and isinstance(node.right, ast.Name):
+        yield node.right.id, (Kind("matrix", dims=(row, "n")), Kind("vector", dims=(row,)))
+    if right is not None and isinstance(node.left, ast.Name):
+        yield node.left.id, (Kind("vector", dims=right[:1]), Kind("matrix", dims=("n", right[0])))
+    if left is not None and isinstance(node.right, ast.Name):
+        yield node.right.id, (Kind("vector", dims=left[1:]), Kind("matrix", dims=(left[1], "n")))
+
+
+def _width_of_columns(node: ast.expr) -> int:
+    """How many columns of a matrix, which is transposed then, are taken by their numbers: `H[:, :2].T`."""
+    cut = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
+    is_closed = isinstance(cut, ast.Subscript) and not _ends_open(cut.slice)
+    return len(_columns_in(cut.slice)) if is_closed else 0  # type: ignore[union-attr]
+
+
+def _ends_open(at: ast.expr) -> bool:
+    """Whether columns are taken up to the last one, however many there are."""
+    column = at.elts[-1] if isinstance(at, ast.Tuple) else at
+    return isinstance(column, ast.Slice) and column.upper is None
+
+
+def _entries(node: ast.expr, made: Mapping[str, ast.expr]) -> int:
+    """How many numbers a vector has that is written out; none for anything else."""
+    if isinstance(node, ast.Name) and not isinstance(made.get(node.id), ast.Name):
+        node = made.get(node.id, node)
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
+        return 0
+    entries = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else []
+    return 0 if any(isinstance(e, (ast.List, ast.Tuple, ast.Starred)) for e in entries) else len(entries)
+
+
+def _of_identity(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What an identity of so many rows is added to, `np.eye(4) + Q`, and what that is the product of, as of
+    `rates * t`: there one of the two may be a number.
+    """
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
+        return
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        size = _size_of_identity(side)
+        factors = _factors(made.get(other.id, other) if isinstance(other, ast.Name) else other)
+        for name in factors if size else ():
+            yield name, (Kind("matrix", dims=(size, size)), *([Kind("number")] if len(factors) > 1 else []))
+
+
+def _size_of_identity(node: ast.expr) -> int:
+    """How many rows an identity matrix has; none for anything else, or where no number says it."""
+    is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
+    return (whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]
+
+
+def _factors(node: ast.expr) -> list[str]:
+    """The names that an expression is the product of, number by number."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        return [*_factors(node.left), *_factors(node.right)]
+    return []
+
+
+def _written_out(
+    node: ast.expr, made: Mapping[str, ast.expr], within: frozenset[str] = frozenset()
+) -> tuple[int, int] | None:
+    """The rows and columns of a matrix that is written out, or is a sum with an identity of so many; None for
+    anything else. `within` are the names whose values are being read.
+    """
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        turned = _written_out(node.value, made, within)
+        return None if turned is None else turned[::-1]
+    if isinstance(node, ast.Name):
+        inside = None if node.id in within else made.get(node.id)
+        is_another = inside is None or isinstance(inside, ast.Name)
+        return None if is_another else _written_out(inside, made, within | {node.id})  # type: ignore[arg-type]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return _written_out(node.left, made, within) or _written_out(node.right, made, within)
+    if rows := _size_of_identity(node):
+        return rows, rows
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
+        return None
+    each = node.args[0]
+    if not isinstance(each, (ast.List, ast.Tuple)):
+        return None
+    lengths = [len(row.elts) for row in each.elts if isinstance(row, (ast.List, ast.Tuple))]
+    return (len(lengths), lengths[0]) if len(set(lengths)) == 1 and len(lengths) == len(each.elts) else None
+
+
+def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The matrices of which each column is taken by its number, or in slices: `p[:, 0]` and `p[:, 1]`, and
+    `p[:, :2]` beside `p[:, 2:]`.
+    """
+    taken: dict[str, set[int]] = {}
+    unknown: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            columns = _columns_in(inner.slice)
+            taken.setdefault(inner.value.id, set()).update(columns)
+            unknown.update(() if columns else [inner.value.id])
+    for name in sorted((names & taken.keys()) - unknown):
+        width = len(taken[name])
+        if width > 1 and taken[name] == set(range(width)):
+            yield name, (Kind("matrix", dims=("n", width)), Kind("matrix", dims=(width, width)))
+
+
+def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is taken by its numbers from 0 on, all of them, and of which nothing else is asked: `P[0]` to
+    `P[3]`, four numbers or four rows.
+    """
+    taken: dict[str, set[int | None]] = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
+            taken.setdefault(inner.value.id, set()).add(whole(inner.slice))
+    owners = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Subscript)}
+    as_wholes = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in owners}
+    for name in sorted((names & taken.keys()) - as_wholes):
+        count = len(taken[name])
+        if count >= FEWEST_ROWS and taken[name] == set(range(count)):
+            yield name, (Kind("vector", dims=(count,)), Kind("matrix", dims=(count, "n")))
+
+
+def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, `x[i]` of `for i, j in edges` and of
+    `i, j = edges.T`, or `x[first]` of `first = [i for i, _ in edges]`; and those that lie in two rows,
+    `x[edges[0]]` and `i, j = edges`. The triangles of a mesh have three columns.
+    """
+    at = list(_picks_in(node))
+    rows: dict[str, set[int | None]] = {}
+    columns: dict[str, set[int]] = {}
+    for part in at:
+        part = made.get(part.id, part) if isinstance(part, ast.Name) else part
+        if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
+            columns.setdefault(part.value.id, set()).update(_columns_in(part.slice))
+            rows.setdefault(part.value.id, set()).add(whole(part.slice))
+    for name, numbers in columns.items():
+        if numbers:
+            yield name, (Kind("indices", dims=("n", max(2, 1 + max(numbers)), "n")),)
+    yield from ((name, (_PAIRED,)) for name, numbers in rows.items() if numbers == {0, 1})
+    picking = {part.id for part in at if isinstance(part, ast.Name)}
+    for inner in ast.walk(node):
+        for target, of, kind in _taken_apart_in(inner):
+            if isinstance(of, ast.Attribute) and of.attr == "T":
+                of, kind = of.value, _PAIRS if kind is _PAIRED else _PAIRED
+            if isinstance(of, ast.Name) and _names_a_pair(target, picking):
+                yield of.id, (kind,)
+    for name in picking & made.keys():
+        yield from ((of, (_PAIRS,)) for of in _halves_in(made[name]))
+
+
+def _taken_apart_in(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, Kind]]:
+    """What a loop or a statement may take apart into pairs, and how these lie if it does."""
+    if isinstance(node, (ast.For, ast.comprehension)):
+        yield from ((target, of, _PAIRS) for target, of in _side_by_side(node))
+    elif isinstance(node, ast.Assign):
+        yield node.targets[0], node.value, _PAIRED
+
+
+def _halves_in(node: ast.AST) -> Iterator[str]:
+    """What is gone through for one half of each of its pairs: `[i for i, _ in edges]`."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.ListComp, ast.GeneratorExp)) and len(inner.generators) == 1:
+            target, of = inner.generators[0].target, inner.generators[0].iter
+            parts = target.elts if isinstance(target, ast.Tuple) else []
+            names = [part.id for part in parts if isinstance(part, ast.Name)]
+            if len(names) == 2 and isinstance(inner.elt, ast.Name) and isinstance(of, ast.Name):
+                yield from [of.id] if inner.elt.id in names else []
+
+
+def _side_by_side(node: ast.For | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a loop goes through, side by side, and what it calls each part: of `zip` and `enumerate`, too."""
+    call = node.iter if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else None
+    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+    if call is not None and call.func.id == "zip":  # type: ignore[attr-defined]
+        yield from zip(targets, call.args) if len(targets) == len(call.args) else ()
+    elif call is not None and call.func.id == "enumerate":  # type: ignore[attr-defined]
+        if len(targets) == 2 and len(call.args) == 1:
+            yield from _side_by_side(ast.comprehension(targets[1], call.args[0], [], 0))
+    else:
+        yield node.target, node.iter
+
+
+def _picks_in(node: ast.AST) -> Iterator[ast.expr]:
+    """By what a function picks, each part of an index by itself."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Subscript):
+            yield from inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
+
+
+def _names_in_picks(node: ast.AST) -> Iterator[str]:
+    yield from (part.id for part in _picks_in(node) if isinstance(part, ast.Name))
+
+
+_ONE_BY_ONE = (Kind("indices", dtype=AS_LIST), Kind("indices"))
+
+
+def _of_picks_one_by_one(node: ast.AST, picking: set[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The indices that a loop goes through, several of them side by side: `for w, l in zip(won, lost)` where
+    `x[w]` and `x[l]` stand.
+    """
+    if not isinstance(node, (ast.For, ast.comprehension)):
+        return
+    for target, of in _side_by_side(node):
+        if isinstance(target, ast.Name) and target.id in picking and isinstance(of, ast.Name):
+            yield of.id, _ONE_BY_ONE
+
+
+def _names_a_pair(target: ast.expr, picking: set[str]) -> bool:
+    """Whether two names are given, each of which picks something."""
+    parts = target.elts if isinstance(target, ast.Tuple) else []
+    names = {one.id for one in parts if isinstance(one, ast.Name)}
+    return len(names) == 2 and picking.issuperset(names)
+
+
+def _columns_in(at: ast.expr) -> set[int]:
+    """The columns that are picked of all rows, one where there is no end; none where they are not said in
+    numbers.
+    """
+    if not isinstance(at, ast.Tuple) or len(at.elts) != 2 or not _is_everything(at.elts[0]):
+        return set()
+    column = at.elts[1]
+    if isinstance(column, ast.Slice):
+        start = 0 if column.lower is None else whole(column.lower)
+        stop = whole(column.upper)
+        if column.upper is None and start is not None and start > 1:
+            stop = start + 1  # behind the first one there may be many
+        return set(range(start, stop)) if column.step is None and start is not None and stop else set()
+    number = whole(column)
+    return set() if number is None else {number}
+
+
+_FLAT = frozenset(("ravel", "flatten"))
+_FLAT_MATRIX = (Kind("matrix", dims=("m", "n")), Kind("vector", dims=("n",)))
+_AS_LONG = (Kind("vector", dims=("m*n",)), Kind("vector", dims=("n",)))
+
+
+def _of_flat(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A matrix that is made flat beside a vector which is as long then: `np.ravel(A) @ v`."""
+    if not isinstance(node, ast.BinOp):
+        return
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        flat = _made_flat(side, made)
+        if flat is not None and isinstance(other, ast.Name) and other.id not in made:
+            yield flat, _FLAT_MATRIX
+            yield other.id, _AS_LONG
+
+
+def _of_cross(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A matrix of vectors in space, where it is said along which axis they lie: `np.cross(w, R, axisb=0)`."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "cross":
+        return
+    said = {word.arg: _axis(word.value) for word in node.keywords}
+    for factor, word in zip(node.args[:2], ("axisa", "axisb")):
+        axis = said.get("axis", said.get(word))
+        if isinstance(factor, ast.Name) and axis is not None:
+            dims: tuple[int | str, ...] = (3, "n") if axis == 0 else ("n", 3)
+            yield factor.id, (Kind("matrix", dims=dims), Kind("vector", dims=(3,)))
+
+
+def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """A vector that is cut into so many equal parts, or a matrix along its rows: `np.split(gates, 4)`."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in ("split", "hsplit"):
+        return
+    if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := whole(node.args[1])):
+        at = [_axis(word.value) for word in node.keywords if word.arg == "axis"]
+        vector, rows = Kind("vector", dims=(f"{parts}*n",)), Kind("matrix", dims=("m", f"{parts}*n"))
+        columns = Kind("matrix", dims=(f"{parts}*n", "m"))
+        along_first = at in ([], [0])
+        yield node.args[0].id, (vector, columns) if along_first else (rows,) if at == [1] else (vector, rows)
+
+
+def _axis(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if isinstance(value, int) else None
+
+
+def _made_flat(node: ast.expr, made: Mapping[str, ast.expr]) -> str | None:
+    """The name of the array that is made flat there, if that is done."""
+    node = made.get(node.id, node) if isinstance(node, ast.Name) else node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    owners = [one.id for one in (node.func.value, *node.args[:1]) if isinstance(one, ast.Name)]
+    names = [name for name in owners if name not in ("np", "numpy")]
+    is_flat = node.func.attr in _FLAT or node.func.attr == "reshape" and _is_one_long_axis(node)
+    return names[0] if names and is_flat else None
+
+
+def _is_one_long_axis(call: ast.Call) -> bool:
+    """Whether an array is cut into a single axis: `x.reshape(-1)`, `np.reshape(x, -1)`."""
+    last = call.args[-1] if call.args else None
+    if isinstance(last, ast.Tuple) and len(last.elts) == 1:
+        last = last.elts[0]
+    is_free = isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.USub) and whole(last.operand) == 1
+    of_module = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in ("np", "numpy")
+    return is_free and len(call.args) == 1 + of_module
+
+
+def _of_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The arrays with three axes that a sum by letters has, and what stands beside them."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "einsum" or not node.args:
+        return
+    letters = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
+    terms = letters.partition("->")[0].replace(" ", "").split(",") if isinstance(letters, str) else []
+    if max(map(len, terms), default=0) != MOST_AXES or not all(term.isalpha() for term in terms):
+        return
+    for term, arg in zip(terms, node.args[1:]):
+        if isinstance(arg, ast.Name):
+            yield arg.id, (Kind(FORMS_BY_AXES[len(term)], dims=tuple(term)),)
+
+
+def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """An array of which three lengths are taken, `n, h, w = batch.shape`, or that has two axes summed but the
+    first: `batch.mean(axis=(1, 2))`.
+    """
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+        of, taken = node.value, len(node.targets[0].elts)
+        if isinstance(of, ast.Attribute) and of.attr == "shape" and isinstance(of.value, ast.Name):
+            yield from [(of.value.id, _OF_THREE)] if taken == MOST_AXES else []
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner = [node.func.value, *node.args][:2]
+        axes = (keyword.value for keyword in node.keywords if keyword.arg == "axis")
+        if any(isinstance(axis, ast.Tuple) and 2 in map(whole, axis.elts) for axis in axes):
+            yield from ((one.id, _OF_THREE) for one in owner if isinstance(one, ast.Name))
+
+
+def _is_everything(at: ast.expr) -> bool:
+    return isinstance(at, ast.Slice) and at.lower is at.upper is at.step is None
+
+
+def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is picked of each row, `x[np.arange(n), labels]`, and rows of ones, `np.eye(k)[labels]`."""
+    if not isinstance(node, ast.Subscript):
+        return
+    at = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(at) == 2 and _is_call(at[0], "arange", made) and isinstance(at[1], ast.Name):
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        yield from _rows_of(owner, made)
+        yield at[1].id, (_LABELS,)
+    elif len(at) == 1 and isinstance(at[0], ast.Name) and _is_call(node.value, "eye", made):
+        yield at[0].id, (_LABELS,)
+        if isinstance(node.value, ast.Call) and isinstance(node.value.args[0], ast.Name):
+            yield node.value.args[0].id, (Kind("integer", dims=("m",)),)
+
+
+def _rows_of(owner: str, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The matrix that is picked from, and those of which it was made in a line or two."""
+    waiting, seen = [owner], set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name not in made:
+            yield name, (Kind("matrix", dims=("n", "m")),)
+        elif isinstance(made[name], ast.BinOp):
+            left = made[name].left  # type: ignore[attr-defined]
+            waiting += [left.id] if isinstance(left, ast.Name) else []
+
+
+def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
+    node = made.get(node.id, node) if isinstance(node, ast.Name) else node
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", None) == name and bool(node.args)
+
+
+def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
+    loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
+    sides = [*_side_by_side(loop)] if loop is not None else []
+    target, name = (sides[0][0], _gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
+    if loop is not None and name is not None:
+        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+            layers = [sequence(tuple, pair) for pair in zip(PAIR, BIASES)]
+            both = (layers, [turned(layer) for layer in layers])
+            yield name, tuple(sequence(made, each) for made in (list, tuple) for each in both)
+        elif isinstance(target, ast.Name) and _is_multiplied(loop, target.id):
+            chains = (PAIR, map(turned, PAIR), [_SQUARE] * 3)
+            yield name, (*(sequence(list, chain) for chain in chains), *_ROWS)
+        elif isinstance(node, ast.comprehension):
+            return  # of what is done with each, see `_of_each`
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
+        names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
+        if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
+            yield node.value.id, (sequence(tuple, (_SQUARE, _SQUARE)), sequence(tuple, PAIR[::-1]))
+
+
+def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """Lists that a loop goes through side by side, of matrices that are multiplied and of what is added:
+    `for W, b in zip(weights, biases)`.
+    """
+    if not isinstance(node, ast.For):
+        return
+    sides = [(part.id, of.id) for part, of in _side_by_side(node) if _id(part) and _id(of)]  # type: ignore[attr-defined]
+    matrices = [of for part, of in sides if _is_multiplied(node, part)]
+    for part, of in sides if len(sides) > 1 and matrices else ():
+        if of in matrices:
+            other_way = [turned(one) for one in PAIR]
+            yield of, tuple(sequence(made, pair) for made in (list, tuple) for pair in (PAIR, other_way))
+        elif _is_added(node, part):
+            yield of, (sequence(list, BIASES), sequence(tuple, BIASES))
+
+
+def _gone_through(node: ast.expr) -> str | None:
+    """The name of what a loop goes through, perhaps but for some of it or from its end: `weights`,
+    `weights[:-1]`, `reversed(weights)`.
+    """
+    if isinstance(node, ast.Call) and _id(node.func) in ("reversed", "list", "tuple") and len(node.args) == 1:
+        node = node.args[0]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+_ROWS = tuple(Kind("matrix", dims=dims) for dims in (("p", "m"), ("p", "n"), ("n", "m")))
+"""Matrices by whose rows a matrix is multiplied, one after the other."""
+
+
+_PUT_TOGETHER = frozenset("concatenate hstack vstack column_stack stack block_diag".split())
+_OF_ARRAYS = frozenset("sum mean norm ravel flatten reshape shape size dot vdot T".split())
+"""What is asked of arrays, and of numbers for no reason."""
+
+
+def _of_each(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The lists of arrays: those that are put together, and those of which each is summed or made flat."""
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _PUT_TOGETHER:
+        yield from ((arg.id, _ARRAYS) for arg in node.args[:1] if isinstance(arg, ast.Name))
+    comprehensions = getattr(node, "generators", ())
+    loops = [node] if isinstance(node, ast.For) else comprehensions
+    for loop in loops:
+        if isinstance(loop.iter, ast.Name) and isinstance(loop.target, ast.Name):
+            named = (n for n in ast.walk(node) if _asks_as_array(n, loop.target.id))
+            yield from ((loop.iter.id, _ARRAYS) for _ in itertools.islice(named, 1))
+
+
+def _asks_as_array(node: ast.AST, name: str) -> bool:
+    """Whether something is asked of an array by this name: `a.size`, `np.sum(a**2)`."""
+    if isinstance(node, ast.Attribute) and node.attr in _OF_ARRAYS:
+        return isinstance(node.value, ast.Name) and node.value.id == name
+    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _OF_ARRAYS:
+        return False
+    return any(isinstance(n, ast.Name) and n.id == name for arg in node.args for n in ast.walk(arg))
+
+
+def _is_multiplied(loop: ast.AST, name: str) -> bool:
+    return _is_in(loop, ast.MatMult, name)
+
+
+def _is_added(loop: ast.AST, name: str) -> bool:
+    return _is_in(loop, ast.Add, name)
+
+
+def _is_in(loop: ast.AST, operator: type[ast.operator], name: str) -> bool:
+    """Whether a name stands in what a loop computes by this operator."""
+    found = (n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, operator))
+    return any(isinstance(n, ast.Name) and n.id == name for each in found for n in ast.walk(each))
+
+
+def sequence(made: type, parts: object) -> Kind:
+    """A list or a tuple of what these kinds are."""
+    return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated]
+
+
+_VECTORS = [Kind("vector", dims=(letter,)) for letter in "nmp"]
+_ARRAYS = (
+    sequence(list, _VECTORS),
+    sequence(list, [Kind("matrix", dims=("m", "n")), *_VECTORS[:2]]),
+    sequence(list, [Kind("matrix", dims=(letter, "n")) for letter in "mp"]),
+    sequence(list, [Kind("matrix", dims=("n", letter)) for letter in "mp"]),
+    sequence(list, _VECTORS[:1] * 2),
+    sequence(list, [Kind("matrix", dims=("m", "n"))] * 2),
+    sequence(tuple, _VECTORS),
+    sequence(tuple, _VECTORS[:1] * 2),
+    Kind("matrix", dims=("n", "m")),
+    Kind("vector", dims=("n",)),
+)
+"""Lists of arrays: of lengths of their own, mixed, with as many columns or rows, all alike; tuples of such,
+and matrices, of which the rows are taken one by one.
+"""
+
+
+def turned(kind: Kind) -> Kind:
+    """The same with matrices the other way round."""
+    if kind.made is not None:
+        return sequence(kind.made, [turned(part) for _, part in kind.parts])
+    return Kind(kind.form, dims=kind.dims[::-1])
+
+
+def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
+    """A dict of two layers, matrices under names like `W1` and vectors under names like `b1`, for both ways
+    to multiply.
+
+    >>> [str(part) for _, part in chained(("W1", "b1", "W2", "b2"))[0].parts]
+    ['a matrix (m, n)', 'a vector (m)', 'a matrix (p, m)', 'a vector (p)']
+    """
+    matrices = sorted(key for key in keys if key[0] in "Ww")
+    vectors = sorted(key for key in keys if key[0] in "bB")
+    if len(matrices) != 2 or len(vectors) not in (0, 2) or len(matrices) + len(vectors) < len(keys):
+        return ()
+    found = []
+    for pair in (PAIR, tuple(map(turned, PAIR))):
+        parts = {**dict(zip(matrices, pair)), **dict(zip(vectors, BIASES))}
+        found.append(Kind("object", made=dict, parts=tuple((key, parts[key]) for key in keys)))
+    return tuple(found)

@@ -1,0 +1,331 @@
+"""Lengths of parameters and of what is in them, solved from the products in a function's text, which is read
+and never run: `p["U"] @ h + p["V"] @ x + p["b"]` takes matrices with as many rows as `b` is long, and so does
+`U @ h + V @ x + b`.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+
+from ...rules.signatures import meant_types
+from .by_name import is_matrix_name
+from .kinds import Kind
+from .kinds_taken import fields_of
+from .texts import attributes_read, keys_read, text_of, values_by_name
+
+_LETTERS, _MANY = "nmpqklrsuvw", "t"
+_PRODUCTS = frozenset(("dot", "matmul"))
+_OF_TWO = frozenset("maximum minimum add subtract multiply divide power".split())
+_REDUCTIONS = frozenset("sum mean max min prod norm len size shape".split())
+_OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
+"""Functions of square matrices; what they get of two triangles, those of positive definite ones."""
+_OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
+_NAMES_OF_MATRICES = ("weight", "kernel", "w_")
+_SUMS = (ast.Add, ast.Sub)
+_DEEPEST = 12
+"""Names within names that are followed."""
+
+Leaf = tuple[str, str | None]  # a parameter, or an entry of one
+Shape = tuple[int, ...]  # the numbers of its lengths
+
+
+def shapes_solved(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds of the dicts with matrices that a function multiplies, and of the vectors that it multiplies
+    these with; none where the text does not tell the lengths.
+
+    >>> def step(p, h, x):
+    ...     return np.tanh(p["U"] @ h + p["V"] @ x + p["b"])
+    >>> found = shapes_solved(step)
+    >>> [str(part) for _, part in found["p"][0].parts], str(found["h"][0]), str(found["x"][0])
+    (['a vector (n)', 'a matrix (n, m)', 'a matrix (n, p)'], 'a vector (m)', 'a vector (p)')
+    """
+    node, names = text_of(f)
+    keys = keys_read(f)
+    if node is None or not keys:
+        return {}
+    return _Solver(node, names, keys).kinds()
+
+
+def solved_together(f: Callable, of_factors: bool = False) -> Iterator[Mapping[str, Kind]]:
+    """What the products in the text of a function say of all its parameters at once, and of what is in them
+    (an "object" with the parts of which something is known): with matrices by their names; and with one on
+    the left of each product, for a `w` may be a row of weights and a matrix. Nothing without a matrix. What
+    is multiplied or divided before, `A @ (x / y)`, is taken for two vectors only if asked `of_factors`, for
+    one of them may be a number.
+
+    >>> def step(x, h, Wx, Wh, b):
+    ...     return 0.7 * h + np.tanh(Wx @ x + Wh @ h + b)
+    >>> {name: "".join(kind.dims) for name, kind in next(solved_together(step)).items()}
+    {'Wx': 'nm', 'x': 'm', 'Wh': 'nn', 'h': 'n', 'b': 'n'}
+    """
+    node, names = text_of(f)
+    if node is None:
+        return
+    made = {name: fields_of(note) for name, note in meant_types(f).items() if fields_of(note)}
+    parts_read = {**attributes_read(f), **made, **keys_read(f)}
+    readings = (_Solver(node, names, parts_read, is_left, of_factors) for is_left in (False, True))
+    yield from (read for read in (reading.together() for reading in readings) if read)
+
+
+class _Solver:
+    """Shapes of leaves as numbers of lengths, of which some are found to be one."""
+
+    def __init__(
+        self,
+        node: ast.AST,
+        names: frozenset[str],
+        keys: Mapping[str, tuple[str, ...]],
+        is_matrix_left: bool = False,
+        of_factors: bool = False,
+    ) -> None:
+        self.joining = (*_SUMS, ast.Mult, ast.Div) if of_factors else _SUMS
+        self.made, self.names, self.keys = values_by_name(node), names, keys
+        self.is_matrix_left = is_matrix_left  # of products: whatever stands there
+        self.shapes: dict[Leaf, Shape] = {}
+        self.forms: dict[Leaf, str] = {}  # of the square ones
+        self.same: dict[int, int] = {}
+        self.fresh = itertools.count()
+        self.sides: dict[Leaf, bool] = {}  # of the factors of products, whether it is the left one
+        self.learned = 0  # how many times something was found out
+        self.known: dict[tuple[int, int], tuple[int, Shape | None]] = {}  # of nodes: after how much of that
+        places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
+        self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
+        self.of_names: dict[str, Shape | None] = {}  # at one place
+        for _ in range(3):  # what one line tells may be needed in another
+            for place in places:
+                self.of_names.clear()
+                self.shape(place)
+
+    # -- lengths ---------------------------------------------------------------------------------------------
+
+    def one(self, length: int) -> int:
+        """The number that stands for all lengths that are the same."""
+        while length in self.same:
+            length = self.same[length]
+        return length
+
+    def unify(self, one: int, other: int) -> None:
+        one, other = self.one(one), self.one(other)
+        if one != other:
+            self.same[max(one, other)] = min(one, other)
+            self.learned += 1
+
+    def _new(self, is_matrix: bool) -> Shape:
+        """A shape of lengths of which nothing is known."""
+        return tuple(itertools.islice(self.fresh, 1 + is_matrix))
+
+    # -- expressions -----------------------------------------------------------------------------------------
+
+    def leaf(self, node: ast.AST) -> Leaf | None:
+        if isinstance(node, ast.Name) and node.id in self.names and node.id not in self.keys:
+            return None if node.id in self.made else (node.id, None)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            return (node.value.id, key) if node.value.id in self.keys and isinstance(key, str) else None
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = node.value.id
+            return (name, node.attr) if node.attr in self.keys.get(name, ()) else None
+        return None
+
+    def _turned_leaf(self, node: ast.AST) -> Leaf | None:
+        """The leaf that is transposed there."""
+        return self.leaf(node.value) if isinstance(node, ast.Attribute) and node.attr == "T" else None
+
+    def _is_matrix(self, leaf: Leaf, is_left: bool) -> bool:
+        """Whether a factor is a matrix: by its name, since it is transposed elsewhere, or as all on the left;
+        what it is multiplied with is a vector.
+        """
+        name = leaf[1] or leaf[0]
+        is_named = name[:1].isupper() or name.startswith(_NAMES_OF_MATRICES) or is_matrix_name(name)
+        return is_named or leaf in self.turned or is_left and self.is_matrix_left
+
+    def shape(self, node: ast.AST, depth: int = 0) -> Shape | None:
+        """The shape of an expression; None where nothing tells it.
+
+        Names are made of names, and a way to a number may be gone thousands of times: what was seen since
+        something was last found out is not looked at again.
+        """
+        if depth > _DEEPEST:
+            return None
+        at = id(node), depth
+        learned, shape = self.known.get(at, (-1, None))
+        if learned != self.learned:
+            learned = self.learned
+            shape = self._read(node, depth)
+            if learned == self.learned:
+                self.known[at] = learned, shape
+        return shape
+
+    def _read(self, node: ast.AST, depth: int) -> Shape | None:
+        leaf = self.leaf(node)
+        if leaf is not None:
+            return self.shapes.get(leaf)
+        if isinstance(node, ast.Constant):
+            return ()
+        if isinstance(node, ast.Name):
+            return self._of_name(node.id, depth + 1) if node.id in self.made else None
+        if isinstance(node, ast.UnaryOp):
+            return self.shape(node.operand, depth)
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            inner = self.shape(node.value, depth)
+            return None if inner is None else inner[::-1]
+        if isinstance(node, ast.BinOp):
+            if isinstance(node.op, ast.MatMult):
+                return self._product(node.left, node.right, depth)
+            adds = isinstance(node.op, (ast.Add, ast.Sub))
+            return self._elementwise(node.left, node.right, depth, adds)
+        return self._of_call(node, depth) if isinstance(node, ast.Call) else None
+
+    def _of_name(self, name: str, depth: int) -> Shape | None:
+        """The shape of what is assigned to a name; what it was before is not known."""
+        if name not in self.of_names:
+            self.of_names[name] = None  # while its value is read
+            self.of_names[name] = self.shape(self.made[name], depth)
+        return self.of_names[name]
+
+    def _of_call(self, node: ast.Call, depth: int) -> Shape | None:
+        name = getattr(node.func, "attr", None)
+        if name in _PRODUCTS and isinstance(node.func, ast.Attribute):
+            pair = node.args if len(node.args) == 2 else [node.func.value, *node.args]
+            return self._product(pair[0], pair[1], depth) if len(pair) == 2 else None
+        if name in _OF_TWO and len(node.args) == 2:
+            return self._elementwise(node.args[0], node.args[1], depth, adds=False)
+        if name in _OF_SQUARE and node.args:
+            square = self._square(node.args[0], name, depth)
+            if name != "solve" or len(node.args) != 2 or square is None:
+                return square if name in ("cholesky", "inv") else None
+            return self._product(node.args[0], node.args[1], depth)
+        if len(node.args) != 1 or node.keywords or name in _REDUCTIONS:
+            return None
+        return self.shape(node.args[0], depth)  # of each element
+
+    def _square(self, node: ast.expr, function: str, depth: int) -> Shape | None:
+        """The shape of what is passed to a function of square matrices."""
+        leaf = self._plain_leaf(node)
+        if leaf is not None and leaf not in self.shapes:
+            self.shapes[leaf] = self._new(is_matrix=False) * 2
+            self.learned += 1
+        shape = self.shape(node, depth)
+        if shape is None or len(shape) != 2:
+            return None
+        self.unify(*shape)
+        if leaf is not None:
+            is_definite = function in _OF_DEFINITE or self.forms.get(leaf) == "positive definite"
+            form = "positive definite" if is_definite else "square"
+            self.learned += self.forms.get(leaf) != form
+            self.forms[leaf] = form
+        return shape
+
+    def _elementwise(self, left: ast.expr, right: ast.expr, depth: int, adds: bool) -> Shape | None:
+        shapes = [self.shape(side, depth) for side in (left, right)]
+        for mine, (side, other) in enumerate(((left, shapes[1]), (right, shapes[0]))):
+            leaf = self.leaf(side)
+            if shapes[mine] is None and leaf is not None and (adds or leaf[1] is not None) and other:
+                shapes[mine] = self.shapes[leaf] = other[-1:]  # beside a vector: a bias
+                self.learned += 1
+        first, second = shapes
+        if first is None or second is None:  # a parameter, of which this tells nothing
+            return first or second if self.leaf(left) or self.leaf(right) else None
+        for pair in zip(reversed(first), reversed(second)):
+            self.unify(*pair)
+        return max(first, second, key=len)
+
+    def _product(self, left: ast.expr, right: ast.expr, depth: int) -> Shape | None:
+        first, second = self.shape(left, depth), self.shape(right, depth)
+        leaves = self._plain_leaf(left), self._plain_leaf(right)
+        for leaf, is_left in zip(leaves, (True, False)):
+            if leaf is not None and leaf not in self.sides:
+                self.sides[leaf] = is_left
+                self.learned += 1
+        is_told = second is not None or leaves[1] is not None or self.joining != _SUMS
+        if first is None and leaves[0] is not None and is_told:
+            first = self._new(is_matrix=self._is_matrix(leaves[0], is_left=True))
+            self._set(left, leaves[0], first)
+        if second is None and leaves[1] is not None and first is not None:
+            second = self._new(is_matrix=self._is_matrix(leaves[1], is_left=False))
+            self._set(right, leaves[1], second)
+        if first is None and second is not None and len(second) == 2:
+            first = self._of_unknown(left, second[:1], depth)
+        if second is None and first is not None and len(first) == 2:
+            second = self._of_unknown(right, first[-1:], depth)
+        if not first or not second or max(len(first), len(second)) > 2:
+            return None
+        self.unify(first[-1], second[0])
+        return (*first[:-1], *second[1:])
+
+    def _of_unknown(self, node: ast.expr, shape: Shape, depth: int) -> Shape | None:
+        """The shape of a vector beside a matrix for a sum or a difference of leaves of which nothing is
+        known, as `x - g.mean`, or numbers times that, and for a product or a quotient if these are asked for;
+        None of anything else.
+        """
+        inner = self.made.get(node.id) if isinstance(node, ast.Name) else node
+        if depth > _DEEPEST or not isinstance(inner, ast.BinOp):
+            return None
+        if isinstance(inner.left, ast.Constant):
+            return self._of_unknown(inner.right, shape, depth + 1)
+        if not isinstance(inner.op, self.joining):
+            return None
+        leaves = self.leaf(inner.left), self.leaf(inner.right)
+        if any(leaf is None or leaf in self.shapes for leaf in leaves):
+            return None
+        for side, leaf in zip((inner.left, inner.right), leaves):
+            self._set(side, leaf, shape)  # type: ignore[arg-type]
+        return shape
+
+    def _plain_leaf(self, node: ast.expr) -> Leaf | None:
+        """The leaf that an expression is, perhaps transposed."""
+        return self._turned_leaf(node) or self.leaf(node)
+
+    def _set(self, node: ast.expr, leaf: Leaf, shape: Shape) -> None:
+        self.shapes[leaf] = shape[::-1] if self._turned_leaf(node) else shape
+        self.learned += 1
+
+    # -- what was found --------------------------------------------------------------------------------------
+
+    def kinds(self) -> Mapping[str, tuple[Kind, ...]]:
+        dicts = dict(self._dicts())
+        if not dicts:
+            return {}
+        plain = [leaf for leaf in self.shapes if leaf[1] is None and leaf in self.sides]
+        return {**{leaf[0]: self._one_and_several(leaf) for leaf in plain}, **dicts}
+
+    def together(self) -> Mapping[str, Kind]:
+        """The kind of each parameter of which something is known."""
+        if all(len(shape) < 2 for shape in self.shapes.values()):
+            return {}
+        parts: dict[str, list[tuple[str, Kind]]] = {}
+        for (name, key), shape in self.shapes.items():
+            kind = self._kind(shape, self.forms.get((name, key)))
+            parts.setdefault(name, []).append((key or "", kind))
+        return {
+            name: Kind("object", parts=tuple(kinds)) if name in self.keys else kinds[0][1]
+            for name, kinds in parts.items()
+        }
+
+    def _one_and_several(self, leaf: Leaf) -> tuple[Kind, ...]:
+        """What is multiplied, and of a vector a matrix of such, too."""
+        one = self._kind(self.shapes[leaf])
+        return (one, self._several(leaf)) if one.form == "vector" else (one,)
+
+    def _several(self, leaf: Leaf) -> Kind:
+        """A matrix of such vectors: rows where they stand on the left, else columns."""
+        letter = self._letter(self.shapes[leaf][0])
+        return Kind("matrix", dims=(_MANY, letter) if self.sides[leaf] else (letter, _MANY))
+
+    def _dicts(self) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+        for name, keys in self.keys.items():
+            shapes = [self.shapes.get((name, key)) for key in keys]
+            if any(shape is not None and len(shape) == 2 for shape in shapes):
+                parts = tuple((key, self._kind(shape or ())) for key, shape in zip(keys, shapes))
+                yield name, (Kind("object", made=dict, parts=parts),)
+
+    def _kind(self, shape: Shape, form: str | None = None) -> Kind:
+        dims = tuple(self._letter(length) for length in shape)
+        return Kind(form or ("number", "vector", "matrix")[len(shape)], dims=dims)
+
+    def _letter(self, length: int) -> str:
+        """The letter of a length, by the order in which the leaves were met."""
+        order = sorted({self.one(n) for shape in self.shapes.values() for n in shape})
+        return _LETTERS[order.index(self.one(length)) % len(_LETTERS)]

@@ -1,0 +1,148 @@
+"""Whether arguments are of those that a function is meant for, as far as its text, its docstring and its
+names tell: those that a check draws where nobody gave any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ...errors import RuleLabError
+from ...rules.registry import Registry
+from ..arguments.guesser import Guesser, Kinds
+from ..arguments.guessing import kinds_of
+from ..calling.budgets import Limit
+from ..calling.plain_calls import plainly
+from ..calling.subjects import author_of, codes_of, has_loop, rules_of
+from ..judgement.halvings import halves, is_an_end
+from ..measuring.configs import ad_config
+from ..probing.perturb import are_in_order
+from ..reading.kinds import SQUARE, Kind
+from ..reading.parameters import all_names
+from ..reading.relations import Related, related
+from ..reading.searches import Searches
+
+SECONDS = 2.0
+"""Of the processor, for the search among kinds of arguments."""
+DRAWS = 6
+"""Arguments at which a rule has to seem right."""
+_RANKS = {
+    **dict.fromkeys(("number", "integer"), 0),
+    **dict.fromkeys(("vector", "rows", "columns", "list", "mask", "indices"), 1),
+    **dict.fromkeys(("matrix", "flags", *SQUARE), 2),
+}
+
+
+class Meant:
+    """The arguments that the rule of a function in a registry is for; it `is_registered` where its author put
+    it there, so that its answers have to have the form that the AD takes.
+    """
+
+    def __init__(
+        self, f: Callable, kwargs: Mapping[str, Any], registry: Registry, is_registered: bool = True
+    ) -> None:
+        self.f, self.kwargs, self.registry = f, kwargs, registry
+        self.is_registered = is_registered
+
+    @cached_property
+    def guesser(self) -> Guesser:
+        rng, end = np.random.default_rng(0), Limit(SECONDS)
+        return Guesser(self.f, self.kwargs, {}, rng, "rrule", ad_config(), self.registry, end)
+
+    @cached_property
+    def kinds(self) -> tuple[Kinds, ...]:
+        """The kinds that are drawn; none where none were found."""
+        try:
+            return kinds_of(self.guesser, several=False).kinds
+        except RuleLabError:  # none are found, or it has no parameters that can be told
+            return ()
+
+    def excludes(self, args: tuple) -> bool:
+        """Whether arguments are none of those that are meant, and the rule seems right for these: what it
+        does elsewhere is no mistake for certain.
+        """
+        if not self.kinds or len(args) < len(self.guesser.names):
+            return False
+        return not self._has(args) and self._is_right
+
+    def excludes_ranks(self, ranks: tuple[int, ...]) -> bool:
+        """Whether arguments with so many axes are none of those that are meant, and the rule seems right for
+        these.
+        """
+        known = [tuple(_RANKS.get(kind.form, -1) for kind in kinds) for kinds in self.kinds]
+        return bool(known) and ranks[: len(known[0])] not in known and self._is_right
+
+    def finds_nothing(self, args: tuple) -> bool:
+        """Whether a loop looks in vain, or comes to an end of what it halves."""
+        guesser = self.guesser
+        if self._searches.find_nothing(args, guesser.kwargs):
+            return True
+        if not self._halves:
+            return False
+        try:
+            return is_an_end(plainly(self.f, args, guesser.kwargs), args, codes_of(self.f))
+        except Exception:  # it has no value there
+            return False
+
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """The intervals in which the numbers of parameters lie, by name, where they lie in one."""
+        pairs = zip(self.guesser.names, self.kinds[0]) if self.kinds else ()
+        said = {name: (kind.low, kind.high) for name, kind in pairs}
+        return {name: ends for name, ends in said.items() if np.isfinite(ends).any()}
+
+    def _has(self, args: tuple) -> bool:
+        guesser = self.guesser
+        drawn = args[: len(guesser.names)]  # others have defaults
+        if not are_in_order(drawn, guesser.ordered) or not guesser.related.hold(drawn):
+            return False
+        if not self._related_with_defaults.hold(args):
+            return False
+        if guesser.iterated is not None and not guesser.iterated.has_ended(args, guesser.kwargs):
+            return False
+        if self.finds_nothing(args):
+            return False
+        return any(all(map(_is_of, kinds, drawn)) for kinds in self.kinds)
+
+    @cached_property
+    def _related_with_defaults(self) -> Related:
+        """What is said of all parameters, those with defaults as well: what is clipped lies between two."""
+        return related(self.guesser.target, all_names(self.guesser.target))
+
+    @cached_property
+    def _searches(self) -> Searches:
+        return Searches(self.guesser.target)
+
+    @cached_property
+    def _halves(self) -> bool:
+        authors = (author_of(rule) for rule in rules_of(self.f, self.registry) if not rule.built_in)
+        codes = chain.from_iterable(map(codes_of, authors))
+        return halves(self.guesser.target) and not any(map(has_loop, codes))
+
+    @cached_property
+    def _is_right(self) -> bool:
+        guesser, first = self.guesser, self.kinds[0]
+        drawn = [*(guesser.drawn(first) for _ in range(DRAWS)), *guesser.inside(first)]
+        found = [args for args in drawn if not self.finds_nothing(args)]
+        return bool(found) and all(map(guesser.seems_right, found))
+
+
+def _is_of(kind: Kind, x: Any) -> bool:
+    """Whether an argument is one of a kind, as far as its rank, its numbers and its symmetry go."""
+    if kind.made is not None:
+        return not isinstance(x, (float, np.ndarray))
+    if kind.form not in _RANKS:
+        return True
+    numbers = np.asarray(x)
+    if numbers.ndim != _RANKS[kind.form] and not (kind.dims and numbers.ndim == len(kind.dims)):
+        return False
+    if numbers.dtype.kind == "c":
+        return True
+    if kind.form in ("integer", "indices", "mask", "flags") and np.any(numbers != np.round(numbers)):
+        return False
+    if kind.form in ("symmetric", "positive definite") and not np.array_equal(numbers, numbers.T):
+        return False
+    return bool(np.all((kind.low < numbers) & (numbers < kind.high)))
