@@ -81,11 +81,18 @@ class Loops(Lowering):
 
     # -- what is looped over ---------------------------------------------------------------------------------
 
-    def _iteration(self, iterable: ast.expr, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
-        """Lower an iterable, looking through zip, enumerate and so on; adds patterns to `pieces`."""
+    def _iteration(
+        self, iterable: ast.expr, target: ast.expr, pieces: list[Piece], more: bool = False
+    ) -> ir.Iteration:
+        """Lower an iterable, looking through zip, enumerate and so on; adds patterns to `pieces`.
+
+        With `more`, another iterable may end after an item of this one has been taken: Python has computed that
+        item by then and the loop has not, so an item that is computed must not become part of the loop.
+        """
         if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
-            if not iterable.generators[0].ifs and not will_stop(iterable, self._known):
-                return self._generated(iterable, target, pieces)
+            plain = not iterable.generators[0].ifs and not will_stop(iterable, self._known)
+            if plain and not (more and _computes(iterable)):
+                return self._generated(iterable, target, pieces, more)
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
             parts = target.elts if isinstance(target, ast.Tuple) else None
@@ -99,8 +106,14 @@ class Loops(Lowering):
                 and len(parts) == len(iterable.args)
                 and self._is_builtin(iterable.func, "zip")
             ):
+                # A strict `zip` asks all the others where its first is at its end.
+                asked = more or (bool(strict and strict[0]) and len(parts) > 1)
+                last = len(parts) - 1
                 return ir.Zipped(
-                    [self._iteration(i, t, pieces) for i, t in zip(iterable.args, parts, strict=True)],
+                    [
+                        self._iteration(i, t, pieces, asked or number < last)
+                        for number, (i, t) in enumerate(zip(iterable.args, parts, strict=True))
+                    ],
                     strict=bool(strict and strict[0]),
                 )
             if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "reversed"):
@@ -108,18 +121,18 @@ class Loops(Lowering):
                     self._expression(iterable.args[0]), self._item(target, pieces), backwards=True
                 )
             if plain and len(iterable.args) == 1 and self._is_builtin(iterable.func, "iter"):
-                return self._iteration(iterable.args[0], target, pieces)
+                return self._iteration(iterable.args[0], target, pieces, more)
             start = self._start_of(iterable) if parts and len(parts) == 2 else None
             if start is not None and parts:
                 first, counter = self._expression(start), self._item(parts[0], pieces)
-                inner = self._iteration(self._items_alone(iterable.args[0]), parts[1], pieces)
+                inner = self._iteration(self._items_alone(iterable.args[0], more), parts[1], pieces, more)
                 return ir.Enumerated(counter, first, inner)
         value = self._columns(iterable, "t") or self._expression(iterable)
         return ir.Sequence(value, self._item(target, pieces))
 
-    def _items_alone(self, iterable: ast.expr) -> ast.expr:
-        """The iterable, a `map` as a generator expression; not for parts of a `zip`, where any may end it."""
-        return as_calls(iterable, self._is_builtin, self._known) or iterable
+    def _items_alone(self, iterable: ast.expr, more: bool = False) -> ast.expr:
+        """The iterable, a `map` as a generator expression; not if another iterable may end first (`more`)."""
+        return (None if more else as_calls(iterable, self._is_builtin, self._known)) or iterable
 
     def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
         """A value that is consumed immediately and used nowhere else."""
@@ -156,7 +169,9 @@ class Loops(Lowering):
         zero = ast.copy_location(ast.Constant(0), call)
         return (starts or [zero])[0] if self._is_builtin(call.func, "enumerate") else None
 
-    def _generated(self, generator: ast.GeneratorExp, target: ast.expr, pieces: list[Piece]) -> ir.Iteration:
+    def _generated(
+        self, generator: ast.GeneratorExp, target: ast.expr, pieces: list[Piece], more: bool
+    ) -> ir.Iteration:
         """The iteration for a generator expression without conditions; its item is computed in the loop."""
         scope = self._scope(generator.generators)
 
@@ -165,7 +180,8 @@ class Loops(Lowering):
                 return self._expression(renamed(generator.elt, scope))
 
         first = generator.generators[0]
-        iteration = self._iteration(self._items_alone(first.iter), renamed(first.target, scope), pieces)
+        through = self._items_alone(first.iter, more)
+        iteration = self._iteration(through, renamed(first.target, scope), pieces, more)
         pieces.append((target, item))
         return iteration
 
@@ -261,3 +277,10 @@ class Loops(Lowering):
             return
         test = self._expression(renamed(tests[0], renames))
         self._choose(test, lambda: self._filtered(tests[1:], renames, run), lambda: None, tests[0])
+
+
+def _computes(generator: ast.GeneratorExp) -> bool:
+    """Whether a generator expression does more than hand on an item, which may raise or have an effect."""
+    target, item = generator.generators[0].target, generator.elt
+    same = isinstance(target, ast.Name) and isinstance(item, ast.Name) and item.id == target.id
+    return not same
