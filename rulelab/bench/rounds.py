@@ -92,7 +92,9 @@ class Rounds:
             for _ in self._round():
                 done += 1
                 expected = min(total, ready + self._in_time(done - ready, start))
-                yield Progress(min(done, expected), expected, f"round {number:,} of {self.wanted:,}")
+                # Where the time is over first, the number asked for is none that will be reached.
+                of_all = f" of {self.wanted:,}" if expected == total else ""
+                yield Progress(min(done, expected), expected, f"round {number:,}{of_all}")
             if self.seconds is not None and self._clock() - start >= self.seconds:
                 return
 

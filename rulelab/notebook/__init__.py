@@ -22,4 +22,5 @@ def rules() -> Any:
     from ..rules.registry import DEFAULT
     from .displays import Rules
 
+    DEFAULT.read_shelves()
     return Rules(DEFAULT.rules())

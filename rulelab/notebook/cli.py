@@ -435,6 +435,7 @@ def run_rules(arguments: argparse.Namespace) -> int:
     from ..rules.listing import helpers_in, listed, words_of
     from ..rules.registry import DEFAULT
 
+    DEFAULT.read_shelves()
     offered = set(dir(sys.modules[__name__.partition(".")[0]]))
     helpers = helpers_in(DEFAULT.entries(), offered)
     rules = listed(DEFAULT.rules(), arguments.text, helpers)

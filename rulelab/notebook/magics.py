@@ -602,6 +602,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rules, line)
+        self.session.registry.read_shelves()
         return self.kept(args, Rules(self.session.registry.rules(), args.text))
 
     @line_magic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import threading
 import types
@@ -306,6 +307,15 @@ class Registry:
             if other.module in shelf.after:
                 self._read(other)
         self._read(shelf)
+
+    def read_shelves(self):
+        """Reads all that is still on a shelf, and imports the libraries it is for; those that are not there
+        are left alone.
+        """
+        for shelf in self.snapshot.shelves:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(shelf.module)
+                self._read_in_order(shelf, self.snapshot.shelves)
 
     def _read(self, shelf):
         """Adds what is on a shelf, and takes the shelf away."""

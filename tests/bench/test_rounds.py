@@ -65,6 +65,15 @@ def test_the_limit_of_time_ends_the_rounds(steady):
     assert limited.whole == 11
 
 
+def test_rounds_are_counted_of_those_that_will_be_reached(steady):
+    """Not of the most that one may ask for, where the time is over long before."""
+    call = steady.taking(1e-3)
+    said = [piece.doing for piece in entered(steady, call, wanted=100_000, seconds=0.2).pieces()]
+    assert "round 2" in said and not any("100,000" in one for one in said)
+    said = [piece.doing for piece in entered(steady, call, wanted=3, seconds=100.0).pieces()]
+    assert "round 3 of 3" in said
+
+
 def test_blocks_start_from_many_depths(steady):
     """Where code lies in memory seen from the stack does not decide who is faster."""
     depths = set()

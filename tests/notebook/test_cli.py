@@ -249,6 +249,14 @@ def test_rules_lists_those_with_the_text(capsys):
     assert "did you mean sin?" in capsys.readouterr().err
 
 
+@pytest.mark.slow  # SciPy is imported; tests/rules/test_shelves.py has what it takes
+def test_rules_finds_those_of_libraries_that_nobody_imported(tmp_path):
+    """A rule of SciPy's is found by its name in a process that has not used SciPy."""
+    command = [sys.executable, "-m", "rulelab", "rules", "softmax"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "softmax(x" in done.stdout, done.stderr
+
+
 def test_rules_shows_what_users_call(capsys):
     """Helpers of the compiler are left out unless all are asked for, and methods of operators come last."""
     assert cli.main(["rules"]) == 0

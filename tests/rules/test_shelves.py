@@ -1,6 +1,7 @@
 """Rules of a library that is optional: they are read when a function of it is first met, and not before."""
 
 import gc
+import importlib
 import subprocess
 import sys
 import threading
@@ -102,6 +103,27 @@ def test_a_library_that_nobody_imported_is_left_alone():
     registry = Registry()
     registry.install((), shelves=[Shelf("no_such_library_at_all", lambda: 1 / 0)])
     assert registry.entry(len) is None
+
+
+def test_all_are_read_for_a_list(library, monkeypatch):
+    """Libraries are imported for it, and those that are not there are left alone."""
+    registry = Registry()
+    shelves = [Shelf("no_such_library_at_all", lambda: 1 / 0), Shelf(library.__name__, tables_of(library))]
+    registry.install((), shelves=shelves)
+    monkeypatch.delitem(sys.modules, library.__name__)
+    monkeypatch.setattr(importlib, "import_module", lambda name: imported(name, library))
+    before = registry.epoch
+    registry.read_shelves()
+    registry.read_shelves()
+    assert library.reads == [1] and len(registry.rules()) == 2 and registry.epoch == before
+    assert [shelf.module for shelf in registry.snapshot.shelves] == ["no_such_library_at_all"]
+
+
+def imported(name, library):
+    if name != library.__name__:
+        raise ModuleNotFoundError(name)
+    sys.modules[name] = library
+    return library
 
 
 def test_what_fails_leaves_the_old_state(library):
