@@ -86,8 +86,8 @@ class Loops(Lowering):
     ) -> ir.Iteration:
         """Lower an iterable, looking through zip, enumerate and so on; adds patterns to `pieces`.
 
-        With `more`, another iterable may end after an item of this one has been taken: Python has computed that
-        item by then and the loop has not, so an item that is computed must not become part of the loop.
+        With `more`, another iterable may end after an item of this one has been taken: Python has computed
+        that item by then and the loop has not, so an item that is computed must not become part of the loop.
         """
         if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
             plain = not iterable.generators[0].ifs and not will_stop(iterable, self._known)
