@@ -48,7 +48,7 @@ OPERATORS = frozenset(
 )
 _READERS = ("__getattribute__", "__getattr__")
 _MAKING = ("__init__", "__post_init__", "__new__")
-_PARTS_LOOKED_AT = 16  # items checked in a list or dict, usually all of one kind
+_MOST_OBJECTS = 1000  # in a list or dict, each of which is checked; of more than these nothing is known
 _DEPTH = 6
 _DATA = (
     *LEAVES,
@@ -56,7 +56,9 @@ _DATA = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),  # checked where they are called
     *(datetime.date, datetime.timedelta, decimal.Decimal, fractions.Fraction, property, Ellipsis.__class__),
 )
-_CONTAINERS = (list, tuple, set, frozenset, deque, dict, OrderedDict, defaultdict, Counter, ChainMap)
+_CONTAINERS = frozenset(
+    {list, tuple, set, frozenset, deque, dict, OrderedDict, defaultdict, Counter, ChainMap}
+)
 _MOST_ARGUMENTS = 2  # of a NumPy function: a third one may be the output
 _PURE_MODULES = ("numpy", "math", "cmath", "operator", "_operator", "itertools")
 
@@ -74,12 +76,40 @@ def is_pure(x: Any, attribute: str | None = None, depth: int = _DEPTH) -> bool:
     if kind in KINDS:
         return True
     if kind in _CONTAINERS:
-        first = itertools.islice(x.values() if isinstance(x, dict) else x, _PARTS_LOOKED_AT)
-        return attribute is not None or (depth > 0 and all(is_pure(part, None, depth - 1) for part in first))
+        return attribute is not None or _are_pure_inside(x, depth)
     if is_of_library(kind):
         return attribute is not None or not hasattr(kind, "__next__") or _is_pure_iterator(x, depth)
     paths = reads(kind, attribute)
     return paths is not None and all(depth > 0 and _are_data(x, path, depth - 1) for path in paths)
+
+
+def _are_pure_inside(x: Any, depth: int) -> bool:
+    """Whether `is_pure` holds for everything in a container and in the containers inside it, keys included."""
+    level = [x]
+    while level:
+        parts = list(itertools.chain.from_iterable(map(_parts_of, level)))
+        if (parts and depth <= 0) or not all(map(_makes_purely, level)):
+            return False
+        kinds = set(map(type, parts))
+        open_kinds = {kind for kind in kinds if kind not in _CONTAINERS and not of_class(kind)}
+        objects = [part for part in parts if type(part) in open_kinds] if open_kinds else []
+        if len(objects) > _MOST_OBJECTS or not all(is_pure(part, None, depth - 1) for part in objects):
+            return False
+        level = [part for part in parts if type(part) in _CONTAINERS] if kinds & _CONTAINERS else []
+        depth -= 1
+    return True
+
+
+def _makes_purely(x: Any) -> bool:
+    """Whether what a container makes for a missing key is made without open code."""
+    return not isinstance(x, defaultdict) or x.default_factory is None or is_pure_function(x.default_factory)
+
+
+def _parts_of(x: Any) -> Iterable[Any]:
+    """The contents of a container, listed without hashing or comparing its keys."""
+    if isinstance(x, ChainMap):
+        return x.maps
+    return (*x, *x.values()) if isinstance(x, dict) else x
 
 
 def of_class(kind: type, attribute: str | None = None) -> bool:

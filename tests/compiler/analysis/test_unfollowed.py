@@ -3,6 +3,7 @@
 import functools
 import io
 import itertools
+from collections import ChainMap, defaultdict, deque
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -102,6 +103,69 @@ PURE = {
 def test_what_only_gives_values(case):
     """Datasets over arrays, vectors, records and Python's own iterators are compared and cost no copies."""
     assert is_pure(PURE[case])
+
+
+class Telling:
+    """A number that says when it is asked."""
+
+    def __float__(self):
+        print("asked")
+        return 1.0
+
+    def __eq__(self, other):
+        print("asked")
+        return True
+
+    def __hash__(self):
+        return 1
+
+
+def telling():
+    print("asked")
+    return 1.0
+
+
+OPEN_INSIDE = {
+    "the last of many": [0] * 2000 + [Telling()],
+    "in the middle of many": (0,) * 17 + (Telling(),) + (0,) * 17,
+    "the last of many that are looked at": [Vector(1.0)] * 20 + [Telling()],
+    "the last of many rows": [[1.0]] * 20 + [[1.0, Telling()]],
+    "more objects than are looked at": [Vector(1.0)] * 5000,
+    "a key": {Telling(): 1.0},
+    "a part of a key": {(1, Telling()): 1.0},
+    "the last key": {**dict.fromkeys(range(2, 22), 1.0), Telling(): 1.0},
+    "the last value": {**dict.fromkeys(range(20), 1.0), 20: Telling()},
+    "in a set": {Telling()},
+    "in a deque": deque([0] * 20 + [Telling()]),
+    "a key of one of many": ChainMap({}, {Telling(): 1.0}),
+    "in a field": Rows([0] * 20 + [Telling()]),
+    "behind an iterator": iter([0] * 20 + [Telling()]),
+    "what is missing": defaultdict(telling),
+}
+
+
+@pytest.mark.parametrize("case", OPEN_INSIDE)
+def test_one_that_is_open_leaves_all_open(case, capsys):
+    """Wherever in a container it stands; and it is not asked to tell."""
+    assert not is_pure(OPEN_INSIDE[case])
+    assert not capsys.readouterr().out
+
+
+PURE_INSIDE = {
+    "many numbers": [0.0] * 100_000,
+    "many rows": [[1.0, (2, "a")]] * 2000,
+    "objects": [Vector(1.0)] * 100,
+    "by plain keys": {(1, "a"): [Vector(1.0)] * 20, None: {}},
+    "what is missing is a list": defaultdict(list, {1: [1.0]}),
+    "many dicts": ChainMap({}, {"a": 1.0}),
+    "nothing": [[], {}],
+}
+
+
+@pytest.mark.parametrize("case", PURE_INSIDE)
+def test_containers_of_which_all_only_gives_values(case):
+    """All is looked at, however many there are: by the kinds where these tell it."""
+    assert is_pure(PURE_INSIDE[case])
 
 
 @pytest.mark.parametrize("name", ["mean", "first", "row", "rows", "scale"])
