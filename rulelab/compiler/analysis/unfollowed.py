@@ -84,7 +84,7 @@ def is_pure(x: Any, attribute: str | None = None, depth: int = _DEPTH) -> bool:
 
 
 def _are_pure_inside(x: Any, depth: int) -> bool:
-    """Whether `is_pure` holds for everything in a container and in the containers inside it, keys included."""
+    """Whether `is_pure` holds for everything in a container and in those inside it, keys included."""
     level = [x]
     while level:
         parts = list(itertools.chain.from_iterable(map(_parts_of, level)))
@@ -95,7 +95,8 @@ def _are_pure_inside(x: Any, depth: int) -> bool:
         objects = [part for part in parts if type(part) in open_kinds] if open_kinds else []
         if len(objects) > _MOST_OBJECTS or not all(is_pure(part, None, depth - 1) for part in objects):
             return False
-        level = [part for part in parts if type(part) in _CONTAINERS] if kinds & _CONTAINERS else []
+        inner = {id(part): part for part in parts if type(part) in _CONTAINERS} if kinds & _CONTAINERS else {}
+        level = list(inner.values())  # each once: a list may hold itself many times
         depth -= 1
     return True
 

@@ -350,3 +350,9 @@ def test_names_of_a_function_that_is_made_again_are_read_once(monkeypatch):
     assert is_pure_function(made())
     monkeypatch.setattr(unfollowed.ast, "walk", lambda _: pytest.fail("read again"))
     assert is_pure_function(made())
+
+
+def test_a_list_that_holds_itself_many_times_is_looked_at_once():
+    rows = [1.0]
+    rows.extend([rows] * 1000)
+    assert not is_pure(rows)  # no end is found
