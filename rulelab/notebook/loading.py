@@ -142,6 +142,10 @@ def _hooks(shell, magics: RuleLab) -> tuple[tuple[str, Callable], ...]:
     )
 
 
+OTHER_NAMES = {"prove": "rule_symbolic", "prove_rule": "rule_symbolic", "rule_prove": "rule_symbolic"}
+"""What somebody may type who looks for a magic by what it does."""
+
+
 def magic_meant(error: BaseException | None, ours: Mapping[str, Mapping[str, Any]]) -> str:
     """Which of our magics may have been meant where IPython does not know one; empty where none is like it.
 
@@ -152,8 +156,9 @@ def magic_meant(error: BaseException | None, ours: Mapping[str, Mapping[str, Any
     if not isinstance(error, UsageError) or asked is None:
         return ""
     marks, name = asked.groups()
-    found = nearest(name, ours["line" if marks == "%" else "cell"])
-    return f"{marks}{found[0]}" if found else ""
+    known = ours["line" if marks == "%" else "cell"]
+    found = nearest(name, [*known, *(other for other, meant in OTHER_NAMES.items() if meant in known)])
+    return f"{marks}{OTHER_NAMES.get(found[0], found[0])}" if found else ""
 
 
 def _loaded(shell) -> _Loaded | None:

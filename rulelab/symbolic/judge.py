@@ -128,7 +128,7 @@ class Judge(PlanJudge):
         """The proof with what is found where its open cells end."""
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
         unseen = (
-            "each case by itself is, but "
+            "each case by itself is proved, but "
             f"{self.took_more('zeros, ones, ties and the borders between cases')}"
         )
         self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))

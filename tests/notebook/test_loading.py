@@ -185,6 +185,7 @@ def test_a_magic_that_is_misspelled_is_told_with_the_one_that_was_meant(notebook
         ("%gradeint f(x)", "%gradient"),
         ("%rulecheck f", "%rule_check"),
         ("%%rule f\npass", "%%rrule"),
+        ("%prove_rule f", "%rule_symbolic"),
     ):
         notebook.fails(typed)
         assert notebook.beside.endswith(f"rulelab: did you mean {meant}?\n")

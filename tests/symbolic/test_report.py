@@ -31,6 +31,12 @@ def report():
     return prove(squared, _rule)
 
 
+def test_a_refutation_on_the_way_is_not_told_as_a_verdict(report):
+    """While the check runs it may be taken back: its point may be one that nobody means."""
+    assert report.verdict.word != "" and report.so_far == "wrong at one point, which is looked at again"
+    assert dataclasses.replace(report, verdict=Undecided(40, "too long")).so_far == "agrees to 40 digits"
+
+
 def test_text_shows_both_formulas_and_the_counterexample(report):
     """In a terminal I see the derivative, what the rule gives, the difference and code to paste."""
     text = str(report)
