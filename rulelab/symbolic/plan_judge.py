@@ -408,9 +408,11 @@ class PlanJudge:
         report = self.make(verdict, cells, notes, warnings)
         # Once a kind is proved, what is not the last word on another one is no better answer.
         if not self.proofs or isinstance(verdict, Proved):
-            self.hand_over(report)
             if isinstance(verdict, Refuted) and self.evidence.excludes(verdict):
+                # Never the refutation itself: what is handed over is the answer if somebody stops the check.
                 self.hand_over(self.make(of_not_meant(verdict), (), notes, warnings))
+            else:
+                self.hand_over(report)
         return report
 
     def hand_over(self, report):

@@ -1,10 +1,12 @@
 """Each verdict says its word, its reach and its reason in one sentence, and is data."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from rulelab.symbolic import Agrees, Proved, Refuted, Undecided, Unsupported
+from rulelab.symbolic.plan_judge import PlanJudge
 from rulelab.symbolic.verdicts import to_dict
 
 
@@ -32,3 +34,17 @@ def test_a_verdict_is_a_word_a_sentence_and_data(verdict, word, sentence):
     assert verdict.word == word and verdict.sentence() == sentence
     data = json.loads(json.dumps(to_dict(verdict)))
     assert data["verdict"] == word and data["sentence"] == sentence
+
+
+@pytest.mark.parametrize("is_meant", [True, False])
+def test_a_refutation_where_nobody_means_it_is_never_handed_over(is_meant):
+    """Not for a moment: what was handed over last is the answer if somebody stops the check."""
+    refuted, handed = Refuted("gradient", "wrong sign"), []
+    judge = SimpleNamespace(
+        proofs=(),
+        evidence=SimpleNamespace(excludes=lambda verdict: not is_meant),
+        make=lambda verdict, *rest: verdict,
+        hand_over=handed.append,
+    )
+    assert PlanJudge.say(judge, refuted) is refuted
+    assert (handed == [refuted]) is is_meant and len(handed) == 1
