@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 
-from ..reading.arrays_said import alike_in_shape, arrays_told, forms_told
+from ..reading.arrays_said import alike_in_shape, forms_told
 from ..reading.docstrings import lengths_differ
 from ..reading.kinds import MATRICES, Kind
 from ..reading.ranks_said import IMAGES, ranks_said, says_axes
@@ -51,8 +51,7 @@ def _makes_complex(guesser: Guesser, kinds: Kinds) -> bool:
 def _with_arrays_told(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
     told, named = forms_told(guesser.target), dict(zip(guesser.names, kinds))
     asked = {name for i, name in enumerate(guesser.names) if guesser.is_form_asked(i)}
-    arrays = arrays_told(guesser.target)
-    objects = {name for name, kind in named.items() if kind.made and name not in arrays}  # are no numbers
+    objects = {name for name in told if named[name].made and told[name][0].form == "number"}  # are none
     told = {name: kinds for name, kinds in told.items() if name not in asked | objects}
     others = (kind for name, kind in named.items() if name not in told.keys() | asked)
     if not told or any(kind.form in _FREE for kind in others) or any(named[name].made for name in told):

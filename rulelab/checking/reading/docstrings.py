@@ -158,8 +158,8 @@ def lengths_differ(f: Callable, name: str) -> bool:
     >>> lengths_differ(total, "parts")
     True
     """
-    words = words_about(f).get(name) or in_one_line(said_of(f))
-    return name in in_one_line(said_of(f)) and _OF_OTHER_LENGTHS.search(words) is not None
+    text = in_one_line(said_of(f))
+    return name in text and _OF_OTHER_LENGTHS.search(words_about(f).get(name) or text) is not None
 
 
 _LENGTH = r"(?:lengths?|sizes?|numbers? of (?:entries|elements|values|samples))"

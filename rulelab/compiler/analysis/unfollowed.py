@@ -1,9 +1,9 @@
 """Whether code of the author's that runs without being followed (behind operators, attributes, items and
 loops over constants) certainly does no more than return a value, judged by its source.
 
-A method that is called by name goes through a pass and needs no such check. The answer is a proof or a no,
-except that only the first items of a container are checked: code whose source leaves anything open counts
-as having effects, which may include refilling arrays that it returned.
+A method that is called by name goes through a pass and needs no such check. The answer is a proof or a no:
+code whose source leaves anything open counts as having effects, which may include refilling arrays that it
+returned.
 """
 
 from __future__ import annotations
