@@ -186,3 +186,29 @@ def test_what_a_quick_look_rules_out_is_asked_no_further(monkeypatch):
     report = judged(spoilt, v, mode="frule")
     assert report.verdict == "wrong" and not report.diagnoses[0].diff
     assert len(tried) > 400 and len(asked) < len(tried) / 2
+
+
+BUFFERED = """
+def f(w, x):
+    return np.sum(w * x**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, x):
+    w_bar = np.zeros_like(w{})
+
+    def back(y_bar):
+        w_bar[:] = x**2 * y_bar
+        return rl.NoTangent(), w_bar.copy(), 3 * y_bar * w * x
+
+    return f(w, x), back
+"""
+
+
+def test_a_correction_beside_another_mistake_does_not_claim_that_all_is_right():
+    """The buffer cuts off fractions where `w` holds integers, and no corrected factor helps there."""
+    (one,) = judged(BUFFERED.format("")).diagnoses
+    assert "2 * y_bar * w * x" in one.diff and one.left.startswith("w = ["), one
+    assert one.corrected.startswith("corrected, but for another mistake that is left, at w = [")
+    (one,) = judged(BUFFERED.format(", dtype=float")).diagnoses
+    assert one.diff and not one.left and one.corrected.endswith("right at every point of this check")

@@ -79,6 +79,7 @@ def test_a_tangent_of_ones_own():
         ("complex matrix", Kind("matrix", dtype="complex128")),
         ("unit", Kind("number", 0.0, 1.0)),
         ((0, 2), Kind("number", 0.0, 2.0)),
+        ("matrix (4m, d + m)", Kind("matrix", dims=("4*m", "d+m"), is_asked=True)),
     ],
 )
 def test_domains_in_words(words, kind):
@@ -86,7 +87,7 @@ def test_domains_in_words(words, kind):
     assert kind_named(words) == kind
 
 
-@pytest.mark.parametrize("words", ["greenish", (1, 0), 3, (1, 2, 3), "positive greenish"])
+@pytest.mark.parametrize("words", ["greenish", (1, 0), 3, (1, 2, 3), "positive greenish", "matrix (4**m)"])
 def test_what_is_no_domain(words):
     """Says which words there are."""
     with pytest.raises(DomainError, match="domain"):

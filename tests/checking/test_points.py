@@ -1052,3 +1052,54 @@ def test_a_branch_at_a_number_of_the_code_is_reached_with_positive_arguments():
     assert judged_text(UTILITY.format("c")).verdict == "right"
     report = judged_text(UTILITY.format("c**2"))
     assert report.verdict == "wrong" and "gamma = 1," in str(report), report
+
+
+BANDS = {
+    "in the code": (
+        "",
+        "0.2 * x if x <= 38000.0 else 7600.0 + 0.4 * (x - 38000.0)",
+        "0.2 if x <= 38000.0 else {}",
+    ),
+    "by a name": (
+        "band = 38000.0",
+        "0.2 * x if x <= band else 0.2 * band + 0.4 * (x - band)",
+        "0.2 if x <= band else {}",
+    ),
+    "on the left": (
+        "",
+        "0.1 * x + 0.05 * x**2 if -55.0 < x else 0.4 * x",
+        "0.1 + 0.1 * x if -55.0 < x else {}",
+    ),
+    "as bounds": (
+        "import math",
+        "0.2 * min(x, 500.0) + 0.4 * max(x - 500.0, 0.0) + 2.5 * math.tanh(1.5 * x / 3.5 + 4.5) ** 0",
+        "0.2 if x <= 500.0 else {}",
+    ),
+    "held by a function": ("", "x if x < limit else limit + 0.4 * (x - limit)", "1.0 if x < limit else {}"),
+}
+BANDED = """
+{before}
+
+def made(limit):
+    def f(x):
+        return {value}
+
+    @rl.rrule_for(f, registry=registry)
+    def f_rrule(x):
+        return f(x), lambda y_bar: (rl.NoTangent(), y_bar * ({slope}))
+
+    return f
+
+
+f = made(120.0)
+"""
+
+
+@pytest.mark.parametrize("name", BANDS)
+def test_both_sides_of_a_branch_are_looked_at_far_from_usual_numbers(name):
+    """On one line, where lines that were reached say nothing of it."""
+    before, value, slope = BANDS[name]
+    for of_upper, verdict in ((0.4, "right"), (0.41, "wrong")):
+        text = BANDED.format(before=before, value=value, slope=slope.format(of_upper))
+        report = judged_text(text)
+        assert report.verdict == verdict, str(report)

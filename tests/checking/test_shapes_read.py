@@ -385,3 +385,33 @@ def test_a_parameter_that_is_the_length_of_an_array_is_a_whole_number():
     """There are so many places to add up at, and the indices are below it."""
     assert judged(BALANCE.format("")).verdict == "right"
     assert judged(BALANCE.format("-")).verdict == "wrong"
+
+
+def running_state(Q, K, V):
+    state, rows = 0.0, []
+    for q, k, v in zip(Q, K, V):
+        state = state + np.outer(k, v)
+        rows.append(q @ state)
+    return np.stack(rows)
+
+
+def running_state_with(factor):
+    def rule(Q, K, V):
+        before = np.tril(np.ones((len(Q), len(Q))))
+        weights = Q @ K.T * before
+
+        def pullback(y_bar):
+            weights_bar = y_bar @ V.T * before
+            return NO, weights_bar @ K, factor * weights_bar.T @ Q, weights.T @ y_bar
+
+        return weights @ V, pullback
+
+    return rule
+
+
+def test_matrices_that_a_loop_goes_through_row_by_row_are_found():
+    """Beside lists of layers, of which a text that multiplies and adds looks the same."""
+    for factor, verdict in ((1.0, "right"), (2.0, "wrong")):
+        registry = registry_with(running_state, running_state_with(factor))
+        report = rule_check(running_state, registry=registry)
+        assert report.verdict == verdict, str(report)

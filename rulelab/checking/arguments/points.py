@@ -381,14 +381,19 @@ EXACT = 6
 """Numbers of the code that a point lies exactly on."""
 
 
+def decisive(subject: Subject) -> tuple[float, ...]:
+    """The first numbers by which the function or its rule decides which branch to take."""
+    return compared((*subject.codes, *subject.helpers), subject.named)[:COMPARED]
+
+
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
     """Points with ties, with zeros, and around the numbers that stand in the code."""
     yield point.moved(all_equal(point.inputs), "all equal")
     for _ in range(2):
         yield point.moved(tied(point.inputs, rng), "with ties")
     yield point.moved(in_pairs(point.inputs), "in equal pairs")
-    codes = (*subject.codes, *subject.helpers)
-    marks, first = landmarks(codes), compared(codes)[:COMPARED]
+    codes, first = (*subject.codes, *subject.helpers), decisive(subject)
+    marks = tuple(sorted({*landmarks(codes), *first}, key=abs))
     if len(marks) > EXACT:  # among so many numbers those come first at which something is decided
         for mark in first:
             for inputs in near(point.inputs, mark, rng):

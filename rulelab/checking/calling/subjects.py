@@ -6,7 +6,7 @@ import dis
 import functools
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from ...rules.targets import name_of, resolve
 from ...tangents.holding import captured
 from ...tangents.zeros import NoTangent
 from ..measuring.measured_once import Jacobians
+from ..measuring.shortening import shortened
 from .endless import ended
 
 Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
@@ -79,6 +80,21 @@ class Subject:
     def rule_codes(self) -> tuple[types.CodeType, ...]:
         """The code of the rule alone, with the functions defined in it."""
         return codes_of(author_of(self.rule)) if self.rule is not None else ()
+
+    def shown(self, inputs: Iterable[Any]) -> str:
+        """Arguments in short, by their names."""
+        return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.names, inputs))
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The numbers that names stand for in what its author has written, where no argument has them."""
+        found: dict[str, Any] = {}
+        for author in self.authors:
+            space, held = getattr(author, "__globals__", {}), captured(author)
+            names = (n for code in codes_of(author) for n in (*code.co_names, *code.co_freevars))
+            known = ((name, held.get(name, space.get(name))) for name in names)
+            found |= {name: x for name, x in known if type(x) in (int, float)}
+        return found
 
     def raised(self, error: BaseException) -> bool:
         """Whether an exception comes out of the code of the rule: nobody but its author is to blame."""

@@ -86,6 +86,13 @@ class Surgery(Candidates):
         text = self.diff(edits) if edits else ""
         return (edits, text) if text else None
 
+    def still_wrong(self, edits: list[Edit], off: Iterable[Probe]) -> Probe | None:
+        """The first of some points at which the rule is wrong with these edits too, by another mistake."""
+        changed = self._changed(edits)
+        if changed is None:
+            return None
+        return next((p for p in off if not is_right_at(changed, p, roughly=_allowed(p))), None)
+
     def _searched(self, seen: list[Seen], arguments: list[str | None]) -> Edit | None:
         """The first edit that makes the whole rule right. Those that make the cotangent of one of several
         wrong arguments right are kept as well.

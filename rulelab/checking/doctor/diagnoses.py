@@ -128,9 +128,11 @@ def diagnose(
     tries: int | None = None,
     elsewhere: Sequence[Point] = (),
     others: Sequence[Probe] = (),
+    off: Sequence[Probe] = (),
 ) -> Iterator[Diagnosis]:
     """The mistakes that explain what was found, the likeliest first; usually one. `tries` limits the search
-    for a correction, which is right at the points `elsewhere` and at `others` of the check, too.
+    for a correction, which is right at the points `elsewhere` and at `others` of the check, too, unless it
+    is wrong there as it was: at those where the rule is `off`, that is said.
 
     Whatever fails in here costs a diagnosis and nothing else.
     """
@@ -153,6 +155,7 @@ def diagnose(
     almost = operation.almost if operation is not None and diff is None else ""
     edit = diff[0][0] if diff is not None else operation.nearest if operation is not None else None
     of_arrays = any(b.leaf is not None and b.leaf.shape for case in evidence.cases for b in case.blocks)
+    left = _tried(lambda: operation.still_wrong(diff[0], off)) if diff is not None else None
     of_one = diff is not None and len(diff[0]) == len(diff[0][0].all)
     option = _tried(partial(regions.option_of_wrong_points, evidence))
     several, told = len({one.argument for one in leading}) > 1, False
@@ -213,6 +216,7 @@ def diagnose(
             place,
             shown,
             "" if shown else _advice(evidence, one, almost if number == 0 else ""),
+            subject.shown(left.point.inputs) if shown and left is not None else "",
         )
 
 

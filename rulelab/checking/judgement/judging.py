@@ -21,7 +21,6 @@ from ..calling.budgets import Budget
 from ..calling.plain_calls import HEEDED, plainly
 from ..calling.subjects import Subject
 from ..measuring.difference_methods import FiniteDifferenceMethod
-from ..measuring.shortening import shortened
 from ..measuring.vectors import leaves, shape_of_answer, to_vec
 from ..probing.closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, value_sizes
 from ..probing.findings import WRONG, Diagnosis, Finding
@@ -494,7 +493,7 @@ class Judging:
 
     def shown(self, point: Point) -> str:
         """The arguments of a point in short, by their names."""
-        return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.subject.names, point.inputs))
+        return self.subject.shown(point.inputs)
 
 
 def _are_all_equal(point: Point) -> bool:

@@ -86,7 +86,7 @@ _PAGE = """\
 <p><strong>Do:</strong> {{ one.advice | prose }}</p>
 {%- endif %}
 {%- if one.diff %}
-<p class="rulelab-label">Corrected, and right at every point of this check</p>
+<p class="rulelab-label">C{{ one.corrected[1:] | prose }}</p>
 <pre tabindex="0" role="article" aria-label="the corrected line">
 {%- for sign, line in changed(one.diff) -%}
 <span class="rulelab-line{{ sign }}">{{ line | printable }}</span>

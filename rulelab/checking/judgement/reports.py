@@ -13,7 +13,6 @@ from ..measuring.shortening import plain_data, shortened
 from ..probing.findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .report_page import changed_lines, html_of_check
 
-CORRECTED = "corrected, and right at every point of this check:"
 MOST_FOUND, MOST_ROWS, MOST_LINES = 3, 6, 8
 """Lines of one kind that the text of a report has: it is to fit on a screen."""
 
@@ -312,6 +311,7 @@ class RuleCheck(Report):
                     "place": None if d.place is None else d.place.label(),
                     "diff": d.diff,
                     "advice": d.advice,
+                    "left": d.left,
                 }
                 for d in self.diagnoses
             ],
@@ -364,7 +364,7 @@ def _diagnosis_lines(one: Diagnosis) -> Iterator[str]:
     if one.advice:
         yield f"do: {one.advice}"
     if one.diff:
-        yield CORRECTED
+        yield f"{one.corrected}:"
         yield from _at_most(MOST_LINES, [f"    {line}" for line in changed_lines(one.diff)], "line")
 
 

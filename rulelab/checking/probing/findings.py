@@ -38,7 +38,7 @@ class Diagnosis:
 
     `mistake` is one of `doctor.MISTAKES`; `words` complete the sentence "the rule …". `place` is the line of
     the rule, `diff` the corrected line as a unified diff, given only if the rule so corrected was right at
-    every probe.
+    every probe; `left` is the point, in words, at which another mistake is left all the same.
     """
 
     mistake: str
@@ -47,3 +47,11 @@ class Diagnosis:
     place: Place | None = None
     diff: str = ""
     advice: str = ""
+    left: str = ""
+
+    @property
+    def corrected(self) -> str:
+        """What is true of the rule with the corrected line, in words."""
+        if self.left:
+            return f"corrected, but for another mistake that is left, at {self.left}"
+        return "corrected, and right at every point of this check"

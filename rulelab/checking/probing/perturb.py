@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,9 @@ from ..measuring.copies import own_copies
 from ..measuring.vectors import to_vec
 from ..reading.constants import LOADING, constants_in
 from ..reading.kinds import Kind
+
+FARTHEST = 1e6
+"""The size of numbers in code that are no places to look at any more."""
 
 
 class WithTangent(NamedTuple):
@@ -105,7 +108,7 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
 def _numbers_in(code: types.CodeType) -> frozenset[float]:
     constants = (*constants_in(code), *_looked_for(code))
     numbers = (x for x in constants if isinstance(x, (int, float)) and not isinstance(x, bool))
-    return frozenset(float(x) for x in numbers if abs(x) < 1e6)
+    return frozenset(float(x) for x in numbers if abs(x) < FARTHEST)
 
 
 def _looked_for(code: types.CodeType) -> Iterator[Any]:
@@ -115,21 +118,51 @@ def _looked_for(code: types.CodeType) -> Iterator[Any]:
             yield from before.argval
 
 
-def compared(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
-    """The numbers other than zero with which some code compares: there its branches do part.
+def compared(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
+    """The numbers other than zero with which some code compares, or that it takes for bounds, as `min` does:
+    there its branches do part. They stand in it, or a name does that stands for one, by `named`.
 
-    >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__])
+    >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__], {})
     (11.0,)
+    >>> compared([(lambda h: LOW < h).__code__, (lambda h: min(h, 0.5)).__code__], {"LOW": -2.0})
+    (-2.0, 0.5)
     """
     found: dict[float, None] = {}
     for code in codes:
-        operations = list(dis.get_instructions(code))
-        for before, operation in itertools.pairwise(operations):
-            value: Any = before.argval if before.opname in LOADING else None
-            is_number = type(value) in (int, float) and value and abs(value) < 1e6
-            if operation.opname == "COMPARE_OP" and is_number:
+        for number in _decisive(code):
+            value = named.get(number, 0.0) if isinstance(number, str) else number
+            if value and abs(value) < FARTHEST:
                 found[float(value)] = None
     return tuple(found)
+
+
+@functools.lru_cache(maxsize=256)
+def _decisive(code: types.CodeType) -> tuple[float | str, ...]:
+    """The numbers, and the names, on a side of a comparison, and the last arguments of calls."""
+    found: list[float | str] = []
+    operations = [one for one in dis.get_instructions(code) if one.opname not in _BETWEEN]
+    has_bounds = not _BOUNDING.isdisjoint(code.co_names)
+    for i, operation in enumerate(operations):
+        before = operations[max(i - 2, 0) : i][::-1]
+        if operation.opname == "COMPARE_OP":  # the left side is the one before, if the right one is short
+            found += map(_loaded, before if before[0].opname.startswith("LOAD_") else before[:1])
+        elif has_bounds and operation.opname in _CALLS:
+            found += itertools.takewhile(lambda number: number != "", map(_loaded, before))
+    return tuple(number for number in found if number)
+
+
+def _loaded(operation: dis.Instruction) -> float | str:
+    """The number that an operation loads, or the name of what may be one; zero and "" say nothing."""
+    if operation.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+        return str(operation.argval)
+    is_number = operation.opname in LOADING and type(operation.argval) in (int, float)
+    return operation.argval if is_number else ""
+
+
+_BOUNDING = frozenset("min max minimum maximum fmin fmax clip".split())
+_CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
+_BETWEEN = ("PRECALL", "CACHE", "KW_NAMES")
+"""Operations that change nothing about what was loaded before a call."""
 
 
 def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:

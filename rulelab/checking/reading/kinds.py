@@ -116,7 +116,8 @@ class DomainError(RuleLabError):
 def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
     """The kind that words such as "positive", "positive vector", "complex matrix" or `(0, 1)` mean.
 
-    Lengths may follow a form: "vector (4)", "matrix (m, n)"; a letter is one length in all arguments.
+    Lengths may follow a form: "vector (4)", "matrix (m, n)"; a letter is one length in all arguments, and
+    there may be sums and multiples of them: "matrix (4m, m + n)".
 
     >>> str(kind_named("positive definite")), str(kind_named((0, 1)))
     ('a positive definite matrix', 'a number, between 0 and 1')
@@ -154,7 +155,7 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
     return _of_lengths(kind, dims, words)
 
 
-_LENGTHS = re.compile(r"(.*?[a-z])\s*\(([\w\s,]*)\)$")
+_LENGTHS = re.compile(r"(.*?[a-z])\s*\(([\w\s,+*]*)\)$")
 
 
 def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
@@ -196,7 +197,7 @@ def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:
         dims = (*dims, *dims)
     if not dims:
         return kind
-    fit = len(dims) == axes and all(d if isinstance(d, int) else d.isidentifier() for d in dims)
+    fit = len(dims) == axes and are_lengths(map(str, dims))
     if not fit or (square and dims[0] != dims[1]):
         fixes = ('say "vector (n)", "matrix (m, n)", "symmetric (n)" or numbers: "vector (4)"',)
         raise DomainError(f"{words!r} is not a domain: {kind} does not have these lengths", fixes=fixes)

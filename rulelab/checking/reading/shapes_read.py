@@ -574,8 +574,8 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """Lists that a loop goes through side by side, of matrices that are multiplied and of what is added:
-    `for W, b in zip(weights, biases)`.
+    """What a loop goes through side by side: lists of matrices that are multiplied and of what is added,
+    `for W, b in zip(weights, biases)`, or matrices row by row.
     """
     if not isinstance(node, ast.For):
         return
@@ -584,9 +584,11 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     for part, of in sides if len(sides) > 1 and matrices else ():
         if of in matrices:
             other_way = [turned(one) for one in PAIR]
-            yield of, tuple(sequence(made, pair) for made in (list, tuple) for pair in (PAIR, other_way))
+            layers = (sequence(made, pair) for made in (list, tuple) for pair in (PAIR, other_way))
+            yield of, (*layers, Kind("matrix", dims=("n", "m")))
         elif _is_added(node, part):
-            yield of, (sequence(list, BIASES), sequence(tuple, BIASES))
+            rows = (Kind("matrix", dims=("n", letter)) for letter in "pm")
+            yield of, (sequence(list, BIASES), sequence(tuple, BIASES), *rows)
 
 
 def _gone_through(node: ast.expr) -> str | None:

@@ -17,7 +17,15 @@ from ...tangents.missing import NotImplementedTangent
 from ...tangents.thunks import unthunk
 from .. import doctor
 from ..arguments.beside import in_words
-from ..arguments.points import ATTEMPTS_APART, heeded_at, lines_of, odd_points, raising_lines, reaching
+from ..arguments.points import (
+    ATTEMPTS_APART,
+    decisive,
+    heeded_at,
+    lines_of,
+    odd_points,
+    raising_lines,
+    reaching,
+)
 from ..calling.budgets import Budget, took_more
 from ..calling.plain_calls import plainly
 from ..judgement import effects
@@ -220,12 +228,16 @@ class Checking(Otherwise, Numberless):
                 yield "second order"
 
     def _odd_ones(self) -> Iterator[Point]:
-        """Points of each odd kind: one with ties, one on each side of every number in the code."""
+        """Points of each odd kind: one with ties, one on each side of every number in the code, and above all
+        of those that decide.
+        """
         seen: dict[str, int] = {}
+        deciding = {f"around {mark:g}" for mark in decisive(self.subject)}
         for point in self._odd_points(self.first):
             times = seen.get(point.origin, 0)
             most = 1 if point.origin in ODD_ORIGINS else 2
-            if times < most and (times or len(seen) < ODD) and self._is_usable(point):
+            is_wanted = times or len(seen) < ODD or point.origin in deciding
+            if times < most and is_wanted and self._is_usable(point):
                 seen[point.origin] = times + 1
                 yield point
 
@@ -344,10 +356,13 @@ class Checking(Otherwise, Numberless):
             shown = {id(probe.point) for probe in probes}
             whole = (p for p in self.probes if p.point.like is not None and p.failure is None)
             others = [probe for probe in whole if id(probe.point) not in shown]
-            elsewhere = self._elsewhere()
+            elsewhere, off = self._elsewhere(), self._probes_off(self._wrong())
+            wrong = [p for p in self.probes if id(p) in off and p.failure is None]
             try:
                 self.diagnoses = tuple(
-                    doctor.diagnose(self.subject, probes, compared, self.findings, tries, elsewhere, others)
+                    doctor.diagnose(
+                        self.subject, probes, compared, self.findings, tries, elsewhere, others, wrong
+                    )
                 )
             except Exception as error:
                 if not self.subject.raised(error):
