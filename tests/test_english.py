@@ -161,14 +161,14 @@ def _texts(path: Path):
     flat = " ".join(text.split()).lower()
     if not any(clue in flat for clue in CLUES):
         return
-    tree = ast.parse(text)
+    nodes = list(ast.walk(ast.parse(text)))
     private = set()
     if path.name != "magics.py":
         scopes = (ast.Module, ast.FunctionDef, ast.ClassDef)
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, scopes) and node.body and isinstance(node.body[0], ast.Expr):
                 private |= {id(inner) for inner in ast.walk(node.body[0])}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             parts = (v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
             yield node.lineno, "".join(map(str, parts))

@@ -494,10 +494,11 @@ class Vjp:
 
 def _in_order(call: Raw) -> tuple[tuple[Any, ...], tuple[bool, ...]] | None:
     """The arguments for the tangent of a Python function in the usual call (the values of all parameters,
-    then the tangents of those that vary), and which vary; None for any other call.
+    then the tangents of those that vary), and which vary; None for any other call, and where a tuple is among
+    them, for which no entry is kept.
     """
     g, g_dot, args, dots, names, method = call
-    if type(g) is not types.FunctionType or g_dot is not NO or method is not None:
+    if type(g) is not types.FunctionType or g_dot is not NO or method is not None or tuple in map(type, args):
         return None
     count = len(args) - len(names)
     values = in_order(g, args[:count], dict(zip(names, args[count:])))
