@@ -185,7 +185,8 @@ def _may_have_examples(file: Path) -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign.
+    """`@pytest.mark.every(n)`: each n-th case is run with the suite, and the others are a campaign; with
+    `slow=True` each n-th one is slow.
 
     So is a whole test with `@pytest.mark.rest` or `slow`, and with `@pytest.mark.first(n)` each case but
     the first n, which is slow. An address in the name of a case would be another one in each process, so
@@ -201,6 +202,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if _leaves_campaigns_out(item):
         return
     if "every" in marks and _number(item) % marks["every"].args[0]:
+        item.add_marker(pytest.mark.campaign)
+    elif "every" in marks and marks["every"].kwargs.get("slow"):
+        item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.campaign)
     if "first" in marks and _number(item) >= marks["first"].args[0]:
         item.add_marker(pytest.mark.slow)

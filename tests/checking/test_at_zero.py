@@ -219,6 +219,7 @@ SERIES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize("f", [QUOTIENT, "np.where(x == 2.0, 1.0, np.expm1(x - 2.0) / (x - 2.0))"])
 def test_a_number_of_the_code_is_such_a_place_too(f):
@@ -338,6 +339,7 @@ def f_rrule(a, s):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a_bar", "verdict"),
     [("y_bar * a / (3 * root)", "right"), ("y_bar * (root - s * s / root) / np.float64(a)", "wrong")],

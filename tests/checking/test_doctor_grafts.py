@@ -303,7 +303,7 @@ AT = {
 }
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(17, slow=True)
 @pytest.mark.parametrize("case", MISTAKEN)
 def test_what_is_easily_mistaken_is_named_and_corrected(case):
     """The words say the mistake that was made, and a correction is right at all points of another check."""

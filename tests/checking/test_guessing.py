@@ -1226,7 +1226,7 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.every(13)
+@pytest.mark.every(13, slow=True)
 @pytest.mark.parametrize("f, made, right, wrong", HIDDEN, ids=[f.__name__ for f, *_ in HIDDEN])
 def test_what_shapes_defaults_and_single_calls_hide_is_found(f, made, right, wrong):
     assert judged(f, made(right)).verdict == "right"

@@ -111,6 +111,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "right", "wrong"), CASES)
 def test_a_rule_for_a_list_of_records_is_judged_without_arguments(f, right, wrong):

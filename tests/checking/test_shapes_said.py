@@ -67,6 +67,7 @@ def matched_with(adds):
     return rule
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), [(windows, windows_with), (matched, matched_with)])
 def test_of_two_lengths_that_are_said_one_may_have_to_be_the_larger(f, rule_with):
@@ -238,6 +239,7 @@ def f_rrule(A, b, C):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("C_bar", "verdict"), [("np.outer(A @ z, r)", "right"), ("0 * C", "wrong")])
 def test_a_matrix_may_have_to_have_more_rows_than_columns(C_bar, verdict):
     """With as many of both the residuals are zero, and nothing depends on the weights."""

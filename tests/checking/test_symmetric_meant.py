@@ -65,7 +65,7 @@ def f_rrule(P, A, B, R):
 """
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize(
     ("text", "verdict"), [(RICCATI, "inconclusive"), (RICCATI.replace("-twice @", "twice @"), "wrong")]
 )

@@ -112,7 +112,7 @@ def test_numbers_find_what_a_proof_did_not_look_at(where):
 
 
 @pytest.mark.parametrize("where", OUTSIDE)
-@pytest.mark.every(5)
+@pytest.mark.every(5, slow=True)
 def test_a_proof_does_not_contradict_the_numbers(where):
     """Given nothing a wrong rule is refuted, with what it is right for; and a right rule is proved."""
     f, right, wrong = OUTSIDE[where]

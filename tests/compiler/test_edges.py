@@ -226,7 +226,7 @@ def test_an_array_of_any_kind(program):
     assert not differences(PROGRAMS[program], POINTS)
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(7, slow=True)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("body", LISTS)
 def test_a_list_of_numbers_of_any_kind(body, length):

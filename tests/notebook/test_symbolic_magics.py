@@ -425,6 +425,7 @@ def shapes_of(report):
     return {name: np.shape(ast.literal_eval(str(x))) if "[" in str(x) else () for name, x in given}
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_is_shown_at_arguments_like_the_last_ones(notebook):
     """A vector function is not refuted at a number, if its author has called it with vectors."""
     notebook.ok(SCALED)

@@ -123,7 +123,7 @@ print(*said)
 """
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(3, slow=True)
 @pytest.mark.parametrize(
     ("kind", "megabytes", "outcome"),
     [("plain", 8, "right"), ("plain", 512, "right"), ("through_checkpoints", 512, "RecursionError")],

@@ -144,7 +144,7 @@ def test_a_second_derivative_leads_back_one_equation(monkeypatch):
     assert abs(found - 6 * 0.25 / (1 + 0.5 * k) ** 4) < 1e-3
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(17, slow=True)
 @pytest.mark.parametrize("name", CASES)
 def test_the_second_derivative_of_each_trajectory(name):
     """By every method and by all that it depends on, against differences of first gradients."""

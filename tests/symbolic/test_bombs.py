@@ -71,7 +71,7 @@ def test_memory_that_is_not_there_is_no_verdict_on_the_rule():
     assert "MemoryError" in prove(f, rule_from(f, *cotangents), time_limit=10).verdict.sentence()
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(7, slow=True)
 @pytest.mark.parametrize("name", A_FEW)
 def test_deriving_and_scanning_end_in_time(name, left):
     """The other two questions to a hopeless function end with an answer or an error of ours."""

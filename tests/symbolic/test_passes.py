@@ -72,7 +72,7 @@ def test_a_program_with_a_right_rule_in_it_is_proved(slope):
 
 
 @pytest.mark.parametrize("slope", WRONG.values(), ids=WRONG)
-@pytest.mark.every(11)
+@pytest.mark.every(11, slow=True)
 def test_a_program_with_a_wrong_rule_in_it_is_refuted(slope):
     """Whatever is wrong with the rule, the gradient made with it is wrong, and shown to be."""
     program = composed(with_rule(slope))

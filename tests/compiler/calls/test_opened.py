@@ -799,6 +799,7 @@ class ReaderOfZeros(Reader):
         return self.pick(0.0, 0.0, -0.0, 1.0, -2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "start", [0, 40, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(80, 2000, 40))]

@@ -382,7 +382,7 @@ def asked_or_refused(ask, f):
         return None
 
 
-@pytest.mark.every(19)
+@pytest.mark.every(19, slow=True)
 @pytest.mark.parametrize("use", USES)
 def test_what_an_answer_writes_is_never_lost(use, capsys):
     for make, write in itertools.product(MAKERS, WRITES):

@@ -179,7 +179,7 @@ def of_groups(text, seed):
     return made if len(parts) > 1 else None
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(8, slow=True)
 @pytest.mark.parametrize("start", range(0, 400, 50))
 def test_random_programs_of_groups(cells, start):
     """Clauses of `except*` take what they take in Python, what is raised goes on as there; its gradient is
