@@ -45,6 +45,7 @@ from .worker import TooLong, at_most
 
 DIGITS = 320  # a third-order cancellation 1e-60 away still leaves twenty of them in a difference quotient
 FAR, NEAR, STEP = Fraction(1, 10**30), Fraction(1, 10**60), Fraction(1, 10**90)
+ACROSS = Fraction(1, 500)  # wider than the cases in which code avoids to divide by next to nothing
 SEED = Fraction(5, 2)  # of one result at a time, and its opposite: a rule that ignores it must not pass
 TOLERANCE = 1e-6  # relative: of limits, of floats, of hulls
 FEWEST, MOST_LIMITS = 3, 6
@@ -300,7 +301,29 @@ class _Point:
             doubt = self.doubt(k, answer)
         if doubt is None or len(self.slopes) < min(FEWEST, 2 * len(answer) - 1):
             return None
-        return self.finding(k, answer, doubt)
+        return None if self.is_slope_across(k, answer) else self.finding(k, answer, doubt)
+
+    def is_slope_across(self, k, answer):
+        """Whether the answer is the slope by differences that are wider than the case of the point, such as
+        `abs(a - b) < 1e-6`: the code guards a quotient there, and has the value alone.
+        """
+        if not np.isfinite(answer).all() or self.jumps(k):
+            return False
+        with contextlib.suppress(*_NOT_THERE, IndexError):
+            wide = [self.slope_across(k, leaf) for leaf in range(len(answer))]
+            return bool(np.all(np.abs(wide - answer) <= TOLERANCE * (1 + np.abs(answer))))
+        return False
+
+    def slope_across(self, k, leaf):
+        """The central difference of result `k` along one number, extrapolated from two steps."""
+
+        def central(step):
+            unit = [Fraction(i == leaf) for i in range(len(self.leaves))]
+            ends = (_moved(self.sample, [sign * step * u for u in unit]) for sign in (1, -1))
+            up, down = (flat_floats(plain_value(self.question, end))[k] for end in ends)
+            return (up - down) / float(2 * step)
+
+        return (4 * central(ACROSS / 2) - central(ACROSS)) / 3
 
     def doubt(self, k, answer):
         """What speaks against the rule's answer, as far as the directions show; None where nothing does."""

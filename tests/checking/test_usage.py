@@ -36,7 +36,15 @@ def binned(x, seg, i, w):
     return out[i, 0] + np.bincount(seg)[0]
 
 
-@pytest.mark.parametrize("f, found", [(picked, {"tokens"}), (binned, {"seg", "i"}), (step, set())])
+def looked_up(E, tokens, order):
+    rows = np.asarray(tokens)
+    return E[rows].sum(axis=0)[order.astype(int)]
+
+
+@pytest.mark.parametrize(
+    "f, found",
+    [(picked, {"tokens"}), (looked_up, {"tokens", "order"}), (binned, {"seg", "i"}), (step, set())],
+)
 def test_what_picks_out_of_arrays_is_an_index(f, found):
     assert indexing(f) == found
 

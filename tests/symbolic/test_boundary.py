@@ -333,3 +333,33 @@ def test_a_complex_cotangent_of_a_real_argument_counts_by_its_real_part_where_ce
     """Nothing is dropped with a warning, and a point at which the real part is right is no exception."""
     report = judge(lambda x: x * x, lambda b, y, x: b * (2 * x + 0j * x))
     assert isinstance(report.verdict, Proved) and "not at" not in report.verdict.sentence()
+
+
+def absorbed(t, a, b):
+    if abs(a - b) < 1e-6:
+        return a * t * math.exp(-a * t)
+    return a * (math.exp(-b * t) - math.exp(-a * t)) / (a - b)
+
+
+def absorbed_with(factor):
+    """The rule has a limit of its own where the function has a value alone."""
+
+    def rule(t, a, b):
+        def pullback(y_bar):
+            if abs(a - b) < 1e-6:
+                q, by_either = t * math.exp(-a * t), -0.5 * factor * t**2 * math.exp(-a * t)
+                t_bar = y_bar * a * (1 - a * t) * math.exp(-a * t)
+                return NOTHING, t_bar, y_bar * (q + a * by_either), y_bar * a * by_either
+            q = (math.exp(-b * t) - math.exp(-a * t)) / (a - b)
+            by_a, by_b = (t * math.exp(-a * t) - q) / (a - b), (q - t * math.exp(-b * t)) / (a - b)
+            return NOTHING, y_bar * a * (math.exp(-a * t) - b * q), y_bar * (q + a * by_a), y_bar * a * by_b
+
+        return absorbed(t, a, b), pullback
+
+    return rule
+
+
+def test_the_slope_across_a_narrow_case_is_right_within_it():
+    """There the code avoids to divide by next to nothing; what it computes in its place has other slopes."""
+    assert isinstance(prove(absorbed, absorbed_with(1.0)).verdict, Proved)
+    assert isinstance(prove(absorbed, absorbed_with(1.5)).verdict, Refuted)

@@ -288,13 +288,26 @@ def _handed_as_indices(call: ast.Call, places: Mapping[str, int]) -> Iterator[st
 
 
 def _picked_by(part: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
-    """The names in an index: it itself, and that of what a comparison leaves of one, `order[keep == 1]`."""
+    """The names in an index: it itself, perhaps as an array, `np.asarray(order)`, and that of what a
+    comparison leaves of one, `order[keep == 1]`.
+    """
+    part = _as_array(part)
     if isinstance(part, ast.Name):
         yield part.id
-        part = made.get(part.id, part)
+        part = _as_array(made.get(part.id, part))
+        if isinstance(part, ast.Name):
+            yield part.id
     if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
         if isinstance(part.slice, ast.Compare):
             yield part.value.id
+
+
+def _as_array(part: ast.AST) -> ast.AST:
+    """What an array is made of, or turned into one of whole numbers: `np.asarray(i)`, `i.astype(int)`."""
+    called = part.func.attr if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) else ""
+    if called in ("asarray", "array") and part.args:  # type: ignore[attr-defined]
+        return part.args[0]  # type: ignore[attr-defined]
+    return part.func.value if called == "astype" else part  # type: ignore[attr-defined]
 
 
 def picks_by_number(f: Callable) -> bool:
