@@ -4,6 +4,7 @@ is meant for the arguments at which it is wrong."""
 from __future__ import annotations
 
 import ast
+import math
 import re
 from fractions import Fraction
 
@@ -49,16 +50,22 @@ def is_of_constants(verdict, question):
     """Whether all that is wrong is what floats in the code may be off by: products of decimals that Python
     has rounded, of which little is left where large numbers cancel."""
     shown = verdict.counterexample
-    if verdict.kind != "gradient" or shown is None or shown.digits < LEFT_BY_CANCELLING:
+    if verdict.kind != "gradient" or shown is None:
+        return False
+    if shown.digits < LEFT_BY_CANCELLING and shown.expected not in ("0", "0.0"):
         return False
     codes = (*codes_of(question.primal), *codes_of(question.rule))
     constants = [c for code in codes for c in code.co_consts if isinstance(c, float) and c % 1]
+    constants += [x for name, x in _NAMED.items() if any(name in code.co_names for code in codes)]
     seeds = [float(Fraction(one)) for one in re.findall(r"\d+(?:/\d+)?", shown.y_bar)]
     try:
         off = abs(float(shown.expected) - float(shown.found))
     except ValueError:  # complex
         return False
     return bool(constants) and off <= 4 * EPSILON * max([1.0, *map(abs, constants)]) * max([1.0, *seeds])
+
+
+_NAMED = {"pi": math.pi, "tau": math.tau, "e": math.e}
 
 
 class Evidence:

@@ -1103,3 +1103,80 @@ def test_both_sides_of_a_branch_are_looked_at_far_from_usual_numbers(name):
         text = BANDED.format(before=before, value=value, slope=slope.format(of_upper))
         report = judged_text(text)
         assert report.verdict == verdict, str(report)
+
+
+CHOSEN = """
+def f(gradients, most):
+    norm = np.sqrt(sum(np.sum(g * g) for g in gradients))
+    scale = most / norm if norm > most else 1.0
+    return np.concatenate([scale * g for g in gradients])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(gradients, most):
+    norm = np.sqrt(sum(np.sum(g * g) for g in gradients))
+
+    def back(y_bar):
+        parts = np.split(y_bar, np.cumsum([len(g) for g in gradients])[:-1])
+        if {}:
+            return rl.NoTangent(), parts, 0.0
+        inner = sum(np.sum(b * g) for b, g in zip(parts, gradients))
+        bars = [most / norm * (b - inner / norm**2 * g) for b, g in zip(parts, gradients)]
+        return rl.NoTangent(), bars, inner / norm
+
+    return f(gradients, most), back
+"""
+GUARDED = """
+def f(v):
+    u = (v + 40.0) / 10.0
+    if abs(u) < 1e-6:
+        return 1 + u / 2
+    return u / -np.expm1(-u)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(v):
+    u = (v + 40.0) / 10.0
+
+    def back(y_bar):
+        if abs(u) < 1e-6:
+            return rl.NoTangent(), {} * y_bar
+        decay = np.exp(-u)
+        return rl.NoTangent(), 0.1 * y_bar * (1 - decay - u * decay) / (1 - decay) ** 2
+
+    return f(v), back
+"""
+LIMIT = """
+def f(x, a=0.5):
+    if a == 1:
+        return np.exp(np.mean(np.log(x)))
+    return np.mean(x ** (1 - a)) ** (1 / (1 - a))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, a=0.5):
+    y, logs = f(x, a), np.log(x)
+
+    def back(y_bar):
+        if a == 1:
+            return rl.NoTangent(), y_bar * y / (len(x) * x), {} * y_bar
+        powers, r = x ** (1 - a), 1 - a
+        rate = np.log(np.mean(powers)) / r**2 - np.sum(powers * logs) / np.sum(powers) / r
+        return rl.NoTangent(), y_bar * y * powers / x / np.sum(powers), y_bar * y * rate
+
+    return y, back
+"""
+
+
+@pytest.mark.parametrize(
+    "text, right, wrong",
+    [(CHOSEN, "norm <= most", "False"), (GUARDED, "0.05", "0.0"), (LIMIT, "-y * np.var(logs) / 2", "0.0")],
+    ids=["an arm of a choice", "a guard at a number that is added", "a case of one number"],
+)
+def test_what_nothing_usual_reaches_is_looked_at(text, right, wrong):
+    """By a bound beyond the others, at the number where a sum is zero, and where beside the very number that
+    is a case of its own the formula is next to 0 / 0.
+    """
+    for words, verdict in ((right, "right"), (wrong, "wrong")):
+        report = judged_text(text.format(words))
+        assert report.verdict == verdict, str(report)

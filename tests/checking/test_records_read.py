@@ -129,3 +129,35 @@ def test_what_is_no_list_of_records_is_none():
 
     assert not lists_of_records(shown, ())
     assert not lists_of_records(nested, ())
+
+
+@dataclasses.dataclass
+class Curve:
+    level: float
+    tau: float
+
+
+def discounted(t, curve):
+    return curve.level * np.exp(-t / curve.tau)
+
+
+def discounted_with(sign):
+    """The rule asks the object for its class, which neither text names."""
+
+    def rule(t, curve):
+        y, tau = discounted(t, curve), curve.tau
+
+        def pullback(y_bar):
+            level_bar, tau_bar = np.sum(y_bar * y) / curve.level, np.sum(y_bar * y * t) / tau**2
+            curve_bar = rl.Tangent(type(curve), level=level_bar, tau=tau_bar)
+            return rl.NoTangent(), sign * y_bar * y / tau, curve_bar
+
+        return y, pullback
+
+    return rule
+
+
+def test_a_class_of_the_namespace_with_what_is_read_is_taken_where_none_is_named():
+    for sign, verdict in ((-1, "right"), (1, "wrong")):
+        report = rule_check(discounted, registry=registry_with(discounted, discounted_with(sign)))
+        assert report.verdict == verdict, str(report)

@@ -33,6 +33,8 @@ def first_kinds(doc, *names):
         ("Turns the point p, a vector of three, about k.", "p k", {"p": "a vector (3)"}),
         ("Its likelihood; K is symmetric positive definite.", "K", {"K": "a positive definite matrix"}),
         ("The determinant of an invertible matrix.", "A", {"A": "a square matrix"}),
+        ("W: input weight matrix, b: bias vector", "W b", {"W": "a matrix", "b": "a vector"}),
+        ("K: symmetric positive definite Gram matrix", "K y", {"K": "a positive definite matrix"}),
         ("The rows ids of the matrix E, times w.", "E ids w", {"E": "a matrix"}),
         (
             "Calls for an array of prices; strike, the positive vol and t are numbers.",
@@ -79,6 +81,10 @@ def test_a_docstring_says_kinds(doc, names, wanted):
         ("Yields at positive maturities.", "maturity k", {"maturity": (0.0, np.inf)}),
         ("Of calls; k and the positive vol are numbers.", "k vol", {"vol": (0.0, np.inf)}),
         ("Tells negative angles from those that belong to positive angles.", "angle", {}),
+        ("Of counts (>= 0) at rates (1/s, > 1).", "counts rates", {"counts": (0, np.inf), "rates": (1, np.inf)}),
+        ("Of levels E_i with degeneracies g_i > 0.", "levels degeneracies", {"degeneracies": (0.0, np.inf)}),
+        ("Of order k for -1 < x < 1 (Bonnet's recursion).", "k x", {"x": (-1.0, 1.0)}),
+        ("a: a sum, b: a variance, > 0, c: any", "a b c", {"b": (0.0, np.inf)}),
     ],
 )
 def test_a_docstring_says_intervals(doc, names, wanted):

@@ -415,3 +415,31 @@ def test_matrices_that_a_loop_goes_through_row_by_row_are_found():
         registry = registry_with(running_state, running_state_with(factor))
         report = rule_check(running_state, registry=registry)
         assert report.verdict == verdict, str(report)
+
+
+LAYERS = """
+def f(layers):
+    total = np.eye(2)
+    for layer in layers:
+        total = total @ layer
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(layers):
+    before, after = [np.eye(2)], [np.eye(2)]
+    for layer in layers:
+        before.append(before[-1] @ layer)
+    for layer in layers[::-1]:
+        after.append(layer @ after[-1])
+
+    def back(y_bar):
+        return rl.NoTangent(), [b.T @ y_bar @ a{} for b, a in zip(before, after[-2::-1])]
+
+    return before[-1], back
+"""
+
+
+def test_matrices_that_a_loop_multiplies_are_as_large_as_what_it_begins_with():
+    assert judged(LAYERS.format(".T")).verdict == "right"
+    assert judged(LAYERS.format("")).verdict == "wrong"

@@ -51,6 +51,7 @@ def test_whole_numbers_know_their_floats():
     assert whole.inputs[0].dtype == np.int64 and type(whole.inputs[1]) is int
     assert np.array_equal(whole.inputs[0], whole.floats[0]) and whole.floats[0].dtype == float
     assert not np.any(np.abs(floats.inputs[0]) == 1)
+    assert np.mean(in_floats(Point((np.array([2.0, -2.0, 3.0]),))).inputs[0]) % 1 != 0  # nor a mean of them
     assert in_whole_numbers(Point((np.arange(3),))) is None
 
 

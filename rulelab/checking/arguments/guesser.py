@@ -130,10 +130,13 @@ class Guesser:
 
     def heed(self) -> None:
         """Take the kinds, intervals and orders that the function itself gives of its parameters in words for
-        those that nobody asked for.
+        those that nobody asked for; where it gives none, those that a docstring of a rule gives.
         """
-        numbers, kinds = numbers_said(self.target), kinds_said(self.target)
-        intervals, picking = intervals_said(self.target), indexing(self.target)
+        rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
+        speakers = (*rules, self.target)  # the last of them is heard first
+        numbers, picking = numbers_said(self.target), indexing(self.target)
+        kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
+        intervals = {name: ends for one in speakers for name, ends in intervals_said(one).items()}
         notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
         for name in (name for name in self.names if name not in self.domain):
             low, high = intervals.get(name, interval_of_name(name))
@@ -165,7 +168,6 @@ class Guesser:
         for name in labels_said(self.target).intersection(self.names) - domain.keys():
             used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
         self.domain, self.used = domain, used
-        rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
         self.related = related(self.target, self.names, rules)
         self.ordered += self.related.ordered
 
@@ -569,9 +571,13 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     attributes = attributes_read(target)
     if not attributes:
         return kinds
-    authors = [target, *rules]
-    classes = [cls for author in authors for cls in _classes_named(author)]
-    return kinds | {name: objects_with(dict.fromkeys(classes), read) for name, read in attributes.items()}
+    named = [cls for author in (target, *rules) for cls in _classes_named(author)]
+    beside = [x for x in list(getattr(target, "__globals__", {}).values()) if isinstance(x, type)]
+    objects = {
+        name: objects_with(dict.fromkeys(named), read) or objects_with(dict.fromkeys(beside), read)
+        for name, read in attributes.items()
+    }
+    return kinds | objects
 
 
 def _classes_named(function: Any) -> Iterator[type]:

@@ -4,10 +4,12 @@ branches.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import dis
 import functools
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -45,7 +47,7 @@ from ..probing.perturb import (
     tied,
     with_all_digits,
 )
-from ..probing.probes import Point, quiet, watched_lines
+from ..probing.probes import Point, quiet, watched_lines, watched_steps
 from ..reading.axes_read import takes_triangles
 from ..reading.by_name import interval_of_name
 from ..reading.kinds import Kind
@@ -377,8 +379,8 @@ def _is_single(inputs: tuple) -> bool:
 
 COMPARED = 6
 """Numbers with which the code compares, around which points lie first where it has many numbers."""
-EXACT = 6
-"""Numbers of the code that a point lies exactly on."""
+EXACT, MORE_EXACT = 6, 16
+"""Numbers of the code that a point lies exactly on, and further ones where no point has reached some line."""
 
 
 def decisive(subject: Subject) -> tuple[float, ...]:
@@ -412,6 +414,10 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
             yield point.moved(inputs, f"around {mark:g}")
         if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
             yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
+    further = (*marks[EXACT:], *(-mark for mark in marks))  # x + mark is zero at -mark
+    for mark in [mark for mark in further if mark not in marks[:EXACT]][:MORE_EXACT]:
+        for inputs in exactly(point.inputs, mark):
+            yield point.moved(inputs, f"exactly {mark:g}", edge=True)
 
 
 def _all_zero(subject: Subject, inputs: tuple) -> Iterator[tuple]:
@@ -433,7 +439,7 @@ def reaching(
 ) -> Iterator[Point]:
     """Those among the candidates at which the function and its rule run lines that were not run before. Once
     all lines have been run none is asked any more; they are drawn all the same, for what is drawn later."""
-    everything = frozenset().union(*map(_lines_that_run, subject.codes))
+    everything = frozenset().union(*map(_lines_that_run, subject.codes), *map(_arms, subject.codes))
     for point in candidates:
         if most <= 0:
             return
@@ -448,14 +454,42 @@ def reaching(
 
 def _lines_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
     with watched_lines(subject) as lines, quiet():
-        try:
-            y = plainly(subject.primal, point.inputs, point.kwargs)
-            if subject.reverse is not None:
-                _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
-                back(y)
-        except Exception:
-            pass
-    return lines
+        _run(subject, point)
+    return lines | arms_at(subject, point)
+
+
+def _run(subject: Subject, point: Point) -> None:
+    """Calls a function and its rule, for what runs in them."""
+    with contextlib.suppress(Exception):
+        y = plainly(subject.primal, point.inputs, point.kwargs)
+        if subject.reverse is not None:
+            _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
+            back(y)
+
+
+def arms_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
+    """The arms of choices within a line, `a if x > 0 else b`, that are taken at a point."""
+    arms = {code: found for code in subject.codes if (found := {place for _, place in _arms(code)})}
+    if not arms:
+        return set()
+    with watched_steps(arms) as steps, quiet():
+        _run(subject, point)
+    return steps
+
+
+@functools.lru_cache(256)
+def _arms(code: types.CodeType) -> frozenset[tuple[types.CodeType, int]]:
+    """The steps, by negative numbers, with which the two arms of each choice within a line begin."""
+    steps = list(dis.get_instructions(code))
+    at = {one.offset: one for one in steps}
+    found: set[int] = set()
+    for jump, following in itertools.pairwise(steps):
+        if jump.opname.startswith("POP_JUMP") and isinstance(jump.argval, int):
+            ends = [at.get(jump.argval), following]
+            lines = {one.positions.lineno for one in (jump, *ends) if one is not None and one.positions}
+            if None not in ends and len(lines) == 1:
+                found.update(-one.offset for one in ends if one is not None)
+    return frozenset((code, place) for place in found)
 
 
 @functools.lru_cache(256)

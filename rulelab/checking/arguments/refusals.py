@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dis
+import itertools
+import re
+import traceback
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +22,8 @@ REFUSALS = (*NOT_WRITTEN_FOR, RuleShapeError)
 
 def is_own_fault(error: Exception | None, args: tuple) -> bool:
     """Whether a rule would raise this whatever it is asked at: a name is misspelled, of its own or of a
-    module, a function does not know a keyword, or a buffer that it has made of integers is to hold floats.
+    module, or is updated where it has no value yet, a function does not know a keyword, or a buffer that it
+    has made of integers is to hold floats.
 
     Anything else may be owing to the rank of an argument, its length or its class, of which ours are guesses.
     """
@@ -27,7 +32,24 @@ def is_own_fault(error: Exception | None, args: tuple) -> bool:
         return all(_is_of_floats(x) for x in args)
     if isinstance(error, AttributeError):
         return text.startswith("module ")
+    if isinstance(error, UnboundLocalError):
+        return _is_only_updated(error)
     return type(error) is NameError or isinstance(error, TypeError) and "unexpected keyword argument" in text
+
+
+def _is_only_updated(error: UnboundLocalError) -> bool:
+    """Whether a function updates a name by `+=` and the like, and gives it no value anywhere: the author
+    meant the variable of the function around it, which takes a `nonlocal`.
+    """
+    code = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    found = re.search(r"'(\w+)'", str(error))  # the exception has no name as an attribute
+    operations = list(dis.get_instructions(code))
+    before = [
+        one for one, store in itertools.pairwise(operations)
+        if store.opname.startswith("STORE_FAST") and found and found[1] in np.atleast_1d(store.argval)
+    ]  # fmt: skip
+    updates = [one.opname == "BINARY_OP" and one.argrepr.endswith("=") for one in before]
+    return bool(updates) and all(updates)
 
 
 def casts_to_integers(error: Exception | None) -> bool:

@@ -26,7 +26,7 @@ from ..probing.closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, clos
 from ..probing.findings import WRONG, Diagnosis, Finding
 from ..probing.kinks import is_twice_differentiable, kink_findings
 from ..probing.noted import Noted, noted_at, slopes_of_values, usual_slopes
-from ..probing.perturb import nudged, revalued
+from ..probing.perturb import equalled, nudged, revalued
 from ..probing.probes import (
     Point,
     Probe,
@@ -464,10 +464,13 @@ class Judging:
         return self.subject.reverse is None
 
     def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
-        """How far the rule's answers move when its inputs do by their last digits: its own rounding."""
+        """How far the rule's answers move when its inputs do by their last digits: its own rounding. Those
+        that are a case of their own, by `a == 1.0`, stay: beside it a quotient may be next to 0 / 0.
+        """
         moves = [np.zeros(compared.found.shape)]
+        held = equalled(self.subject.codes, self.subject.named)
         for _ in range(NUDGES):
-            again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng))
+            again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng, held))
             if again is not None and again.shape == probe.answers.shape:
                 with np.errstate(all="ignore"):
                     moved = (again - probe.answers)[: len(moves[0])]

@@ -127,25 +127,38 @@ def compared(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tup
     >>> compared([(lambda h: LOW < h).__code__, (lambda h: min(h, 0.5)).__code__], {"LOW": -2.0})
     (-2.0, 0.5)
     """
-    found: dict[float, None] = {}
-    for code in codes:
-        for number in _decisive(code):
-            value = named.get(number, 0.0) if isinstance(number, str) else number
-            if value and abs(value) < FARTHEST:
-                found[float(value)] = None
-    return tuple(found)
+    return _known(map(_decisive, codes), named)
+
+
+def equalled(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
+    """The numbers other than zero that some code compares with by `==` or `!=`.
+
+    >>> equalled([(lambda a, x: x**a if a != 1 else x > 2).__code__], {})
+    (1.0,)
+    """
+    return _known((_decisive(code, ("==", "!=")) for code in codes), named)
+
+
+def _known(decisive: Iterable[Iterable[float | str]], named: Mapping[str, float]) -> tuple[float, ...]:
+    """The numbers among these, and those that the names stand for, each once."""
+    every = itertools.chain.from_iterable(decisive)
+    values = (named.get(number, 0.0) if isinstance(number, str) else number for number in every)
+    return tuple(dict.fromkeys(float(value) for value in values if value and abs(value) < FARTHEST))
 
 
 @functools.lru_cache(maxsize=256)
-def _decisive(code: types.CodeType) -> tuple[float | str, ...]:
-    """The numbers, and the names, on a side of a comparison, and the last arguments of calls."""
+def _decisive(code: types.CodeType, by: tuple[str, ...] = ()) -> tuple[float | str, ...]:
+    """The numbers, and the names, on a side of a comparison, and the last arguments of calls; of comparisons
+    alone, if it is said `by` which.
+    """
     found: list[float | str] = []
     operations = [one for one in dis.get_instructions(code) if one.opname not in _BETWEEN]
-    has_bounds = not _BOUNDING.isdisjoint(code.co_names)
+    has_bounds = not by and not _BOUNDING.isdisjoint(code.co_names)
     for i, operation in enumerate(operations):
         before = operations[max(i - 2, 0) : i][::-1]
         if operation.opname == "COMPARE_OP":  # the left side is the one before, if the right one is short
-            found += map(_loaded, before if before[0].opname.startswith("LOAD_") else before[:1])
+            sides = before if before[0].opname.startswith("LOAD_") else before[:1]
+            found += map(_loaded, sides if not by or operation.argval in by else ())
         elif has_bounds and operation.opname in _CALLS:
             found += itertools.takewhile(lambda number: number != "", map(_loaded, before))
     return tuple(number for number in found if number)
@@ -266,9 +279,9 @@ def in_pairs(args: tuple) -> tuple:
     return revalued(args, moved)
 
 
-def nudged(args: tuple, rng: np.random.Generator) -> tuple:
-    """The same arguments, each number moved by about one last digit of its dtype, equal ones apart: a rule
-    may do another thing where numbers are equal, and is to be asked beside that.
+def nudged(args: tuple, rng: np.random.Generator, held: tuple[float, ...] = ()) -> tuple:
+    """The same arguments, each number moved by about one last digit of its dtype but those that are `held`,
+    equal ones apart: a rule may do another thing where numbers are equal, and is to be asked beside that.
     """
     found = []
     digits = _digits_apart(np.concatenate([np.zeros(0), *(to_vec(x)[0] for x in args)]), rng)
@@ -276,7 +289,7 @@ def nudged(args: tuple, rng: np.random.Generator) -> tuple:
         vector, back = to_vec(x)
         eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
         mine, digits = np.split(digits, [vector.size])
-        moved = back(vector * (1.0 + eps * mine))
+        moved = back(np.where(np.isin(vector, held), vector, vector * (1.0 + eps * mine)))
         found.append(laid_out_like(x, moved))  # it may be what a rule goes wrong with
     return tuple(found)
 

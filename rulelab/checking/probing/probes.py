@@ -8,7 +8,7 @@ import itertools
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -687,5 +687,43 @@ def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[t
     sys.settrace(at_call)
     try:
         yield lines
+    finally:
+        sys.settrace(before)
+
+
+MOST_STEPS = 20_000
+"""Steps of code that are watched at a point: what a long loop does behind them it has done before."""
+
+
+@contextlib.contextmanager
+def watched_steps(
+    wanted: Mapping[types.CodeType, Container[int]],
+) -> Iterator[set[tuple[types.CodeType, int]]]:
+    """Notes which of some steps of code, told by the opposites of their places, run; nothing where a debugger
+    or coverage holds the hook.
+    """
+    steps: set[tuple[types.CodeType, int]] = set()
+    before, left = sys.gettrace(), itertools.count(MOST_STEPS, -1)
+    if before is not None:
+        yield steps
+        return
+
+    def in_function(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if next(left) <= 0:
+            sys.settrace(None)
+            return None
+        if event == "opcode" and -frame.f_lasti in wanted[frame.f_code]:
+            steps.add((frame.f_code, -frame.f_lasti))
+        return in_function
+
+    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if frame.f_code not in wanted:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return in_function
+
+    sys.settrace(at_call)
+    try:
+        yield steps
     finally:
         sys.settrace(before)

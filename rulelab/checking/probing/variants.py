@@ -63,7 +63,7 @@ def same_numbers(point: Point, y: Any) -> Iterator[Point]:
 
 def in_floats(point: Point, whole: tuple | None = None) -> Point:
     """The point moved to whole numbers, as floats: each to one further from zero and, as that hides mistakes,
-    not to 1, and no two to the same, for at a tie a function may have a kink.
+    not to 1, and no two to the same, for at a tie a function may have a kink. Their mean is no whole number.
     """
     if whole is not None:
         inputs = tuple(np.asarray(x, float) if isinstance(x, np.ndarray) else float(x) for x in whole)
@@ -81,6 +81,8 @@ def _further_from_zero(vector: np.ndarray) -> np.ndarray:
         for i in (int(i) for i in np.argsort(np.abs(vector), kind="stable") if found[i] * sign > 0):
             last = max(last + 1.0, abs(found[i]))
             found[i] = sign * last
+    if vector.size > 1 and np.sum(found) % vector.size == 0:
+        found[np.argmax(np.abs(found))] *= 1.0 + 1.0 / np.max(np.abs(found))
     return found
 
 
@@ -119,8 +121,23 @@ def _with_a_fraction(x: Any) -> Any:
 
 
 def mentions_complex(subject: Subject) -> bool:
-    """Whether the code of the function or of its rule has words for complex numbers."""
+    """Whether the code of the function or of its rule has words for complex numbers, not only to take their
+    real parts after a Fourier transform.
+    """
+    if is_of_real_signals(subject):
+        return False
     return speaks_of_complex((*subject.codes, *subject.helpers)) or takes_size_of_overlap(subject.primal)
+
+
+def is_of_real_signals(subject: Subject) -> bool:
+    """Whether a function does nothing that speaks of complex numbers but take a Fourier transform, and its
+    rule takes real parts: it is for real numbers, if the docstring does not say otherwise.
+    """
+    takes_real = any("real" in code.co_names for code in subject.rule_codes)
+    if not takes_real or not may_be_spectra(subject) or "complex" in (subject.primal.__doc__ or "").lower():
+        return False
+    codes = (*codes_of(subject.primal), *helper_codes(subject.primal))
+    return not speaks_of_complex(codes, but=("fft",))
 
 
 def is_called_complex_by_rule(subject: Subject) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
+import types
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
@@ -64,9 +65,37 @@ def said_of(f: Any) -> str:
     >>> said_of(decay).splitlines()[-1]
     'rate is a number. rate > 0.'
     """
-    doc = getattr(f, "__doc__", None) or ""
+    doc = _doc_of(f)
     said = "".join(f"\n{'. '.join(each)}." for each in _sentences(doc))
     return f"{doc}.{said}" if said else doc  # what the section ends with is no word before a name
+
+
+def _doc_of(f: Any) -> str:
+    """The docstring of a function, with what stands in brackets of a parameter's numbers behind its name
+    alone, `counts (>= 0)` as `counts >= 0`, and what a line says of several parameters on lines of their own.
+
+    >>> def deviance(counts, rates):
+    ...     "counts: observed (>= 0), rates: expected ones. Of counts (events, >= 0)."
+    >>> _doc_of(deviance)
+    'counts: observed >= 0,\nrates: expected ones. Of counts >= 0.'
+    """
+    code, doc = getattr(f, "__code__", None), getattr(f, "__doc__", None) or ""
+    names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
+    first = _OWN_LINE.search(doc)
+    if first is not None and len(names) > 1 and first[1] in names:
+        doc = re.sub(rf"([,;.]) (?=(?:{'|'.join(map(re.escape, names))}) ?: )", r"\1\n", doc)
+    doc = _IN_BRACKETS.sub(r"\1 \2 \3", doc)
+
+    def called(found: re.Match[str]) -> str:
+        is_letter = found[1] in names and found[2] not in names
+        return f"{found[1]} {found[3]}" if is_letter else found[0]
+
+    return _BY_A_LETTER.sub(called, doc)
+
+
+_IN_BRACKETS = re.compile(rf"\b(\w+) \((?:[\w/ ]+, )?(<=|>=|<|>) ?({_NUMBER})\)")
+_BY_A_LETTER = re.compile(r"\b(\w+) ([A-Za-z](?:_\w+)?) ((?:<=|>=|<|>) )")
+"""What a formula calls a parameter, between its name and what is said of it: degeneracies g_i > 0."""
 
 
 def in_one_line(said: str) -> str:
@@ -118,7 +147,7 @@ def words_about(f: Callable) -> Mapping[str, str]:
     >>> words_about(ionic)
     {'m': 'molalities', 'charge': 'integer charges'}
     """
-    doc = getattr(f, "__doc__", None) or ""
+    doc = _doc_of(f)
     if entries := _entries(doc):
         return {name: f"{kind}; {about}".removeprefix("; ") for name, kind, about in entries}
     lines = _OWN_LINE.finditer(doc)

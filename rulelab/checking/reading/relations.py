@@ -55,7 +55,7 @@ _RISING = re.compile(r"\b(?:sorted|rising|increasing|ascending) (\w+)\b")  # wit
 _OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
 _SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
 _SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
-_REMARK = r"\((?:an? )?[a-z]{3,}[a-z ,]*\)"  # (a float or an array)
+_REMARK = r"\((?:an? )?[A-Za-z]{3,}[A-Za-z ,']*\)"  # (a float or an array)
 _CHAIN = re.compile(
     rf"(?<![\w.)\]*/+-])(?<![*/+-] ){_SIDE}(?:{_SIGN}{_SIDE})+"
     rf"(?![\w(\[.]\w|\s*[*/+^\[-]|\(|\s+(?!{_REMARK})\()"
@@ -67,6 +67,7 @@ _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
 _OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
 _AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # values x (1-D, at least k)
+_EVEN = re.compile(r"\b(\w+) (?:is )?of even length\b|\beven-length (\w+)\b")
 _UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
 _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
@@ -250,6 +251,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
     found += tuple(half for half in halves if half.left.name in names)
+    even = itertools.chain.from_iterable(_EVEN.findall(said))
+    found += tuple(Relation(Side(name), "even along", Side(number=0.0)) for name in even if name in names)
     parts = tuple(unpacked(f).items())
     for _, those in parts:
         found += tuple(Relation(Side(those[i]), "<", Side(those[j])) for i, j in ordered_pairs(those))

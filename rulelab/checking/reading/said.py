@@ -44,7 +44,10 @@ _NOUN_ALONE = rf"((?:{_MANY})\b(?!{OR_A_NUMBER})|(?:{_ONE})\b{IN_ALL}|indices)"
 _OF = r"(?: of (integers|indices|whole numbers|booleans|bools|flags|two|three|four)\b)?"
 _NUMBERS_MEANT = re.compile(_ONE)
 _DEFINITE = re.compile(
-    rf"\b{_NAMES}(?: is| are|,)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
+    rf"\b{_NAMES}(?: is| are|,| ?:)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
+)
+_COLON = re.compile(  # W: weight matrix
+    rf"\b(\w+) ?: (?:an? |the )?((?:[\w-]+ ){{0,3}}?)(matrix|vector)\b(?!{OR_A_NUMBER}|,? or\b|es\b)"
 )
 _WHAT = _ADJECTIVES + _NOUN + r"\b" + _OF
 _BEHIND = re.compile(rf"\b{_WHAT} {_NAMES}\b(?!\[)")  # the real matrix E
@@ -158,6 +161,9 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         for name in (parameter_called(word, names) for word in _names_in(those)):
             if name in names:
                 found.setdefault(name, _kinds("", noun, ""))
+    for name, before, noun in _COLON.findall(text):
+        if name in names and _NOT_ALONE.isdisjoint(before.split()):
+            found.setdefault(name, _kinds(before, noun, ""))
     for name in numbers_called(names, text):
         found.setdefault(name, (Kind(),))
     either = of_either_rank(names, text)
@@ -191,6 +197,8 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     return found
 
 
+_NOT_ALONE = frozenset(("of", "or", "and", "per", "for", "in", "each", "list", "number", "scalar", "float"))
+"""Words before a noun that is not, or not alone, what a parameter is."""
 _ARTICLE = re.compile(r"\ba (?!(?:and|or|is|are|of|in|to|for|from|has|must|may|with)\b)(?=[A-Za-z])")
 """The word before a noun, which may also be the name of a parameter."""
 

@@ -57,13 +57,14 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     node, names = text_of(f)
     if node is None:
         return {}
+    began = values_by_name(node, first=True)
     made, picking, wholes = values_by_name(node), set(_names_in_picks(node)), whole_defaults(f)
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     found |= dict(_of_rows(node, names))
     beside: dict[str, tuple[Kind, ...]] = {}
     for inner in ast.walk(node):
-        read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner), *_of_each(inner))
-        read += tuple(_of_layers(inner))
+        read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner, began))
+        read += (*_of_each(inner), *_of_layers(inner))
         read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
         read += (*_of_picks_one_by_one(inner, picking), *_of_identity(inner, made), *_of_cross(inner))
         blocks = [(name, kinds) for name, kinds in of_blocks(inner, wholes) if name in names]
@@ -552,7 +553,7 @@ def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
     return isinstance(node, ast.Call) and getattr(node.func, "attr", None) == name and bool(node.args)
 
 
-def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
     loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
     sides = [*_side_by_side(loop)] if loop is not None else []
@@ -563,6 +564,11 @@ def _of_parts(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
             both = (layers, [turned(layer) for layer in layers])
             yield name, tuple(sequence(made, each) for made in (list, tuple) for each in both)
         elif isinstance(target, ast.Name) and _is_multiplied(loop, target.id):
+            beside = (began[one] for one in _names_beside(loop, target.id) if one in began)
+            size = max(map(_size_of_identity, beside), default=0)
+            if size:
+                yield name, (sequence(list, [Kind("matrix", dims=(size, size))] * 3),)
+                return
             chains = (PAIR, map(turned, PAIR), [_SQUARE] * 3)
             yield name, (*(sequence(list, chain) for chain in chains), *_ROWS)
         elif isinstance(node, ast.comprehension):
@@ -634,6 +640,14 @@ def _asks_as_array(node: ast.AST, name: str) -> bool:
 
 def _is_multiplied(loop: ast.AST, name: str) -> bool:
     return _is_in(loop, ast.MatMult, name)
+
+
+def _names_beside(loop: ast.AST, name: str) -> Iterator[str]:
+    """The names that a loop multiplies by this one, as matrices are: `total @ layer`."""
+    for each in ast.walk(loop):
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.MatMult):
+            sides = [_id(each.left), _id(each.right)]
+            yield from (side for side in sides if name in sides and side != name)
 
 
 def _is_added(loop: ast.AST, name: str) -> bool:

@@ -55,11 +55,14 @@ def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
     return parts_read(f, _attribute)
 
 
-def values_by_name(node: ast.AST) -> Mapping[str, ast.expr]:
-    """What is assigned to names, also to several in one line."""
+def values_by_name(node: ast.AST, first: bool = False) -> Mapping[str, ast.expr]:
+    """What is assigned to names, also to several in one line: where that is done more than once the last, or
+    the `first`, which a loop may go on from.
+    """
     assigned = (n for n in ast.walk(node) if isinstance(n, ast.Assign) and len(n.targets) == 1)
-    pairs = (pair for n in assigned for pair in assigned_pairs(n.targets[0], n.value))
-    return {target.id: value for target, value in pairs if isinstance(target, ast.Name)}
+    pairs = [pair for n in assigned for pair in assigned_pairs(n.targets[0], n.value)]
+    in_order = reversed(pairs) if first else pairs
+    return {target.id: value for target, value in in_order if isinstance(target, ast.Name)}
 
 
 def unpacked(f: Callable) -> Mapping[str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .. import doctor
 from ..arguments.beside import in_words
 from ..arguments.points import (
     ATTEMPTS_APART,
+    arms_at,
     decisive,
     heeded_at,
     lines_of,
@@ -65,6 +67,8 @@ CALLS_TIMED = 3
 """Calls of which the shortest counts where the first seems to take too long."""
 QUICK_CORRECTIONS = 200
 """Changes of the rule that a quick check tries to find the corrected line."""
+BEYOND = (64.0, 1 / 64)
+"""How many times larger an argument is made alone, to get to where a function compares it with others."""
 ODD = 14
 """Kinds of points with ties, on numbers of the code or around them, that are looked at in any case."""
 MOST_LINES = 6
@@ -166,6 +170,8 @@ class Checking(Otherwise, Numberless):
             for point in self._odd_ones():
                 self._look(point)
                 yield point.origin
+        for probe in self.probes:
+            self.reached |= arms_at(self.subject, probe.point)
         for point in reaching(
             self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable
         ):
@@ -278,6 +284,17 @@ class Checking(Otherwise, Numberless):
         for probe in self.probes[:3]:
             for odd in self._odd_points(probe.point):
                 yield dataclasses.replace(odd, inputs=self._positive(odd.inputs))
+        for probe in self.probes[:3]:  # one argument beyond the others, as a bound of their size may be
+            yield from self._with_one_beyond(probe.point)
+
+    def _with_one_beyond(self, point: Point) -> Iterator[Point]:
+        """A point with one of its arguments many times larger, and smaller, than it is."""
+        held = self.source.intervals()
+        for i, x in enumerate(point.inputs):
+            for factor in BEYOND if i not in held else ():
+                changed = revalued((x,), partial(np.multiply, factor))
+                inputs = (*point.inputs[:i], *changed, *point.inputs[i + 1 :])
+                yield point.moved(inputs, "with one argument of another size")
 
     def _positive(self, inputs: tuple) -> tuple:
         """The inputs without signs, but for those that lie in an interval."""
