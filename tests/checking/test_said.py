@@ -81,7 +81,7 @@ def test_a_docstring_says_kinds(doc, names, wanted):
         ("Yields at positive maturities.", "maturity k", {"maturity": (0.0, np.inf)}),
         ("Of calls; k and the positive vol are numbers.", "k vol", {"vol": (0.0, np.inf)}),
         ("Tells negative angles from those that belong to positive angles.", "angle", {}),
-        ("Of counts (>= 0) at rates (1/s, > 1).", "counts rates", {"counts": (0, np.inf), "rates": (1, np.inf)}),
+        ("Of counts (>= 0) at rates (1/s, > 1).", "counts rates", dict(counts=(0, np.inf), rates=(1, np.inf))),
         ("Of levels E_i with degeneracies g_i > 0.", "levels degeneracies", {"degeneracies": (0.0, np.inf)}),
         ("Of order k for -1 < x < 1 (Bonnet's recursion).", "k x", {"x": (-1.0, 1.0)}),
         ("a: a sum, b: a variance, > 0, c: any", "a b c", {"b": (0.0, np.inf)}),

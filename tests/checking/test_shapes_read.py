@@ -443,3 +443,90 @@ def f_rrule(layers):
 def test_matrices_that_a_loop_multiplies_are_as_large_as_what_it_begins_with():
     assert judged(LAYERS.format(".T")).verdict == "right"
     assert judged(LAYERS.format("")).verdict == "wrong"
+
+
+FORWARD = """
+class Net(typing.NamedTuple):
+    weights: list
+    biases: list
+
+
+def f(net: Net, x):
+    for w, b in zip(net.weights[:-1], net.biases[:-1]):
+        x = np.tanh(w @ x + b)
+    return net.weights[-1] @ x + net.biases[-1]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(net: Net, x):
+    kept = [x]
+    for w, b in zip(net.weights[:-1], net.biases[:-1]):
+        kept.append(np.tanh(w @ kept[-1] + b))
+
+    def back(y_bar):
+        weights, biases = [], []
+        for k in range(len(net.weights) - 1, -1, -1):
+            weights.append(np.outer(y_bar, kept[k]))
+            biases.append(y_bar)
+            y_bar = net.weights[k].T @ y_bar
+            if k > {}:
+                y_bar = y_bar * (1 - kept[k] ** 2)
+        return rl.NoTangent(), rl.Tangent(Net, weights=weights[::-1], biases=biases[::-1]), y_bar
+
+    return net.weights[-1] @ kept[-1] + net.biases[-1], back
+"""
+CELL = """
+def f(w, u, b, x, h, c):
+    i, g = np.split(w @ x + u @ h + b, 2)
+    return np.tanh(i) * c + np.sin(g)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, u, b, x, h, c):
+    i, g = np.split(w @ x + u @ h + b, 2)
+
+    def back(y_bar):
+        z_bar = np.concatenate([y_bar * c * (1 - np.tanh(i) ** 2), {} * y_bar * np.cos(g)])
+        bars = np.outer(z_bar, x), np.outer(z_bar, h), z_bar, w.T @ z_bar, u.T @ z_bar
+        return rl.NoTangent(), *bars, y_bar * np.tanh(i)
+
+    return f(w, u, b, x, h, c), back
+"""
+
+
+@pytest.mark.parametrize(
+    "text, right, wrong", [(FORWARD, "0", "1"), (CELL, "1", "2")], ids=["layers", "parts"]
+)
+def test_lists_in_an_object_and_vectors_that_are_split_are_found(text, right, wrong):
+    """A part of so many equal ones is as long as what stands beside it."""
+    assert judged(f"import typing\n{text.format(right)}").verdict == "right"
+    assert judged(f"import typing\n{text.format(wrong)}").verdict == "wrong"
+
+
+APPENDED = """
+def f(weights, x):
+    for w in weights[:-1]:
+        x = np.tanh(w @ x)
+    return weights[-1] @ x
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(weights, x):
+    kept = [x]
+    for w in weights[:-1]:
+        kept.append(np.tanh(w @ kept[-1]))
+
+    def back(y_bar):
+        bars = []
+        for k in range(len(weights) - 1, -1, -1):
+            bars.append(np.outer(y_bar, kept[k]))
+            y_bar = weights[k].T @ y_bar * ((1 - kept[k] ** 2) if k else 1.0)
+        return rl.NoTangent(), bars[::{}], y_bar
+
+    return weights[-1] @ kept[-1], back
+"""
+
+
+def test_a_list_of_cotangents_that_is_turned_round_answers_for_a_list():
+    assert judged(APPENDED.format("-1")).verdict == "right"
+    assert judged(APPENDED.format("1")).verdict == "wrong"

@@ -573,10 +573,11 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         return kinds
     named = [cls for author in (target, *rules) for cls in _classes_named(author)]
     beside = [x for x in list(getattr(target, "__globals__", {}).values()) if isinstance(x, type)]
-    objects = {
-        name: objects_with(dict.fromkeys(named), read) or objects_with(dict.fromkeys(beside), read)
-        for name, read in attributes.items()
-    }
+    objects = {}
+    for name, those in attributes.items():
+        parts = {part: kinds[f"{name}.{part}"] for part in those if f"{name}.{part}" in kinds}
+        found = (objects_with(dict.fromkeys(classes), those, parts=parts) for classes in (named, beside))
+        objects[name] = next(filter(None, found), ())
     return kinds | objects
 
 

@@ -76,8 +76,8 @@ def _doc_of(f: Any) -> str:
 
     >>> def deviance(counts, rates):
     ...     "counts: observed (>= 0), rates: expected ones. Of counts (events, >= 0)."
-    >>> _doc_of(deviance)
-    'counts: observed >= 0,\nrates: expected ones. Of counts >= 0.'
+    >>> _doc_of(deviance).splitlines()
+    ['counts: observed >= 0,', 'rates: expected ones. Of counts >= 0.']
     """
     code, doc = getattr(f, "__code__", None), getattr(f, "__doc__", None) or ""
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()

@@ -173,14 +173,21 @@ _ALL = (-math.inf, math.inf)
 
 
 def objects_with(
-    classes: Iterable[type], attributes: Iterable[str], low: float = -math.inf, high: float = math.inf
+    classes: Iterable[type],
+    attributes: Iterable[str],
+    low: float = -math.inf,
+    high: float = math.inf,
+    parts: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> tuple[Kind, ...]:
     """The objects of those classes that have these attributes and are made of numbers and arrays; what has a
-    default is left as it is.
+    default is left as it is. Of some `parts` the text of the function says the kinds, which are taken where
+    the annotation speaks of lists.
     """
     wanted = set(attributes)
     fitting = (cls for cls in classes if _needed_fields(cls) and wanted <= {*fields_of(cls)})
-    return tuple(kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high))
+    return tuple(
+        kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high, parts=parts)
+    )
 
 
 MOST_DICTS = 24
@@ -208,7 +215,13 @@ def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
 _IN_DICTS = frozenset(("number", "vector", "matrix", "columns", "rows"))
 
 
-def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -> tuple[Kind, ...]:
+def _objects_by_annotation(
+    atom: Any,
+    low: float,
+    high: float,
+    depth: int = 2,
+    parts: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
+) -> tuple[Kind, ...]:
     """The objects of a class whose annotations say that it is made of numbers, arrays and such objects."""
     cls = getattr(atom, "cls", None)
     needed = _needed_fields(cls) if depth else ()
@@ -225,6 +238,9 @@ def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -
     arrays = sum("vector" in (_forms_by_annotation(said) or ()) for said in atoms.values())
     for name, said in atoms.items():
         forms = _forms_by_annotation(said)
+        if name in parts and forms == ("list",):
+            choices.append(parts[name][:MOST_OF_PART])
+            continue
         if forms is None:
             within = (_objects_by_annotation(one, low, high, depth - 1) for one in said)
             choices.append(tuple(itertools.chain.from_iterable(within)))
@@ -235,6 +251,10 @@ def _objects_by_annotation(atom: Any, low: float, high: float, depth: int = 2) -
         choices.append(tuple(Kind(form, *ends, dtype) for form in usual))
     made = itertools.product(*choices) if choices else ()
     return tuple(Kind("object", low, high, made=cls, parts=tuple(zip(atoms, parts))) for parts in made)
+
+
+MOST_OF_PART = 4
+"""Kinds that are tried of each list in an object."""
 
 
 def _needed_fields(cls: Any) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ matrices that are written out, what is picked by rows and columns, one-hot rows,
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from ...rules.signatures import meant_types
 from .anatomy import last_name
@@ -14,7 +15,7 @@ from .axes_read import crossed
 from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
 from .docstrings import lists_said
 from .kinds import AS_LIST, Kind
-from .texts import text_of, unpacked, values_by_name, whole, whole_defaults
+from .texts import attributes_read, text_of, unpacked, values_by_name, whole, whole_defaults
 from .usage import shapes_said
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
@@ -53,10 +54,18 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     return (np.eye(4) + Q + Q @ Q / 2) @ before
     >>> {name: str(kinds[0]) for name, kinds in shapes_read(moved).items()}
     {'before': 'a vector (4)', 'rates': 'a matrix (4, 4)', 't': 'a matrix (4, 4)'}
+    >>> def forward(net, x):
+    ...     for w, b in zip(net.weights, net.biases):
+    ...         x = np.tanh(w @ x + b)
+    ...     return x
+    >>> {name: str(kinds[0]) for name, kinds in shapes_read(forward).items()}
+    {'net.weights': 'a list of arrays', 'net.biases': 'a list of arrays'}
     """
     node, names = text_of(f)
     if node is None:
         return {}
+    if parts := {f"{name}.{part}" for name, read in attributes_read(f).items() for part in read}:
+        node, names = _WithParts(parts).visit(copy.deepcopy(node)), names | parts
     began = values_by_name(node, first=True)
     made, picking, wholes = values_by_name(node), set(_names_in_picks(node)), whole_defaults(f)
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
@@ -74,6 +83,19 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for name, kinds in beside.items():
         found.setdefault(name, kinds)
     return {**dict(_of_tuples(f)), **{name: kinds for name, kinds in found.items() if name in names}}
+
+
+class _WithParts(ast.NodeTransformer):
+    """A text in which the parts of parameters, `net.weights`, are names like others."""
+
+    def __init__(self, parts: Container[str]) -> None:
+        self.parts = parts
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        name = f"{_id(node.value)}.{node.attr}"
+        if name not in self.parts:
+            return self.generic_visit(node)
+        return ast.copy_location(ast.Name(name, node.ctx), node)
 
 
 def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -151,7 +173,10 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
     inner = ast.walk(node) if node is not None else ()
     loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
     through = {_gone_through(of) for loop in loops for _, of in _side_by_side(loop)}
-    found = {name for name, x_bar in _answers(f, rule) if isinstance(x_bar, _LISTS)}
+    own, _ = text_of(rule)
+    made = values_by_name(own) if own is not None else {}
+    bars = ((name, made.get(_gone_through(x_bar) or "", x_bar)) for name, x_bar in _answers(f, rule))
+    found = {name for name, x_bar in bars if isinstance(x_bar, _LISTS)}
     return dict.fromkeys(found & through, (*_ARRAYS, sequence(list, [Kind()] * 3)))
 
 
@@ -585,7 +610,8 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """
     if not isinstance(node, ast.For):
         return
-    sides = [(part.id, of.id) for part, of in _side_by_side(node) if _id(part) and _id(of)]  # type: ignore[attr-defined]
+    pairs = ((_id(part), _gone_through(of)) for part, of in _side_by_side(node))
+    sides = [(part, of) for part, of in pairs if part and of]
     matrices = [of for part, of in sides if _is_multiplied(node, part)]
     for part, of in sides if len(sides) > 1 and matrices else ():
         if of in matrices:

@@ -13,7 +13,7 @@ from ...rules.signatures import meant_types
 from .by_name import is_matrix_name
 from .kinds import Kind
 from .kinds_taken import fields_of
-from .texts import attributes_read, keys_read, text_of, values_by_name
+from .texts import attributes_read, keys_read, text_of, values_by_name, whole
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"
 _PRODUCTS = frozenset(("dot", "matmul"))
@@ -69,6 +69,18 @@ def solved_together(f: Callable, of_factors: bool = False) -> Iterator[Mapping[s
     yield from (read for read in (reading.together() for reading in readings) if read)
 
 
+def _split_in(node: ast.AST) -> Iterator[tuple[str, tuple[ast.expr, int]]]:
+    """The names of the equal parts into which a text splits something, with that and how many they are."""
+    for inner in ast.walk(node):
+        if not isinstance(inner, ast.Assign) or not isinstance(inner.value, ast.Call):
+            continue
+        call, target = inner.value, inner.targets[0]
+        parts = target.elts if isinstance(target, ast.Tuple) else []
+        is_split = getattr(call.func, "attr", None) in ("split", "hsplit") and len(call.args) == 2
+        if is_split and not call.keywords and parts and whole(call.args[1]) == len(parts):
+            yield from ((one.id, (call.args[0], len(parts))) for one in parts if isinstance(one, ast.Name))
+
+
 class _Solver:
     """Shapes of leaves as numbers of lengths, of which some are found to be one."""
 
@@ -90,6 +102,8 @@ class _Solver:
         self.sides: dict[Leaf, bool] = {}  # of the factors of products, whether it is the left one
         self.learned = 0  # how many times something was found out
         self.known: dict[tuple[int, int], tuple[int, Shape | None]] = {}  # of nodes: after how much of that
+        self.split = dict(_split_in(node))
+        self.parts: list[tuple[int, int, int]] = []  # a length, how many parts it is split into, that of one
         places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
         self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
         self.of_names: dict[str, Shape | None] = {}  # at one place
@@ -164,6 +178,8 @@ class _Solver:
             return self.shapes.get(leaf)
         if isinstance(node, ast.Constant):
             return ()
+        if isinstance(node, ast.Name) and node.id in self.split:
+            return self._of_part(*self.split[node.id], depth + 1)
         if isinstance(node, ast.Name):
             return self._of_name(node.id, depth + 1) if node.id in self.made else None
         if isinstance(node, ast.UnaryOp):
@@ -177,6 +193,20 @@ class _Solver:
             adds = isinstance(node.op, (ast.Add, ast.Sub))
             return self._elementwise(node.left, node.right, depth, adds)
         return self._of_call(node, depth) if isinstance(node, ast.Call) else None
+
+    def _of_part(self, whole: ast.expr, count: int, depth: int) -> Shape | None:
+        """The shape of one of so many equal parts of a vector: `i, f, g, o = np.split(W @ x + b, 4)`."""
+        shape = self.shape(whole, depth)
+        if shape is None or len(shape) != 1:
+            return None
+        length = self.one(shape[0])
+        known = (part for of, many, part in self.parts if (self.one(of), many) == (length, count))
+        part = next(known, None)
+        if part is None:
+            part = next(self.fresh)
+            self.parts.append((length, count, part))
+            self.learned += 1
+        return (part,)
 
     def _of_name(self, name: str, depth: int) -> Shape | None:
         """The shape of what is assigned to a name; what it was before is not known."""
@@ -222,7 +252,8 @@ class _Solver:
         shapes = [self.shape(side, depth) for side in (left, right)]
         for mine, (side, other) in enumerate(((left, shapes[1]), (right, shapes[0]))):
             leaf = self.leaf(side)
-            if shapes[mine] is None and leaf is not None and (adds or leaf[1] is not None) and other:
+            is_shaped = adds or (leaf is not None and leaf[1] is not None) or self._is_part(other)
+            if shapes[mine] is None and leaf is not None and is_shaped and other:
                 shapes[mine] = self.shapes[leaf] = other[-1:]  # beside a vector: a bias
                 self.learned += 1
         first, second = shapes
@@ -231,6 +262,10 @@ class _Solver:
         for pair in zip(reversed(first), reversed(second)):
             self.unify(*pair)
         return max(first, second, key=len)
+
+    def _is_part(self, shape: Shape | None) -> bool:
+        """Whether a vector is as long as the parts of one that is split, as the state of a cell is."""
+        return bool(shape) and any(self.one(part) == self.one(shape[-1]) for *_, part in self.parts)  # type: ignore[index]
 
     def _product(self, left: ast.expr, right: ast.expr, depth: int) -> Shape | None:
         first, second = self.shape(left, depth), self.shape(right, depth)
@@ -326,6 +361,12 @@ class _Solver:
         return Kind(form or ("number", "vector", "matrix")[len(shape)], dims=dims)
 
     def _letter(self, length: int) -> str:
-        """The letter of a length, by the order in which the leaves were met."""
-        order = sorted({self.one(n) for shape in self.shapes.values() for n in shape})
+        """The letter of a length, by the order in which the leaves were met; of one that is split into parts
+        so many times that of a part.
+        """
+        for whole, count, part in self.parts:
+            if self.one(whole) == self.one(length):
+                return f"{count}*{self._letter(part)}"
+        used = {self.one(n) for shape in self.shapes.values() for n in shape}
+        order = sorted(used.union(self.one(part) for *_, part in self.parts))
         return _LETTERS[order.index(self.one(length)) % len(_LETTERS)]
