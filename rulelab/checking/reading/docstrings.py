@@ -83,7 +83,8 @@ def _doc_of(f: Any) -> str:
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     first = _OWN_LINE.search(doc)
     if first is not None and len(names) > 1 and first[1] in names:
-        doc = re.sub(rf"([,;.]) (?=(?:{'|'.join(map(re.escape, names))}) ?: )", r"\1\n", doc)
+        name = rf"(?:{'|'.join(map(re.escape, names))})"
+        doc = re.sub(rf"(: [^\n:]*?[,;.]) (?=(?:{name}, )*{name} ?: )", r"\1\n", doc)
     doc = _IN_BRACKETS.sub(r"\1 \2 \3", doc)
 
     def called(found: re.Match[str]) -> str:

@@ -364,8 +364,8 @@ class _Solver:
         """The letter of a length, by the order in which the leaves were met; of one that is split into parts
         so many times that of a part.
         """
-        for whole, count, part in self.parts:
-            if self.one(whole) == self.one(length):
+        for of, count, part in self.parts:
+            if self.one(of) == self.one(length):
                 return f"{count}*{self._letter(part)}"
         used = {self.one(n) for shape in self.shapes.values() for n in shape}
         order = sorted(used.union(self.one(part) for *_, part in self.parts))
