@@ -166,7 +166,7 @@ def forward_rule(text: Text) -> ForwardRule:
         if isinstance(node, (ast.Return, ast.FunctionDef)) or (
             isinstance(node, ast.Name) and node.id == first
         ):
-            raise text.refusal(node, f"{text.name} has a function, a `return` or {first} in another place")
+            raise text.refusal(node, f"{text.name} has a function, a `return` or {first} elsewhere")
     return ForwardRule(text, parameters, tuple(names[1:]), others, *last.value.elts)
 
 

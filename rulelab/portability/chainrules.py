@@ -82,7 +82,7 @@ def chainrules_export(found: Gathered, native: bool | None = None) -> Translated
         parts.append(julia.function(subject.primal, kinds, subject.name))
     if subject.partials is not None:
         parts.append(julia.scalar_rule(subject.partials))
-        remarks.append("its rule is of numbers: for arrays, broadcast it, as in f.(x)")
+        remarks.append("its rule is for numbers: for arrays, broadcast it, as in f.(x)")
     if reverse is not None:
         parts.append(julia.rule(reverse, kinds))
     if forward is not None:
@@ -279,13 +279,13 @@ class _Julia:
         if name in self.renamed:
             return self.renamed[name]
         if name in _RESERVED or name in _USED:
-            raise self.text.refusal(node, f"{name} is a word of Julia's", ("rename it",))
+            raise self.text.refusal(node, f"{name} is a reserved word in Julia", ("rename it",))
         if not name.isascii() or not name.strip("_"):
             raise self.text.refusal(node, f"{name} may not be a name in Julia", ("use plain letters",))
         return name
 
     def refuse(self, node: ast.AST, what: str) -> ExportError:
-        return self.text.refusal(node, f"{what} has no counterpart in Julia that certainly means the same")
+        return self.text.refusal(node, f"{what} has no exact counterpart in Julia")
 
     # --- statements -----------------------------------------------------------------------------------------
 

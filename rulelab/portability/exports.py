@@ -350,7 +350,7 @@ def _check_folder(folder: Path) -> None:
     except UnicodeEncodeError:
         possible = False
     if not possible:
-        raise ExportError(f"no folder can be called {str(folder)!r}", asked="an export")
+        raise ExportError(f"a folder cannot be called {str(folder)!r}", asked="an export")
     there = next((place for place in (folder, *folder.absolute().parents) if os.path.exists(place)), None)
     if there is not None and not os.access(there, os.W_OK):
         raise ExportError(
@@ -364,9 +364,9 @@ def _check_stem(path: Path, leaving: Sequence[Leaving]) -> None:
     used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules}
     used |= {"numpy", "pytest", "rulelab", "jax", "torch", "autograd"}
     if python and (stem in used or stem in sys.stdlib_module_names):
-        why = f"a module named {stem} would hide the {stem} that others import"
+        why = f"a module named {stem} would hide the {stem} that other code imports"
     elif python and stem in _RUN_BY_OTHERS:
-        why = f"a file named {stem}.py is run by {_RUN_BY_OTHERS[stem]}, and not for its rules"
+        why = f"a file named {stem}.py is run by {_RUN_BY_OTHERS[stem]}, which is not what rules are for"
     elif stem.lower() in _OF_DEVICES:
         why = f"a file named {stem} cannot exist on Windows, where that names a device"
     else:
@@ -402,7 +402,9 @@ def _at(at: Any, f: Any, count: int) -> tuple[tuple, Mapping[str, Any]]:
     if isinstance(at, Mapping):
         return at.get(id(f), at.get(getattr(f, "__name__", ""), ((), {})))
     if count > 1:
-        raise ExportError("for several functions `at` says by name where each is checked", asked="an export")
+        raise ExportError(
+            "for several functions, `at` must be a dict of points by function name", asked="an export"
+        )
     return tuple(at), {}
 
 
@@ -436,14 +438,14 @@ def _check_package(to: str, path: Path) -> None:
     stem, asked = path.stem, "an export as a package"
     if to != "module":
         raise ExportError(
-            f"a package is made of --to module only, not of {to}", asked=asked, fixes=("leave out --package",)
+            f"--package is for --to module, not for {to}", asked=asked, fixes=("leave out --package",)
         )
     if path.parent != Path():
         raise ExportError(
             f"the module of a package is named without a folder, not {path}", asked=asked, fixes=(path.name,)
         )
     if not stem.isascii() or not stem.strip("_"):
-        raise ExportError(f"no package can be called {stem}", asked=asked, fixes=("use plain letters",))
+        raise ExportError(f"a package cannot be called {stem}", asked=asked, fixes=("use plain letters",))
 
 
 def _packaged(path: Path, made: Made, leaving: Sequence[Leaving]) -> Made:
@@ -497,7 +499,7 @@ def _refuse_unsteady(ours: Sequence[Ours], leaving: Sequence[Leaving]) -> None:
             "compared",
             asked=_asked(leaving),
             place=pieces[-1].place(),
-            fixes=("draw random numbers outside it and pass them in", "begin with a seed of its own"),
+            fixes=("draw random numbers outside it and pass them in", "seed the generator inside it"),
         )
 
 

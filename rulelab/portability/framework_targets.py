@@ -59,7 +59,7 @@ def _together(made: Sequence[Translated]) -> str:
                 name = ast.unparse(statement.targets[0])
             if name is not None and seen.setdefault(name, part) != part:
                 raise ExportError(
-                    f"{name} means different things in the exports of two functions",
+                    f"{name} has different meanings in the exports of two functions",
                     fixes=("write a file for each",),
                 )
             if part not in parts:

@@ -308,7 +308,7 @@ class _Gathering:
             if before != name:
                 raise ExportError(
                     f"{before} and {name} share one {type(part).__name__}, "
-                    "and in the export would have one each",
+                    "but would each have their own in the export",
                     asked=self.asked,
                     place=place,
                 )
@@ -429,7 +429,7 @@ class _Gathering:
             names = names_read(piece.source)
         except SyntaxError as error:
             raise ExportError(
-                f"{piece.name} cannot stand by itself: {error.msg}", asked=self.asked, place=piece.place()
+                f"{piece.name} is not valid on its own: {error.msg}", asked=self.asked, place=piece.place()
             ) from None
         lenient = _annotation_names(tree) if self.postponed else frozenset()
         first = {n.id: n for n in reversed(nodes_of(tree)) if isinstance(n, ast.Name)}

@@ -407,7 +407,7 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
         f"NumPy runs behind this rule, outside what JAX compiles, because of this in its "
         f"text: {reason(why)}. "
         "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an "
-        "accelerator waits while arrays are copied to the processor. The pullback works the value out again. "
+        "accelerator waits while arrays are copied to the CPU. The pullback recomputes the value. "
         "It has no second derivative."
     )
     text = written_out(

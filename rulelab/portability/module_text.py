@@ -65,7 +65,7 @@ class Together:
 
 def _two(name: str, function: str) -> ExportError:
     return ExportError(
-        f"{name} means one thing in {function} and another in what is exported with it",
+        f"{name} has one meaning in {function} and another in what is exported with it",
         asked=f"an export of {function}",
         fixes=("export them to two files", "give one of them another name"),
     )
@@ -146,7 +146,7 @@ def checked(text: str, asked: str) -> str:
     try:
         tree = parse(text)
     except (SyntaxError, ValueError) as error:
-        raise ExportError(f"what was put together is not valid Python: {error}", asked=asked) from None
+        raise ExportError(f"the assembled module is not valid Python: {error}", asked=asked) from None
     bound: dict[str, str] = {}
     for node in tree.body:
         for name, meaning in _bindings(node):

@@ -198,7 +198,7 @@ def _judged(ours: Ours, way: dict[str, Any]) -> Row:
         try:
             mine = ours_at(ours, args, kwargs, dtype)
         except NotSingle as error:
-            return _row(row, why=f"an object of class {error} is in no other precision")
+            return _row(row, why=f"an object of class {error} cannot be converted to another precision")
         except Exception as error:
             return _row(row, why=f"our own rule does not take {dtype}: {_words(error)}")
         off = max(off, apart(said["value"], mine.value), apart(said["derivative"], mine.derivative))
@@ -213,7 +213,7 @@ def _judged(ours: Ours, way: dict[str, Any]) -> Row:
         verdict, why = WRONG, "its answer differs from that of our rule"
     elif dtype == "float64" and not found_off <= OF_DIFFERENCES:
         verdict = CANNOT_TELL
-        why = "differences find no slope here" if unknown else "differences disagree with both"
+        why = "differences are inconclusive here" if unknown else "differences disagree with both"
     else:
         verdict = RIGHT
     return _row(row, against_ours=off, against_differences=found_off, verdict=verdict, why=why)
@@ -329,7 +329,7 @@ def answered(
         with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()), _within(seconds):
             value, derivative = give()
     except NotSingle as error:
-        return {"error": f"an object of class {error} is in no other precision"}
+        return {"error": f"an object of class {error} cannot be converted to another precision"}
     except _Endless:
         return {"error": f"it does not end in {seconds:g} s of processor time"}
     except Exception as error:

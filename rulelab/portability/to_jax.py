@@ -71,7 +71,7 @@ class ToJax(Translator):
         """A branch becomes a function: a name of outside that it binds must not be read in it before."""
         if clash := sorted(written(part) & bound):
             raise self.refuse(
-                node, f"{clash[0]} is rebound within a branch, which JAX makes into a function"
+                node, f"{clash[0]} is rebound within a branch, which becomes a function in JAX"
             )
 
     def _choosing(self, node: ast.If) -> list[ast.stmt]:

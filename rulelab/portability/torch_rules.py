@@ -438,7 +438,7 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
                     "NumPy runs behind this rule, because of this in its text: "
                     + reason(why)
                     + ". Tensors are copied to the "
-                    "processor and back, the pullback works the value out again, and there "
+                    "CPU and back, the pullback recomputes the value, and there "
                     "is no second derivative and no vmap."
                 ),
                 imports,

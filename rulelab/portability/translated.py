@@ -105,7 +105,7 @@ def subject_of(found: Gathered, framework: str) -> Subject:
 
 
 def _refuse_state(found: Gathered, names: Names, framework: str) -> None:
-    """Refuse what does something else at each call: a framework calls a function as often as it sees fit."""
+    """Refuse what does something else at each call: a framework may call a function any number of times."""
     for piece in found.functions:
         for node in nodes_of(piece.tree):
             if isinstance(node, ast.Global):
@@ -115,7 +115,7 @@ def _refuse_state(found: Gathered, names: Names, framework: str) -> None:
             else:
                 continue
             raise ExportError(
-                f"{piece.name} {does}, and {framework} calls a function as often as it sees fit",
+                f"{piece.name} {does}, and {framework} may call a function any number of times",
                 place=piece.place(node),
                 fixes=("pass the value as an argument",),
             )
@@ -343,7 +343,7 @@ def refuse_rebound(rule: ReverseRule) -> None:
             raise rule.text.refusal(
                 statement,
                 f"the argument {again[0]} is rebound",
-                (f"give what is made of {again[0]} a name of its own",),
+                (f"give each new value of {again[0]} a name of its own",),
             )
 
 

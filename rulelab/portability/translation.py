@@ -220,7 +220,7 @@ class Translator:
         error = node.exc
         named = error.func if isinstance(error, ast.Call) else error
         if not _is_exception(self.facts.builtin(named)):
-            raise self.refuse(node, "only the errors of Python itself can be raised in an export")
+            raise self.refuse(node, "an export can raise only built-in exceptions")
         args = [self.expression(x) for x in error.args] if isinstance(error, ast.Call) else []
         return [ast.Raise(ast.Call(named, args, []), None)]
 
@@ -298,7 +298,7 @@ class Translator:
                 isinstance(part, (ast.Slice, ast.Constant)) or number or static or self.facts.is_mask(part)
             ):
                 raise self.refuse(
-                    part, f"an index that may name an element twice, where {self.framework} is not NumPy"
+                    part, "NumPy's meaning of an index that may name an element twice"
                 )
 
     def is_one_place(self, node: ast.expr) -> bool:

@@ -150,9 +150,9 @@ class _Watching(Swap):
                 self.trace_stop(f"{name}, a constant of another module", "pass it in as an argument")
             return value
         if name in self.closures:
-            self.reading.notes[f"{name} of the closure was taken as {value!r}"] = None
+            self.reading.notes[f"{name} of the closure is held fixed at {value!r}"] = None
         elif not is_name(name):
-            self.trace_stop("a name that cannot be written")
+            self.trace_stop("a name that is not an identifier")
         elif type(value) in (float, np.float64) and math.isfinite(value):
             self.reading.constants[name] = sp.Symbol(name)
             return self.trace.argument(name, Fraction(float(value)))
@@ -164,7 +164,7 @@ class _Watching(Swap):
         if "." in name or "[" in name or name.startswith("a default of"):
             return
         if name in self.closures:
-            self.reading.notes[f"{name} of the closure was taken as it is"] = None
+            self.reading.notes[f"{name} of the closure is held fixed"] = None
             return
         if not is_literal(value) or not is_name(name):
             self.trace_stop(
@@ -195,7 +195,7 @@ class _ForeignGlobals(Globals):
         value = self._source[name]
         if isinstance(value, (bool, int, float, str, tuple, np.generic)) and not name.startswith("__"):
             module = self._source.get("__name__", "another module")
-            self._swap.reading.notes[f"{name} of {module} was taken as {value!r}"] = None
+            self._swap.reading.notes[f"{name} of {module} is held fixed at {value!r}"] = None
             self[name] = value
             return value
         return super().__missing__(name)
@@ -254,7 +254,7 @@ class _Explorer:
                 at = ", ".join(f"{n} = {v}" for n, v in zip(self.names, sample, strict=True))
                 raise refusal(
                     self.f,
-                    f"it does not end within {RUN_SECONDS:g} s, for one at {at}",
+                    f"it does not end within {RUN_SECONDS:g} s at {at}, among others",
                     "give arguments: --at ARGS",
                 ) from None
             return None
@@ -288,7 +288,7 @@ class _Explorer:
             if not self.is_lost_to_rounding(sample, plain):
                 raise refusal(
                     self.f,
-                    f"its formula and its floats have different values at {self.shown(sample)}",
+                    f"its formula and its result in floats differ at {self.shown(sample)}",
                     "give arguments at which rounding does not matter: --at ARGS",
                 )
             plain = None  # which says nothing of the formula
@@ -308,7 +308,7 @@ class _Explorer:
         on by the same formula, which the check by numbers will see; anything else is another function.
         """
         if not str(stop).startswith(("a power of a number", "loggamma")):
-            raise refusal(self.f, f"at {self.shown(sample)} it has a value, and its formula has none: {stop}")
+            raise refusal(self.f, f"it has a value at {self.shown(sample)}, but its formula has none: {stop}")
         self.reading.beyond.append(sample)
 
     def shown(self, sample):
@@ -442,12 +442,12 @@ def read_function(f, names, spec, given, rng) -> Reading:
             reading.arguments[name] = sp.Symbol(name)
     clash = sorted({*reading.constants, *reading.fixed} & set(names) - _fixed_parameters(names, spec))
     if clash:
-        raise refusal(f, f"{clash[0]} is both an argument and a name of the module that it reads")
+        raise refusal(f, f"{clash[0]} is both an argument and a global that it reads")
     reading.runs = tuple(live)
     for decision in (d for run in live for d in run.trace.decisions):
         if decision.relation in ("floor", "ceil", "round") and not decision.left.is_constant:
             raise refusal(
-                f, f"it rounds a number ({decision.relation}), and so has steps that no formula describes"
+                f, f"it rounds a number ({decision.relation}): no formula describes the steps"
             )
     if len({run.trace.path() for run in live}) > MAX_PATHS:
         raise refusal(

@@ -206,8 +206,8 @@ class _Text:
 
     def remarks(self):
         yield (
-            "derived statement by statement, for arrays of any length; other numbers of dimensions and other"
-            " dtypes are left to the AD"
+            "derived statement by statement, for arrays of any length; other dtypes and"
+            " numbers of dimensions are left to the AD"
         )
         if self.left():
             yield f"rl.pullback leaves the derivative of {', '.join(self.left())} to the AD"
@@ -376,7 +376,7 @@ def _put_in(statement, trees):
 
 def _helper(words):
     return [
-        f"def {words.helper}(x_bar, x):  # over what was repeated to combine x with others",
+        f"def {words.helper}(x_bar, x):  # sums over the axes along which x was broadcast",
         f"    first = {words['ndim']}(x_bar) - {words['ndim']}(x)",
         f"    ones = [i for i, n in enumerate({words['shape']}(x), first) if n == 1]",
         f"    x_bar = {words['sum']}(x_bar, axis=tuple(ones), keepdims=True)",

@@ -67,14 +67,14 @@ def of_constants(values, codes):
     caveats = [
         Caveat(
             INEXACT_CONSTANT,
-            f"{value!r} is a rounded constant and was taken as that decimal fraction",
+            f"{value!r} is a rounded constant and is treated as this exact decimal",
             place=place_of_constant(value, codes),
         )
         for value in values[:MOST_CONSTANTS]
     ]
     if more := len(values) - len(caveats):
-        numbers = "number was" if more == 1 else "numbers were"
-        caveats.append(Caveat(INEXACT_CONSTANT, f"{more} more such {numbers} taken as decimal fractions"))
+        numbers = "constant is" if more == 1 else "constants are"
+        caveats.append(Caveat(INEXACT_CONSTANT, f"{more} more rounded {numbers} treated as exact decimals"))
     return tuple(caveats)
 
 
@@ -83,7 +83,7 @@ def of_stability(report):
     return tuple(
         Caveat(
             UNSTABLE,
-            f"for {r.argument} from {r.low} to {r.high} it gives {r.found}, exact is {r.exact} ({r.loss})"
+            f"for {r.argument} from {r.low} to {r.high} it gives {r.found} instead of {r.exact} ({r.loss})"
             + (f": {r.cause}" if r.cause else ""),
             f"{r.argument} = {r.worst}",
         )

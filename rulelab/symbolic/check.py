@@ -219,7 +219,7 @@ def _check_steps(questions, steps):
     if steps is None or any(find_steps(question, plan.specs[0], steps) for plan, question in questions):
         return
     raise RuleError(
-        f"no whole number called {steps} is an argument, a keyword or a global constant here",
+        f"no integer called {steps} is an argument, a keyword or a global constant here",
         asked="a symbolic check in the limit of many steps",
         fixes=("name the number of steps with steps=",),
     )

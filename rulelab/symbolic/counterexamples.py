@@ -184,7 +184,7 @@ def diagnosis(i, leaves, found, expected, seeds):
     if not mentions(found[i], seeds) and n != 0:
         right = len(seeds) == 1 and is_close(n * seeds[0].shadow, e)
         extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"
-        return f"the cotangent of {name} ignores the cotangent y_bar that comes in{extra}"
+        return f"the cotangent of {name} ignores the incoming cotangent y_bar{extra}"
     if n == 0:
         return left_out(name)
     if e == 0:
@@ -195,7 +195,7 @@ def diagnosis(i, leaves, found, expected, seeds):
         if j != i and is_close(n, other) and is_close(found[j].shadow, e):
             return f"the cotangents of {name} and {leaves[j].args} are swapped"
     digits = agreeing_digits(e, n, 0)
-    close = f": it agrees to {digits} digits only" if digits >= 2 else ""
+    close = f": only {digits} digits agree" if digits >= 2 else ""
     return f"the cotangent of {name} is not y_bar times the derivative{close}"
 
 
@@ -209,7 +209,7 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     if not CONTEXT.isfinite(given):
         return f"the cotangent of {name} is {CONTEXT.nstr(given)}"
     if given != 0 and not any(mentions(part, seeds) for part in parts):
-        return f"the cotangent of {name} ignores the cotangent y_bar that comes in"
+        return f"the cotangent of {name} ignores the incoming cotangent y_bar"
     if given == 0:
         return left_out(name)
     if expected == 0:
@@ -219,14 +219,14 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     hints = [
         (-expected, "has the wrong sign"),
         (conjugate(expected), "is the conjugate of the right one"),
-        (CONTEXT.mpc(expected.real), "is the real part of the right one only"),
+        (CONTEXT.mpc(expected.real), "is only the real part of the right one"),
         (1j * expected, "is i times the right one"),
         (-1j * expected, "is -i times the right one"),
     ]
     if seed is not None:
         slope = conjugate(expected / seed)
-        hints.append((slope * seed, "has the derivative itself, where its conjugate belongs"))
-        hints.append((conjugate(slope) * seed.real, "uses the real part of y_bar only"))
+        hints.append((slope * seed, "uses the derivative itself instead of its conjugate"))
+        hints.append((conjugate(slope) * seed.real, "uses only the real part of y_bar"))
     for number, words in hints:
         if is_close(given, number):
             return f"the cotangent of {name} {words}"
@@ -234,5 +234,5 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     if ratio and is_close(given, CONTEXT.mpf(ratio.numerator) / ratio.denominator * expected):
         return f"the cotangent of {name} is {ratio} times the right one"
     digits = agreeing_digits(expected, given, 0)
-    close = f": it agrees to {digits} digits only" if digits >= 2 else ""
+    close = f": only {digits} digits agree" if digits >= 2 else ""
     return f"the cotangent of {name} is not conj(df/d{name}) * y_bar + df/dconj({name}) * conj(y_bar){close}"

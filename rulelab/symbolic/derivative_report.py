@@ -94,7 +94,7 @@ class DerivativeReport(SymbolicReport):
             rows.append((f"{rest} more", "", "", f"{shown[-1].digits} or more" if known else "–"))
         at = ", ".join(f"{name} = {value}" for name, value in self.point.items())
         caption = f"at {at}" if len(at) <= 100 else "at the arguments given"
-        columns = ("argument", "derivative", f"{self.by} gives", "digits alike")
+        columns = ("argument", "derivative", f"{self.by} gives", "matching digits")
         yield Table(caption, columns, tuple(rows))
 
     def shows_seed(self, example):

@@ -135,7 +135,7 @@ def sym_check(
     empty = DerivativeReport(
         shown,
         names,
-        Undecided(0, took_more("the first of its computations", time_limit)),
+        Undecided(0, took_more("its first computation", time_limit)),
         formula=asked.formula,
     )
     if any(_is_complex(x) for x in args):
@@ -405,7 +405,7 @@ class _DerivativeJudge(Judge):
         notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report made again brings them along
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
-            notes = (*notes, f"at the point, floats agree to {digits} digits only: rounding decides there")
+            notes = (*notes, f"at the point only {digits} digits agree in floats: rounding dominates there")
         warnings = [dataclasses.replace(w, words=self.in_own_words(w.words)) for w in warnings]
         return dataclasses.replace(
             self.empty,
@@ -443,7 +443,7 @@ class _DerivativeJudge(Judge):
         if example is not None and not self.asked.formula and hasattr(settled, "graphs"):
             notes = tuple(settled.graphs[0][0].trace.notes)
             if notes and example.digits >= ROUNDED_DIGITS:
-                why = "an exact one would agree to more, but the code holds rounded constants"
+                why = "more digits would agree if it were exact, but the code has rounded constants"
                 return self.say(Undecided(example.digits, why), (), notes)
         return super().refuted_or_unsupported(settled)
 
@@ -522,7 +522,7 @@ class _DerivativeJudge(Judge):
         counted = f"{tried} point" if tried == 1 else f"{tried} points"
         note = f"floats were compared with the exact derivative at {counted}"
         if left_out:
-            note += f"; {left_out} more were left out, where rounding decides the value"
+            note += f"; {left_out} more were left out, where rounding dominates the value"
         return self.say(Undecided(digits, why), cells, (note,))
 
     def only_by_sympy(self, leaves, y):

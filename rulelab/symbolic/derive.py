@@ -312,9 +312,9 @@ def _need_function(f, name):
     if f.__code__.co_flags & 0x0C:
         raise refusal(f, "it takes *args or **kwargs", "give its arguments names")
     if not all(map(is_name, f.__code__.co_varnames[: f.__code__.co_argcount + f.__code__.co_kwonlyargcount])):
-        raise refusal(f, "it has an argument whose name cannot be written")
+        raise refusal(f, "it has an argument whose name is not an identifier")
     if not all(map(is_name, name.split("."))):
-        raise refusal(f, f"{name} is not a name by which a cell could call it")
+        raise refusal(f, f"{name} is not a name that a cell can call it by")
 
 
 # --- the draft ----------------------------------------------------------------------------------------------
@@ -382,7 +382,7 @@ class _Writer:
         if not self.names:
             raise refusal(f, "it has no positional argument")
         if self.root in self.names:
-            raise refusal(f, f"an argument has its name, {self.root}")
+            raise refusal(f, f"it has an argument with its own name, {self.root}")
 
     def draft(self):
         self.reading = self.read()
@@ -595,12 +595,12 @@ class _Writer:
             or not branch.right.is_Rational
         ):
             where = f"{sp.sstr(branch.left)} == {sp.sstr(branch.right)}"
-            self.notes[f"where {where} the formula of the neighbourhood is used"] = None
+            self.notes[f"where {where} the formula for nearby points is used"] = None
             return None
         (x,), at = symbols, branch.right
         value, slope = (_limit(e, x, at) for e in (leaf.values[0], sp.diff(leaf.values[0], x)))
         if value is None or slope is None or abs(float(value) - self.f(float(at))) > 1e-12:
-            self.notes[f"at {x} == {at} there is no derivative; the formula of the neighbourhood is used"] = (
+            self.notes[f"at {x} == {at} there is no derivative; the formula for nearby points is used"] = (
                 None
             )
             return None
@@ -665,7 +665,7 @@ class _Writer:
             read = next(iter(self.reading.fixed))
             raise refusal(
                 self.f,
-                f"partial derivatives cannot fall back on the AD where {read} has another value",
+                f"partial derivatives cannot fall back on the AD where {read} has a different value",
                 "leave out --scalar",
             )
         head = [f"def {short}_partials({self.y}, {', '.join(self.annotated())}):"]

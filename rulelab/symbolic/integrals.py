@@ -38,7 +38,7 @@ TANH_SINH = (3, 8)  # the degrees whose sums are compared; the step is 2**-degre
 LINE_DEGREES = (3, 7)
 FAR = 20_000  # where an integrand that falls off exponentially is nothing
 NOTHING = CONTEXT.mpf(10) ** -150
-NOTE = "scipy.integrate.quad was taken as the integral itself"
+NOTE = "scipy.integrate.quad is treated as the exact integral"
 _LETTERS = "tsuvw"
 _NO_VALUE = (ArithmeticError, ValueError, TypeError, CONTEXT.NoConvergence)
 _REFUSED = ("full_output", "weight", "complex_func")
@@ -168,7 +168,7 @@ class _Integrand:
                 self.trace.halt(
                     CannotTrace(
                         "a branch on the variable of integration",
-                        "integrate piece by piece, from border to border",
+                        "split the integral where the branch changes",
                     )
                 )
         return known.get(id(self.result), self.result.shadow)

@@ -285,7 +285,7 @@ class Judge(PlanJudge):
             return None
         pairs = zip(self.names, plan.specs[0], symmetric.specs[0], strict=True)
         name = next(name for name, kind, other in pairs if kind != other)
-        why = f"right for symmetric {name}, wrong for others: say which with domain="
+        why = f"right for symmetric {name}, wrong for others: say with domain= which it is for"
         return self.say(Undecided(0, why))
 
     def of_set_aside(self, trials, report, plan):
@@ -400,7 +400,7 @@ class Judge(PlanJudge):
         if report is None or not isinstance(report.verdict, Proved):
             return refuted
         why = refuted.verdict.reason
-        self.remarks.append(f"wrong for longer vectors, of which the function reads a part: {why}")
+        self.remarks.append(f"wrong for longer vectors, of which the function reads only a part: {why}")
         return None
 
     def of_shape(self, form, questions):
@@ -472,7 +472,7 @@ class Judge(PlanJudge):
 
 def held_fixed(name):
     """What is said where a rule has no derivative by what counts something, and nobody gave it."""
-    return f"the rule returns NoTangent() for {name}: give it as a whole number, with at= or --at, to hold it"
+    return f"the rule returns NoTangent() for {name}: pass an integer with at= or --at to hold it fixed"
 
 
 def asked_by(question):

@@ -17,8 +17,8 @@ FORMS = ("number", "vector", "matrix", "square", "positive definite")
 WORDS = ("positive", "negative", "unit", *FORMS)
 MOST = 32  # ways to share numbers and arrays out among the arguments
 ONE_SIZE = (
-    "only one size was tried, so a rule that is right for this size only would pass, too;"
-    " give others with sizes= or --sizes"
+    "only one size was tried, and a rule that is right for this size only would pass too;"
+    " try others with sizes= or --sizes"
 )
 
 
@@ -51,7 +51,7 @@ def _listed(sizes):
     """The sizes one by one: a single length is one of them."""
     listed = [sizes] if isinstance(sizes, int) else sizes
     if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
-        raise _refused(f"sizes is a list such as [3, 5] or [(2, 3), (4, 2)], not {sizes!r}")
+        raise _refused(f"sizes must be a list such as [3, 5] or [(2, 3), (4, 2)], not {sizes!r}")
     return listed
 
 
@@ -59,11 +59,11 @@ def _size(one, free):
     """A shape for all arrays, or a tuple of shapes, one for each of the free arguments."""
     if isinstance(one, tuple) and any(isinstance(part, tuple) for part in one):
         if len(one) != free:
-            raise _refused(f"a size with {len(one)} shapes, and there are {free} arguments that vary")
+            raise _refused(f"{len(one)} shapes in a size, but {free} arguments vary")
         return tuple(_shape(part) for part in one)
     shape = _shape(one)
     if not shape:
-        raise _refused("a size for all arguments is a length or a shape, not that of a number")
+        raise _refused("one size for all arguments must be a length or a shape that is not empty")
     return [shape]
 
 
@@ -73,7 +73,7 @@ def _shape(part):
     except TypeError:
         raise _refused(f"a size must be a length such as 3 or a shape such as (2, 3), not {part!r}") from None
     if any(length < 1 for length in shape):
-        raise _refused(f"a size has lengths of at least 1, not {part!r}")
+        raise _refused(f"the lengths of a size must be at least 1, not {part!r}")
     return shape
 
 
@@ -103,12 +103,12 @@ def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
         if name not in names:
             raise DomainError(f"there is no argument {name}, only {', '.join(names)}")
         if name not in free:
-            raise DomainError(f"{name} is held fixed, and a domain is for what varies")
+            raise DomainError(f"{name} is held fixed; a domain is for arguments that vary")
     kinds = {name: kind_named(words) for name, words in given.items()}
     for name, kind in kinds.items():
         if kind.dtype != "float64" or kind.form not in FORMS:
             raise DomainError(
-                f"the symbolic check has no arguments such as {kind}",
+                f"the symbolic check cannot choose arguments such as {kind}",
                 fixes=(f"for {name} use (low, high), or some of these words: {', '.join(WORDS)}",),
             )
     return kinds

@@ -6,7 +6,7 @@ from ..checking.reading.axes_read import multiplies_matrices
 from .cells import shape_of
 from .verdicts import Unsupported
 
-NOTHING_FITS = "no numbers or arrays that the rule is for"
+NOTHING_FITS = "the rule accepts no numbers or arrays"
 GIVE_ARGUMENTS = "give sample arguments: at=(x, y), or --at x, y"
 
 
@@ -24,7 +24,7 @@ def of_misfits(misfits, questions, excludes_ranks):
     if raised is not None and f"raised {NameError.__name__}" in raised.verdict.reason:
         return Unsupported(raised.verdict.reason)  # no arguments would help
     if raised is not None:
-        words = f"{raised.verdict.reason}, at arguments of each kind that was tried"
+        words = f"{raised.verdict.reason} at every kind of arguments that was tried"
         return Unsupported(words, None, GIVE_ARGUMENTS)
     is_said = len({p.ranks() for p, _ in questions}) == 1  # by a domain that leaves no other kinds
     alike = [

@@ -204,7 +204,7 @@ class PlanJudge:
                 unfollowed: dict[str, None] = {}
                 there = self.visits(question, spec, plan, skipped, unfollowed)
                 if not there and unfollowed and plan.form:
-                    return self.say(Unsupported(f"{next(iter(unfollowed))}, at any sample of one size"))
+                    return self.say(Unsupported(f"{next(iter(unfollowed))} at every sample of one size"))
                 visits, left_out = visits + there, left_out | unfollowed
         except Settled as settled:
             return self.refuted_or_unsupported(settled)
@@ -264,10 +264,10 @@ class PlanJudge:
         variations = Variations(question, visits, tuple(map(plain_argument, plan.whole)))
         variations.refute()
         if variations.decides_by_cotangent():
-            return "the rule branches on y_bar, and no finite number of cotangents covers all cases"
+            return "the rule branches on y_bar, and no finite number of cotangents covers every case"
         if (kept := variations.keeps()) is not None:
             return (
-                f"it keeps something from call to call ({kept}), and no number of calls predicts the next one"
+                f"it keeps state between calls ({kept}), and no number of calls predicts the next one"
             )
         return None
 
@@ -299,7 +299,7 @@ class PlanJudge:
             except Settled as settled:
                 if not self.is_inside_a_guard(settled, question, sample):
                     raise
-                skipped["it lies inside a narrow guard"] = None
+                skipped["it lies within a narrow branch"] = None
                 continue
             except Skipped as reason:
                 skipped[str(reason)] = None

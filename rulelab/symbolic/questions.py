@@ -459,13 +459,14 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
     if not isinstance(answer, Found):
         rules = rules_of(target, book)
         if rules and all(one.mode == "frule" for one in rules):
-            found = "has only a forward rule, and a proof is about a reverse rule"
+            found = "has only a forward rule; proofs are for reverse rules"
             raise NoRuleFound(_error(f, found, "judge it by numbers: %rule_check", name=name))
         if plan.form and not isinstance(answer, OptedOut) and rules:
-            fixes = ("judge it by numbers: %rule_check", "give arguments that it is for, with at=")
-            found = "has no rule for numbers or arrays, which are tried here"
+            give = "pass arguments that the rule accepts with at= (--at)"
+            fixes = ("judge it by numbers: %rule_check", give)
+            found = "has no rule for numbers or for arrays, the kinds tried here"
             raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)
-        opted = "is opted out of its rules" if isinstance(answer, OptedOut) else "has no rule to judge"
+        opted = "is opted out of rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         asked = name or name_of(target)
         copies = [f"try its copy: {copy}" for copy in _copies_with_rules(target, book)]
         raise NoRuleFound(_error(f, opted, *copies[:1], f"write one: %%rrule {asked}", name=name))

@@ -24,7 +24,7 @@ AT_OR_DOMAIN = "with at= or domain="
 ALIKE = 2
 """Digits in which what a rule gives is like what is expected, so that differences in floats tell no more."""
 BY_DECISIONS = (
-    "differences in floats say that the rule is right where the formula of the steps that ran has another "
+    "finite differences agree with the rule, but the formula of the steps that ran has a different "
     "derivative: as in a bisection, comparisons decide each step"
 )
 

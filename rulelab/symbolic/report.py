@@ -114,7 +114,7 @@ class SymbolicReport(Report):
         """What this says while the check still runs, in a few words; empty where nothing is known yet."""
         verdict = self.verdict
         if isinstance(verdict, Refuted):  # not the last word: arguments that nobody means are left out yet
-            return "wrong at one point, which is looked at again"
+            return "wrong at one point, being rechecked"
         if not isinstance(verdict, Undecided):
             return said(verdict.word)
         return f"agrees to {verdict.digits} digits" if verdict.digits else ""

@@ -339,7 +339,7 @@ def _found(trace, question, sample, cotangents, plain_found, again):
         count = len(value.entries) if isinstance(value, Array) else 1
         pairs = is_complex_sample(value)
         if not pairs and (is_complex(cotangent) or is_complex(plain)):
-            trace.notes[f"the cotangent of {name} is complex: its real part counts, as {name} is real"] = None
+            trace.notes[f"the cotangent of {name} is complex, but {name} is real: its real part is used"] = None
             cotangent, plain = as_real_as(0.0, cotangent), plain.real
         zero = is_zero(cotangent)
         wide = [pairs] * count
@@ -367,16 +367,16 @@ def _same_program(question, what, plain, traced, sample=None, again=None):
     traced = np.array([float(CONTEXT.nstr(t.shadow, 20)) for t in traced])
     if not alike(traced, plain):
         if integrals:
-            raise Skipped("SciPy's quad does not give nine digits of the integral")
+            raise Skipped("SciPy's quad gives fewer than nine digits of the integral")
         if again is not None and _is_lost_to_rounding(sample, again):
-            raise Skipped("rounding decides its value there")
+            raise Skipped("rounding dominates its value there")
         # Numbers that are of no traced ones may be those of memory that was read: others in each run.
-        against = "" if untraced else f"{traced.tolist()[:3]} against "
+        against = "" if untraced else f"{traced.tolist()[:3]}, not "
         raise Settled(
             Unsupported(
-                f"the {what} found by SymPy differs from that in floats ({against}{plain.tolist()[:3]})",
+                f"the {what} in exact arithmetic differs from that in floats ({against}{plain.tolist()[:3]})",
                 place_of(question.primal),
-                "rounding decides the result, or the code treats floats specially",
+                "rounding dominates the result, or the code treats floats specially",
             )
         )
 

@@ -250,7 +250,7 @@ def recognise(value):
         if factor and abs(float(factor) * float(irrational()) - value) <= 1.5 * math.ulp(value):
             shown = name if factor == 1 else f"{factor}*{name}"
             return Constant(factor, name), f"{value!r} was taken as {shown}"
-    return Constant(decimal), f"{value!r} is a rounded constant and was taken as that decimal fraction"
+    return Constant(decimal), f"{value!r} is a rounded constant and is treated as this exact decimal"
 
 
 def _is_always_zero(op, operands):
@@ -345,7 +345,7 @@ class Scalar:
     """
 
     __slots__ = ("trace", "op", "args", "shadow")
-    MACHINE_NUMBER = "C code asks for a machine number"
+    MACHINE_NUMBER = "C code needs a float"
     # Equality is by value and is a decision; no container may make it silently.
     __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
 

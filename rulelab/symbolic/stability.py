@@ -95,7 +95,7 @@ class Region:
     @property
     def example(self) -> str:
         """What comes out at the worst input, what should, and why it does not."""
-        words = f"{self.argument} = {self.worst} it gives {self.found}, exact is {self.exact}"
+        words = f"{self.argument} = {self.worst} it gives {self.found} instead of {self.exact}"
         return f"{words}: {self.cause}" if self.cause else words
 
 

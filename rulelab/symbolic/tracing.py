@@ -60,7 +60,7 @@ def _exactly(original, function):
     """One that a rule computes by a series, as the `function` that it computes."""
 
     def on_scalar(x):
-        x.trace.notes[f"{original.__name__} was taken as the exact function"] = None
+        x.trace.notes[f"{original.__name__} is treated as the exact function"] = None
         return function(x)
 
     def on_values(x):

@@ -344,7 +344,7 @@ class Variations:
             if value.shape != given.shape or not np.isfinite(size):
                 continue
             if not np.all(np.abs(given - value) <= WRONG * size):
-                words = f"the rule gives the value of another call when {name} alone has changed"
+                words = f"the rule gives the value of an earlier call when only {name} has changed"
                 raise Settled(Refuted("effects", words))
 
     def keeps(self):

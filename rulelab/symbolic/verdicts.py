@@ -184,8 +184,8 @@ class Converges:
     def sentence(self):
         first, last = (max(row[k] for _, row in self.errors) for k in (0, -1))
         return (
-            f"{said(self.word)} (order {self.order:.2f}): the rule is for the integral and "
-            f"not for the sum with {self.steps} of them: off by {first:.1e} of the derivative at "
+            f"{said(self.word)} (order {self.order:.2f}): the rule is for the integral, "
+            f"not for the sum of {self.steps} terms: off by {first:.1e} of the derivative at "
             f"{self.steps} = {self.sizes[0]}, by {last:.1e} at {self.steps} = {self.sizes[-1]}, "
             f"in the limit by less than {_power_of_ten(self.left)} "
             f"(numbers at {self.samples} samples, no proof)"

@@ -133,8 +133,8 @@ def _how_it_ended(status):
     if status is not None and os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         name = signal.strsignal(number) or f"signal {number}"
-        return f"the process of the check was ended ({name.lower()})"
-    return "the code ended the process of the check"
+        return f"the checking process was killed ({name.lower()})"
+    return "the code ended the checking process"
 
 
 class TooLong(BaseException):

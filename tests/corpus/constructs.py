@@ -892,7 +892,7 @@ def named_tuple_made(x):
 
 
 # --------------------------------------------------------------------------------------------------
-OTHERS = "Changing what others refer to"
+OTHERS = "Changing what other code refers to"
 ANSWER = "return a new one and let the caller keep it"
 SEEN = [1.0]
 

@@ -35,7 +35,7 @@ PROVED = (
     "logistic-derive", "logistic-derived", "logistic-better",
 )  # fmt: skip
 REFUTED = {
-    "erf-rounded": "agrees to 11 digits only",
+    "erf-rounded": "only 11 digits agree",
     "erf-symbolic": "back(-4.0)[1]    # gives -0.257476010405, should be -0.257476010406",
     "size-two": "it is 4/3 times that",
     "domain-everywhere": "where x <= 0",

@@ -219,8 +219,8 @@ def test_the_slip_is_named():
     words = {
         "where its conjugate belongs": lambda b, z: b * 2 * z,
         "is the conjugate of the right one": lambda b, z: conj(b) * 2 * z,
-        "is the real part of the right one only": lambda b, z: (b * conj(2 * z)).real,
-        "uses the real part of y_bar only": lambda b, z: b.real * conj(2 * z),
+        "is only the real part of the right one": lambda b, z: (b * conj(2 * z)).real,
+        "uses only the real part of y_bar": lambda b, z: b.real * conj(2 * z),
         "has the wrong sign": lambda b, z: -b * conj(2 * z),
         "is i times the right one": lambda b, z: 1j * b * conj(2 * z),
         "is 1/2 times the right one": lambda b, z: b * conj(z),
@@ -273,7 +273,7 @@ def test_a_real_argument_takes_the_real_part():
     f = OTHERS["of a real number"][0]
     report = prove(f, rule_from(f, lambda b, x: b * conj(1j * np.exp(1j * x))))
     assert isinstance(report.verdict, Proved)
-    assert any("its real part counts" in note for note in report.notes)
+    assert any("its real part is used" in note for note in report.notes)
     assert "all real values" in report.verdict.scope
 
 

@@ -202,7 +202,7 @@ def test_a_whole_number_that_counts_no_steps():
 
 def test_steps_must_be_there():
     """A name that nothing has is an error, before anything is computed."""
-    with pytest.raises(RuleError, match="no whole number called strips"):
+    with pytest.raises(RuleError, match="no integer called strips"):
         judge(trapezoid, ends, steps="strips")
 
 

@@ -33,7 +33,8 @@ def test_text(refuted):
     """Verdict, formulas, numbers, point, code, in this order."""
     text = str(refuted)
     parts = ("slope as the derivative of wave(x): wrong, REFUTED", "derivative by SymPy", "the formula gives",
-             "difference", "digits alike", "at x = 2: the formula for x should be", "slope(2.0)")  # fmt: skip
+             "difference", "matching digits", "at x = 2: the formula for x should be",
+             "slope(2.0)")  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert "y_bar" not in text and "cotangent" not in text and "the rule" not in text
@@ -43,7 +44,7 @@ def test_html(refuted):
     """Formulas are typeset, numbers are a table, and neither speaks of rules."""
     html = refuted._repr_html_()
     assert str(formula_html(r"x^{2} \cos{\left(x \right)}", "")) in html
-    assert "digits alike" in html and "<pre>" in html
+    assert "matching digits" in html and "<pre>" in html
     assert "y_bar" not in html and "the rule" not in html and "<script" not in html
 
 
@@ -68,7 +69,7 @@ def test_data(refuted):
 def test_markdown(refuted):
     """With both tables."""
     markdown = refuted.to_markdown()
-    assert "digits alike" in markdown and "the formula gives" in markdown
+    assert "matching digits" in markdown and "the formula gives" in markdown
 
 
 def test_long_gradients_show_the_worst_numbers_and_count_the_rest(gradient):

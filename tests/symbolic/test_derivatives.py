@@ -291,10 +291,10 @@ def test_where_rounding_decides_the_report_says_so():
     assert report.verdict.word == "PROVED" and not report.notes
     report = sym_check(lambda x: x**2 / 2, 1e-12, formula=lambda x: (x + 1) - 1)
     assert report.verdict.word == "PROVED"
-    assert "at the point, floats agree to 4 digits only: rounding decides there" in report.notes
+    assert "at the point only 4 digits agree in floats: rounding dominates there" in report.notes
     report = sym_check(lambda x: (1 - math.cos(x)) / x**2, 1e-8)
-    assert report.verdict.word == "UNDECIDED" and "the value found by SymPy differs" in report.verdict.why
-    assert "1 more were left out, where rounding decides the value" in " ".join(report.notes)
+    assert report.verdict.word == "UNDECIDED" and "the value in exact arithmetic differs" in report.verdict.why
+    assert "1 more were left out, where rounding dominates the value" in " ".join(report.notes)
 
 
 def test_rounding_is_not_taken_for_a_wrong_gradient():

@@ -146,7 +146,7 @@ def test_the_integrand_may_be_an_argument():
         (area, lambda y, a, b: (y * bell(a), y * bell(b)), "wrong sign"),
         (area, lambda y, a, b: (-bell(a), bell(b)), "ignores the cotangent"),
         (area, lambda y, a, b: (y * bell(b), -y * bell(a)), "swapped"),
-        (area, lambda y, a, b: (-y * bell(a), y * bell(b) * (1 + 1e-9)), "9 digits only"),
+        (area, lambda y, a, b: (-y * bell(a), y * bell(b) * (1 + 1e-9)), "only 9 digits agree"),
         (wave, lambda y, a, b, k: (*wave_pullback(y, a, b, k)[:2], 0.0 * y), "is zero"),
         (up_to_square, lambda y, x: (y * 2 * x * np.cos(x**3) / (1 + x**4),), "is not y_bar times"),
         (laplace, lambda y, k: (-k * y * quad(laplace_slope, 0, np.inf, (k,))[0],), "1/2 times"),
@@ -174,7 +174,7 @@ def test_the_formulas_are_those_of_leibniz():
     by_k = next(row for row in report.arguments if row.name == "k")
     assert by_k.derivative.text == "y_bar*Integral(t*exp(-t)*cos(k*t), (t, 0, b))"
     assert r"\int" in by_k.derivative.latex
-    assert any("quad was taken as the integral itself" in note for note in report.notes)
+    assert any("quad is treated as the exact integral" in note for note in report.notes)
 
 
 def test_the_variable_has_a_name_of_its_own():

@@ -33,7 +33,7 @@ def report():
 
 def test_a_refutation_on_the_way_is_not_told_as_a_verdict(report):
     """While the check runs it may be taken back: its point may be one that nobody means."""
-    assert report.verdict.word != "" and report.so_far == "wrong at one point, which is looked at again"
+    assert report.verdict.word != "" and report.so_far == "wrong at one point, being rechecked"
     assert dataclasses.replace(report, verdict=Undecided(40, "too long")).so_far == "agrees to 40 digits"
 
 
