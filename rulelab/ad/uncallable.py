@@ -7,6 +7,7 @@ from typing import Any
 
 from ..compiler.memory.operands import describe
 from ..errors import RuleLabError
+from ..rules.authoring import WithoutRule
 
 
 def refuse_uncallable(f: Any, asked: str) -> None:
@@ -17,9 +18,11 @@ def refuse_uncallable(f: Any, asked: str) -> None:
     """
     if not callable(f):
         raise RuleLabError(f"{describe(f)} cannot be called, so it has no derivative", asked=asked)
+    if isinstance(f, WithoutRule):
+        raise f.not_called(asked)
     if isinstance(f, ContextDecorator) and type(f).__call__ is ContextDecorator.__call__:
         raise RuleLabError(
-            "What was given for the function is for a `with` statement",
+            f"{describe(f)} is for a `with` statement; it is not a function",
             asked=asked,
-            fixes=("call it in the block: with rl.without_rule(f): rl.gradient(f, x)",),
+            fixes=("call the function in the block",),
         )

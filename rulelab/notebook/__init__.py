@@ -23,4 +23,4 @@ def rules() -> Any:
     from .displays import Rules
 
     DEFAULT.read_shelves()
-    return Rules(DEFAULT.rules())
+    return Rules(DEFAULT)

@@ -432,16 +432,17 @@ def run_rules(arguments: argparse.Namespace) -> int:
     """Print the rules that come with rulelab, one a line, public names first; 1 if there is none for the name
     asked for.
     """
-    from ..rules.listing import helpers_in, listed, words_of
+    from ..rules.listing import helpers_in, homes_in, listed, words_of
     from ..rules.registry import DEFAULT
 
     DEFAULT.read_shelves()
     offered = set(dir(sys.modules[__name__.partition(".")[0]]))
-    helpers = helpers_in(DEFAULT.entries(), offered)
-    rules = listed(DEFAULT.rules(), arguments.text, helpers)
+    entries = DEFAULT.entries()
+    helpers, homes = helpers_in(entries, offered), homes_in(entries)
+    rules = listed(DEFAULT.rules(), arguments.text, helpers, homes)
     found = rules if arguments.all else [rule for rule in rules if not rule.is_helper]
     if not found:
-        near = did_you_mean(arguments.text, words_of(listed(DEFAULT.rules(), "", helpers)))
+        near = did_you_mean(arguments.text, words_of(listed(DEFAULT.rules(), "", helpers, homes)))
         about = f"a function with {arguments.text!r} as a word in its name"
         hidden = "; a helper of the compiler has one, which --all shows" if rules else ""
         near = hidden or _in_the_manual(arguments.text) or near

@@ -26,7 +26,8 @@ from IPython.core.completer import (
 
 from ..checking.reading.kinds import FORMS, INTERVALS
 from ..portability.exports import TARGETS
-from ..rules.listing import listed, words_of
+from ..rules.listing import homes_in, listed, words_of
+from ..rules.registry import Registry
 from . import manual
 from .names import may_vary
 from .session import Session
@@ -192,6 +193,10 @@ def functions_in(shell, session: Session, word: str) -> list[SimpleCompletion]:
     return [SimpleCompletion(name, type=kinds[name]) for name in names]
 
 
+def _ruled_names(registry: Registry) -> set[str]:
+    return words_of(listed(registry.rules(), homes=homes_in(registry.entries())))
+
+
 def sources_in(shell, session: Session) -> Sources:
     """What the values of arguments may be, by the metavars of these."""
 
@@ -199,7 +204,7 @@ def sources_in(shell, session: Session) -> Sources:
         return functions_in(shell, session, word)
 
     def rules(word: str) -> list[SimpleCompletion]:
-        known = words_of(listed(session.registry.rules())) if word else ()
+        known = _ruled_names(session.registry) if word else ()
         there = functions(word)
         fitting = {one for one in known if one.startswith(word) and one.count(".") == word.count(".")}
         return [*there, *_as(sorted(fitting - {one.text for one in there}), "function")]

@@ -18,7 +18,8 @@ from ..checking.judgement.reports import RIGHT, WRONG, RuleCheck
 from ..checking.measuring.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..raised import is_of_a_library, raised_words
-from ..rules.listing import Listed, listed
+from ..rules.listing import Listed, homes_in, listed
+from ..rules.registry import Registry
 from ..screen import of_message, on_screen
 from ..tables import DARK_HOSTS, Page, Report, Table, name_latex
 from ..verdicts import headed
@@ -521,12 +522,11 @@ class WhichRules(Report):
 class Rules(Report):
     """The rules of a registry: the user's own one by one, the built-in ones folded behind their number.
 
-    `rules` are the registry's `Rule` objects. With `text` only those are shown in whose target's name it
-    stands as a word, and nothing is folded.
+    With `text` only those are shown in whose target's name it stands as a word, and nothing is folded.
     """
 
-    def __init__(self, rules: Iterable, text: str = ""):
-        found = listed(rules, text)
+    def __init__(self, registry: Registry, text: str = ""):
+        found = listed(registry.rules(), text, homes=homes_in(registry.entries()))
         self.text = text
         self.own = [rule for rule in found if not rule.built_in]
         self.built_in = [rule for rule in found if rule.built_in]

@@ -235,10 +235,12 @@ class RuleLab(ManneredMagics, Settings):
         """The report of a short symbolic check of the rule of a name, or why there is none, in words."""
         try:
             from ..symbolic import prove  # here, because SymPy takes most of a second to import
+            from ..symbolic.advice import shown_in_magics
 
             f, registry = lookup(name, self.shell.user_ns), self.session.registry
             with Asking(f"proof of {name}", SHORT_PROOF_SECONDS) as asking:
-                return prove(f, time_limit=asking.seconds, stop=asking.stop, registry=registry, name=name)
+                found = prove(f, time_limit=asking.seconds, stop=asking.stop, registry=registry, name=name)
+            return shown_in_magics(found)
         except Exception as error:
             return f"not judged: {in_one_line(error)}"
 
@@ -603,7 +605,7 @@ class RuleLab(ManneredMagics, Settings):
         __tracebackhide__ = True
         args = parse_arguments(self.rules, line)
         self.session.registry.read_shelves()
-        return self.kept(args, Rules(self.session.registry.rules(), args.text))
+        return self.kept(args, Rules(self.session.registry, args.text))
 
     @line_magic
     @faced(plain="rl.refresh()")
@@ -1078,6 +1080,8 @@ class RuleLab(ManneredMagics, Settings):
     def _symbolic_report(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
         """The report that answers a question to SymPy; Ctrl-C shows what is known by then, with a note."""
         __tracebackhide__ = True
+        from ..symbolic.advice import shown_in_magics  # here, because it is of the package of SymPy
+
         asking = Asking(doing, question.keywords["time_limit"])
         try:
             with asking:
@@ -1086,7 +1090,11 @@ class RuleLab(ManneredMagics, Settings):
             if asking.known is None:
                 raise
             found, stopped = asking.known.stopped(), True
-        found = self.kept(args, replace(found, notes=(*notes, *found.notes)))
+        except RuleLabError as error:
+            shown_in_magics(error)
+            raise
+        found = shown_in_magics(replace(found, notes=(*notes, *found.notes)))
+        self.kept(args, found)
         if stopped:
             self.show(found)
             raise Interrupted(f"{method.spelled} was stopped; the report shows what was known by then")
@@ -1204,12 +1212,15 @@ class RuleLab(ManneredMagics, Settings):
     def _cut_short(self, method, args, doing: str, seconds: float, question: partial) -> Any:
         """The report that answers a question which has one at any moment; Ctrl-C ends it, and is reported."""
         __tracebackhide__ = True
+        from ..symbolic.advice import shown_in_magics  # here, because it is of the package of SymPy
+
         with Asking(doing, seconds, keeps=True) as asking:
             try:
-                found = question(time_limit=seconds, stop=asking.stop)
-            except RuleLabError:
+                found = shown_in_magics(question(time_limit=seconds, stop=asking.stop))
+            except RuleLabError as error:
                 if asking.asked:  # before there was anything
                     raise KeyboardInterrupt from None
+                shown_in_magics(error)
                 raise
         if (cell := getattr(found, "cell", None)) is not None:
             self.shell.set_next_input(cell)

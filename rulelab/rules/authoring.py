@@ -6,10 +6,11 @@ import functools
 import sys
 import types
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from dataclasses import dataclass
 from typing import Any, TypeVar, TypeVarTuple, overload
 
-from ..errors import Place, RuleRegistrationError, an
+from ..errors import Place, RuleLabError, RuleRegistrationError, an
 from ..tangents.zeros import NoTangent
 from .binding import Binder, FunctionBinder
 from .calling import apply_frule, apply_rrule
@@ -593,10 +594,43 @@ def _all_of(entries):
     return ", ".join(said.values())
 
 
+class WithoutRule(ContextDecorator):
+    """What `without_rule(f)` returns: it opens a block, or decorates a function whose calls are such blocks.
+    It is not `f` without its rule, though it reads like that."""
+
+    def __init__(self, f: Callable[..., Any], registry: Registry) -> None:
+        self.f, self.registry = f, registry
+        self._block = registry.without(resolve(f)[0])
+
+    def __enter__(self) -> None:
+        self._block.__enter__()
+
+    def __exit__(self, *raised: Any) -> Any:
+        return self._block.__exit__(*raised)
+
+    def _recreate_cm(self) -> WithoutRule:
+        return WithoutRule(self.f, self.registry)  # a block of its own for each call of a decorated function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and callable(args[0]):
+            return super().__call__(args[0])
+        raise self.not_called(f"a call of without_rule({name_of(resolve(self.f)[0])})")
+
+    def not_called(self, asked: str) -> RuleLabError:
+        """The error for a use as if it were the function."""
+        name = name_of(resolve(self.f)[0])
+        return RuleLabError(
+            f"without_rule({name}) is for a `with` statement; it is not a function",
+            asked=asked,
+            fixes=(f"call it in the block: with rl.without_rule({name}): rl.gradient({name}, x)",),
+        )
+
+
 def without_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     """A context in which no rule of `f` is found, neither yours nor a built-in one.
 
-    The AD looks inside `f` instead. The rules are back after the block, also after an error in it.
+    The AD looks inside `f` instead. The rules are back after the block, also after an error in it. The
+    context is not a function: call `f` in the block.
 
     >>> import math
     >>> with without_rule(math.exp):
@@ -605,7 +639,7 @@ def without_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     >>> has_rrule(math.exp, 1.0)
     True
     """
-    return registry.without(resolve(f)[0])
+    return WithoutRule(f, registry)
 
 
 def has_rrule(f: Callable[..., Any], *args: Any, registry: Registry = DEFAULT, **kwargs: Any) -> bool:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+import sys
+import types
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .rule import Rule
 
@@ -32,9 +36,15 @@ class Listed(NamedTuple):
         )
 
 
-def listed(rules: Iterable[Rule], text: str = "", helpers: Container[str] = ()) -> list[Listed]:
-    """The rules in the order of their targets, those in whose name `text` stands as a word; those for
-    `helpers` are marked.
+_WITHOUT_MODULE = ("numpy", "scipy.special")  # where ufuncs are, which do not say it
+_NOBODYS: Mapping[int, str] = types.MappingProxyType({})
+
+
+def listed(
+    rules: Iterable[Rule], text: str = "", helpers: Container[int] = (), homes: Mapping[int, str] = _NOBODYS
+) -> list[Listed]:
+    """The rules in the order of their targets, those in whose name `text` stands as a word; those whose
+    `id` is among `helpers` are marked. Each target goes by its name in `homes`, where it has one.
 
     >>> from .registry import Registry
     >>> from .authoring import scalar_rule
@@ -46,8 +56,9 @@ def listed(rules: Iterable[Rule], text: str = "", helpers: Container[str] = ()) 
     """
     groups: dict[tuple, list[Rule]] = {}
     for rule in rules:
-        if has_word(str(rule.target_name), text):
-            groups.setdefault(_stated(rule), []).append(rule)
+        name = homes.get(id(rule), str(rule.target_name))
+        if has_word(name, text):
+            groups.setdefault(_stated(rule, name), []).append(rule)
     found = [
         Listed(
             target,
@@ -56,7 +67,7 @@ def listed(rules: Iterable[Rule], text: str = "", helpers: Container[str] = ()) 
             _all(map(_function, group)),
             place,
             built_in,
-            target in helpers,
+            id(group[0]) in helpers,
         )
         for (target, accepts, place, built_in), group in groups.items()
     ]
@@ -79,26 +90,72 @@ def words_of(rules: Iterable[Listed]) -> set[str]:
     return names | {name.rpartition(".")[2] for name in names}
 
 
-def helpers_in(entries: Iterable[Any], offered: Container[str]) -> set[str]:
-    """The names of targets that no user calls: private ones, and ours that are not among those `offered`,
-    which derived code calls by itself.
+def helpers_in(entries: Iterable[Any], offered: Container[str]) -> set[int]:
+    """The `id` of each rule for what no user calls: private functions, and ours that are not among those
+    `offered`, which derived code calls by itself.
     """
     ours = __name__.partition(".")[0]
     found = set()
     for entry in entries:
-        module, first = getattr(entry.target(), "__module__", None) or "", entry.name.partition(".")[0]
-        if first.startswith("_") or (module.partition(".")[0] == ours and first not in offered):
-            found.add(entry.name)
+        target, first = entry.target(), entry.name.partition(".")[0]
+        module = getattr(target, "__module__", None) or ""
+        is_inner = "<locals>" in getattr(target, "__qualname__", "")
+        if first.startswith("_") or (module.partition(".")[0] == ours and (is_inner or first not in offered)):
+            found |= {id(rule) for rule in (*entry.built_in, *entry.user)}
     return found
+
+
+def homes_in(entries: Iterable[Any]) -> dict[int, str]:
+    """The names by which the functions of libraries are imported, by the `id` of each of their rules: what a
+    message calls softmax is `scipy.special.softmax` in a list. Your own functions are not in it.
+
+    >>> from .authoring import rrule_for
+    >>> from .registry import Registry
+    >>> r = Registry()
+    >>> @rrule_for(np.poly, registry=r)
+    ... def poly_rrule(roots): ...
+    >>> list(homes_in(r.entries()).values())
+    ['np.poly']
+    """
+    found: dict[int, str] = {}
+    for entry in entries:
+        target = entry.target()
+        if entry.built_in or not isinstance(target, (types.FunctionType, type)):
+            home = home_of(target)
+            if home is not None:
+                found.update((id(rule), home) for rule in (*entry.built_in, *entry.user))
+    return found
+
+
+def home_of(target: Any) -> str | None:
+    """The name by which one imports a function or class of a module: from the first public package that has
+    it. None where there is none, and for builtins.
+
+    >>> import copy
+    >>> home_of(copy.deepcopy), home_of(np.fft.fft), home_of(np.sin)
+    ('copy.deepcopy', 'np.fft.fft', 'np.sin')
+    >>> home_of(len), home_of(np.ndarray.sum), home_of(lambda x: x)
+    (None, None, None)
+    """
+    name, module = getattr(target, "__name__", None), getattr(target, "__module__", None)
+    if not isinstance(name, str) or getattr(target, "__qualname__", name) != name or module == "builtins":
+        return None
+    said = module.split(".") if isinstance(module, str) else ()
+    packages = [".".join(said[: count + 1]) for count in range(len(said))]
+    for package in packages or (_WITHOUT_MODULE if isinstance(target, np.ufunc) else ()):
+        is_public = not any(part.startswith("_") for part in package.split("."))
+        if is_public and vars(sys.modules.get(package, types)).get(name) is target:
+            return f"{re.sub('^numpy(?=[.]|$)', 'np', package)}.{name}"
+    return None
 
 
 def _words(text: str) -> list[str]:
     return [word for word in re.split(r"[\W_]+", text) if word]
 
 
-def _stated(rule: Rule) -> tuple[str, str, str, bool]:
+def _stated(rule: Rule, name: str) -> tuple[str, str, str, bool]:
     place = rule.place.label() if rule.place is not None else ""
-    return str(rule.target_name), str(rule.accepts), place, rule.built_in
+    return name, str(rule.accepts), place, rule.built_in
 
 
 def _all(words: Iterable[str]) -> str:

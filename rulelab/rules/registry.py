@@ -309,13 +309,18 @@ class Registry:
         self._read(shelf)
 
     def read_shelves(self):
-        """Reads all that is still on a shelf, and imports the libraries it is for; those that are not there
-        are left alone.
+        """Reads all that is still on a shelf, and imports the libraries it is for; those that are not
+        installed are left alone. A library that is there and fails, and rules that do, are errors.
         """
         for shelf in self.snapshot.shelves:
-            with contextlib.suppress(ImportError):
+            library = shelf.module.partition(".")[0]
+            try:
                 importlib.import_module(shelf.module)
-                self._read_in_order(shelf, self.snapshot.shelves)
+            except ModuleNotFoundError as missing:
+                if missing.name != library:
+                    raise
+                continue
+            self._read_in_order(shelf, self.snapshot.shelves)
 
     def _read(self, shelf):
         """Adds what is on a shelf, and takes the shelf away."""

@@ -21,6 +21,7 @@ import sympy as sp
 
 from ..errors import DerivationError, an
 from ..raised import raised_words
+from .advice import with_arguments
 from .cells import Array, Static, entry_name, more_samples, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size
@@ -255,7 +256,7 @@ class _Explorer:
                 raise refusal(
                     self.f,
                     f"it does not end within {RUN_SECONDS:g} s at {at}, among others",
-                    "give arguments: --at ARGS",
+                    with_arguments("give arguments", self.f),
                 ) from None
             return None
 
@@ -289,7 +290,7 @@ class _Explorer:
                 raise refusal(
                     self.f,
                     f"its formula and its result in floats differ at {self.shown(sample)}",
-                    "give arguments at which rounding does not matter: --at ARGS",
+                    with_arguments("give arguments at which rounding does not matter", self.f),
                 )
             plain = None  # which says nothing of the formula
         return Run(sample, trace, flat, np.shape(y), plain is not None)
@@ -429,7 +430,7 @@ def read_function(f, names, spec, given, rng) -> Reading:
         else:
             drawn = "" if given else "called with numbers, because no arguments were given, "
             why = f"{drawn}it raised {raised_words(explorer.failure)}"
-        raise refusal(f, why, "give arguments: --at ARGS")
+        raise refusal(f, why, with_arguments("give arguments", f))
     reading = explorer.reading
     for name, kind in zip(names, spec, strict=True):
         if isinstance(kind, Static) and not isinstance(kind, Held):
@@ -515,7 +516,7 @@ class _Gatherer:
         return refusal(
             self.f,
             f"no sample was found at which `{asked}` is {missing}, so this branch cannot be derived",
-            "give arguments at which it is: --at ARGS",
+            with_arguments("give arguments at which it is", self.f),
         )
 
     def may_miss(self, decision, outcome, live, facts):

@@ -28,6 +28,7 @@ from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
 from ..verdicts import CANNOT_TELL, NOT_JUDGED, headed, word_of
 from . import worker
+from .advice import MORE_TIME, NO_SCALAR, with_arguments
 from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
 from .by_steps import draft_by_steps
 from .cells import Array, Static
@@ -51,7 +52,6 @@ LEAST_SECONDS = 1.0  # for each of them
 MOST_REMARKS = 2
 WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
 SHORTER = 2 / 3  # of a formula's text: a rule by statements of that length is the one to read
-MORE_TIME = "give it more time: time_limit= or --seconds N; or shorter arrays"
 WIDTH = 100  # columns of a line before its parts get names
 
 
@@ -229,7 +229,8 @@ def derive_rule(
     remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)  # it needs all of the code
     source, cell = _with_remarks(draft, remarks)
     if not args and sums(f):
-        notes = ("derived for numbers, because no arguments were given; for arrays: --at ARGS", *notes)
+        for_arrays = with_arguments("for arrays", f)
+        notes = (f"derived for numbers, because no arguments were given; {for_arrays}", *notes)
     notes = (*draft.notes, *notes)
     seconds = time.monotonic() - started
     return DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)
@@ -534,7 +535,7 @@ class _Writer:
             self.symbols[y], self.symbols[seed] = name_tree(self.y), name_tree(f"{self.y}_bar")
             return [seed], [y]
         if self.scalar:
-            raise refusal(self.f, "it gives an array", "leave out --scalar")
+            raise refusal(self.f, "it gives an array", NO_SCALAR)
         seeds, values = np.empty(shape, dtype=object), np.empty(shape, dtype=object)
         for index in np.ndindex(shape):
             label = ",".join(map(str, index))
@@ -659,14 +660,14 @@ class _Writer:
             raise refusal(
                 self.f,
                 "a scalar rule has a partial derivative for every argument, and some have none",
-                "leave out --scalar",
+                NO_SCALAR,
             )
         if any(True for _ in self.conditions()):
             read = next(iter(self.reading.fixed))
             raise refusal(
                 self.f,
                 f"partial derivatives cannot fall back on the AD where {read} has a different value",
-                "leave out --scalar",
+                NO_SCALAR,
             )
         head = [f"def {short}_partials({self.y}, {', '.join(self.annotated())}):"]
         return [*head, *self.branched(self.tree, "    ", self.partials)]

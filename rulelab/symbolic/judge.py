@@ -13,14 +13,14 @@ from ..checking.calling.subjects import codes_of, helper_codes
 from ..checking.reading.axes_read import names_an_axis, ranks_asked, summed_for
 from ..checking.reading.complex_meant import may_be_of_complex
 from ..checking.reading.usage import speaks_of_complex, taken_apart
+from .advice import FLOATS, ONE_SIZE, with_at
 from .boundary import Borders
 from .caveats import UNSTABLE, Caveat
 from .cells import Static, count_of, positive_samples, samples, shape_of
 from .counterexamples import left_out
-from .limits import ONE_SIZE
 from .misfits import GIVE_ARGUMENTS, of_misfits
 from .outcomes import Misfit, Settled, Skipped
-from .plan_judge import HELD_ADVICE, Inquiry, PlanJudge, is_of_zeros
+from .plan_judge import Inquiry, PlanJudge, is_of_zeros
 from .questions import ARRAYS, NUMBERS, VECTORS
 from .refutations import (
     NOT_MEANT,
@@ -215,7 +215,7 @@ class Judge(PlanJudge):
         for plan, question in questions:
             plan = self.prepared(plan, question)
             if not any(map(count_of, plan.specs[0])):
-                return self.say(Unsupported(NOTHING_VARIES, None, HELD_ADVICE))
+                return self.say(Unsupported(NOTHING_VARIES, None, FLOATS))
             report = self.judged(plan, question)
             if report is not None:
                 return self.proved() if isinstance(report.verdict, Proved) else report
@@ -422,7 +422,7 @@ class Judge(PlanJudge):
         proofs = self.proofs
         if all(map(_is_of_one_degenerate_size, proofs)):
             words = f"the derivative is zero at the only arguments that fit: {self.kinds(proofs[0].plan)}"
-            report = self.make(Unsupported(words, None, GIVE_ARGUMENTS))
+            report = self.make(Unsupported(words, None, with_at(GIVE_ARGUMENTS, self.names)))
             self.hand_over(report)
             return report
         judged = [(proof.plan.specs, proof.plan.limits) for proof in proofs]
@@ -472,7 +472,7 @@ class Judge(PlanJudge):
 
 def held_fixed(name):
     """What is said where a rule has no derivative by what counts something, and nobody gave it."""
-    return f"the rule returns NoTangent() for {name}: pass an integer with at= or --at to hold it fixed"
+    return f"the rule returns NoTangent() for {name}: give it as an integer with at= to hold it fixed"
 
 
 def asked_by(question):

@@ -16,10 +16,6 @@ from .cells import Array, Static, Symmetric, shape_of
 FORMS = ("number", "vector", "matrix", "square", "positive definite")
 WORDS = ("positive", "negative", "unit", *FORMS)
 MOST = 32  # ways to share numbers and arrays out among the arguments
-ONE_SIZE = (
-    "only one size was tried, and a rule that is right for this size only would pass too;"
-    " try others with sizes= or --sizes"
-)
 
 
 # --- sizes --------------------------------------------------------------------------------------------------
@@ -59,7 +55,7 @@ def _size(one, free):
     """A shape for all arrays, or a tuple of shapes, one for each of the free arguments."""
     if isinstance(one, tuple) and any(isinstance(part, tuple) for part in one):
         if len(one) != free:
-            raise _refused(f"{len(one)} shapes in a size, but {free} arguments vary")
+            raise _refused(f"a size needs a shape for each argument that varies: {free}, not {len(one)}")
         return tuple(_shape(part) for part in one)
     shape = _shape(one)
     if not shape:

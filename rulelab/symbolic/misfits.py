@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..checking.reading.axes_read import multiplies_matrices
+from .advice import with_at
 from .cells import shape_of
 from .verdicts import Unsupported
 
 NOTHING_FITS = "the rule accepts no numbers or arrays"
-GIVE_ARGUMENTS = "give sample arguments: at=(x, y), or --at x, y"
+GIVE_ARGUMENTS = "give sample arguments"
 
 
 def of_misfits(misfits, questions, excludes_ranks):
@@ -16,6 +17,7 @@ def of_misfits(misfits, questions, excludes_ranks):
     """
     if not questions:
         return Unsupported(NOTHING_FITS)
+    advice = with_at(GIVE_ARGUMENTS, questions[0][1].names)
     asked = [m.verdict for p, m in misfits if not p.form and m.verdict is not None]
     of_rule = [m for _, m in misfits if m.verdict is not None]
     raised = next((m for m in of_rule if m.raised), None)
@@ -25,7 +27,7 @@ def of_misfits(misfits, questions, excludes_ranks):
         return Unsupported(raised.verdict.reason)  # no arguments would help
     if raised is not None:
         words = f"{raised.verdict.reason} at every kind of arguments that was tried"
-        return Unsupported(words, None, GIVE_ARGUMENTS)
+        return Unsupported(words, None, advice)
     is_said = len({p.ranks() for p, _ in questions}) == 1  # by a domain that leaves no other kinds
     alike = [
         m for p, m in misfits
@@ -36,13 +38,13 @@ def of_misfits(misfits, questions, excludes_ranks):
     if alike:  # of a mixture that we made up, a cotangent may well have another shape
         return alike[0].verdict
     if of_rule:
-        return Unsupported(f"{of_rule[0].verdict.reason}, at guessed arguments", None, GIVE_ARGUMENTS)
+        return Unsupported(f"{of_rule[0].verdict.reason}, at guessed arguments", None, advice)
     unsupported = next((m.unsupported for _, m in misfits if m.unsupported is not None), None)
     if unsupported is not None:
         return unsupported
     sized = all(any(map(shape_of, plan.specs[0])) for plan, _ in questions)
     kinds = "arrays of these kinds and sizes" if sized else "guessed numbers and arrays"
-    return Unsupported(f"calls with {kinds} fail: {misfits[0][1]}", None, GIVE_ARGUMENTS)
+    return Unsupported(f"calls with {kinds} fail: {misfits[0][1]}", None, advice)
 
 
 def _multiplies_several(plan, question):

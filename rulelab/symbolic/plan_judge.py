@@ -17,6 +17,7 @@ import numpy as np
 
 from ..checking.calling.budgets import took_more
 from . import worker
+from .advice import FLOATS, with_at
 from .caveats import CELLS_CAPPED, Caveat, of_constants
 from .cell_proofs import FORMULA_SECONDS, NO_FORMULA, Cell, factor_hint, finding, with_formulas
 from .cells import Static, count_of, fraction, shape_of
@@ -46,8 +47,7 @@ from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
 from .work import Work, WorkLimit
 
 NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
-HELD_ADVICE = "give floats and arrays of floats with at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
-SMALLER = "give smaller arrays: at=(x, y), or --at x, y"
+SMALLER = "give smaller arrays"
 OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8
 ENOUGH_SIZES = 2  # of a function with branches
@@ -215,7 +215,7 @@ class PlanJudge:
             verdict = Unsupported(
                 f"no sample at which the function has a derivative ({why})",
                 None,
-                GIVE_ARGUMENTS,
+                with_at(GIVE_ARGUMENTS, self.names),
             )
             if plan.given:
                 return self.say(verdict)
@@ -230,7 +230,7 @@ class PlanJudge:
         if underived := dict.fromkeys(name for v in visits for name in v.underived):
             return self.say(Undecided(digits, not_derived(underived)), (), notes, rounded)
         if not digits:
-            return self.say(Unsupported(NOTHING_ANSWERED, None, HELD_ADVICE))
+            return self.say(Unsupported(NOTHING_ANSWERED, None, FLOATS))
         known = min((v.digits for v in visits if not v.vague), default=EXACT_DIGITS)
         if known < EXACT_DIGITS:
             return self.say(Agrees(known, _why_no_identity(known, rounded)), (), notes, rounded)
@@ -278,7 +278,8 @@ class PlanJudge:
     def visits(self, question, spec, plan, skipped, left_out):
         """The visits at all samples of `spec`, and beside the borders that the first ones met."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
-            raise Settled(Unsupported(f"more than {MAX_LEAVES} numbers as arguments", None, SMALLER))
+            advice = with_at(SMALLER, self.names)
+            raise Settled(Unsupported(f"more than {MAX_LEAVES} numbers as arguments", None, advice))
         visits: list[Visit] = []
         raised: list[Misfit] = []  # by the rule, at arguments of ours
         queue = SampleQueue(self.names, spec, plan, self.rng)

@@ -13,6 +13,7 @@ import numpy as np
 from ..checking.calling.subjects import codes_of
 from ..checking.reading.texts import decides_in_a_loop
 from ..checking.testing.witness import seen_by_numbers
+from .advice import AT_OR_DOMAIN
 from .cells import shape_of
 from .plain import plain_argument
 from .verdicts import Refuted, Undecided
@@ -20,7 +21,6 @@ from .verdicts import Refuted, Undecided
 LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
 EPSILON = 2.0**-52
 NOT_MEANT = "which may not be intended"
-AT_OR_DOMAIN = "with at= or domain="
 ALIKE = 2
 """Digits in which what a rule gives is like what is expected, so that differences in floats tell no more."""
 BY_DECISIONS = (

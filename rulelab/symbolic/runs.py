@@ -339,7 +339,8 @@ def _found(trace, question, sample, cotangents, plain_found, again):
         count = len(value.entries) if isinstance(value, Array) else 1
         pairs = is_complex_sample(value)
         if not pairs and (is_complex(cotangent) or is_complex(plain)):
-            trace.notes[f"the cotangent of {name} is complex, but {name} is real: its real part is used"] = None
+            note = f"the cotangent of {name} is complex, but {name} is real: its real part is used"
+            trace.notes[note] = None
             cotangent, plain = as_real_as(0.0, cotangent), plain.real
         zero = is_zero(cotangent)
         wide = [pairs] * count

@@ -26,6 +26,7 @@ from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
 from ..verdicts import CANNOT_TELL, HEADLINE, LOSES_DIGITS, NOT_JUDGED, RIGHT, headed
 from . import worker
+from .advice import IN_THE_PLANE, NO_PLANE, with_at
 from .arrays import own
 from .branches import uses
 from .cells import Array, ComplexNumbers, Static, entry_name
@@ -296,7 +297,7 @@ def scan_stability(
     names, plans = judged_arguments(f, at)
     shown = name or getattr(f, "__name__", None) or name_of(f)
     if any(isinstance(k, ComplexNumbers) for k in plans[0].specs[0]):
-        raise _refused(shown, "the scan takes real numbers only", "give plane=True and no complex arguments")
+        raise _refused(shown, "the scan takes real numbers only", IN_THE_PLANE)
     if plane and sum(k == "scalar" for k in plans[0].specs[0]) != 1:
         raise _refused(
             shown, "in the complex plane the scan is for one argument", "fix others with functools.partial"
@@ -309,7 +310,7 @@ def scan_stability(
             plan = plans[0] if plane else plan_to_scan(f, plans)  # which calls f
             if plan is None:
                 kinds = "numbers, and real arrays of up to 16 of them"
-                advice = "give smaller arguments: at=(x, y), or --at x, y"
+                advice = with_at("give smaller arguments", names)
                 raise _refused(shown, f"the scan takes {kinds}", advice)
             question = find_rule(f, rule, names, plan, registry, name)
         except NoRuleFound as missing:
@@ -448,7 +449,7 @@ class _Scan:
         why = self.missed or "the function has no finite number there"
         self.notes[f"no input could be compared with the exact cotangent: {why}"] = None
         if not self.plan.given:
-            self.notes["the arguments were guessed; give your own: at=(x, y), or --at x, y"] = None
+            self.notes[f"the arguments were guessed; {with_at('give your own', self.question.names)}"] = None
 
     def note_the_functions_own(self, i, tried):
         """What no rule can mend: where the function has no finite number itself."""
@@ -910,9 +911,7 @@ class _PlaneScan(_Scan):
                 value = complex(self.question.primal(*self.with_input(i, z)))
             found = complex(self.in_floats(self.with_input(i, z), i)[1])
         except TypeError as raised:
-            raise CannotTrace(
-                f"complex numbers ({raised})", "use NumPy's functions, or leave out plane=True"
-            ) from raised
+            raise CannotTrace(f"complex numbers ({raised})", NO_PLANE) from raised
         except (ArithmeticError, ValueError):
             found = value = complex(math.nan)
         exact = self.exact(cotangent, moving, z)

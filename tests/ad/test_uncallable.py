@@ -30,8 +30,49 @@ DOORS = {
 @pytest.mark.parametrize(("f", "args"), [(total, (X,)), (product, (X, X))], ids=["one", "two"])
 def test_a_block_is_no_function(door, f, args):
     """`rl.without_rule(f)` reads as if it were f without its rule; the message has the `with`."""
-    with pytest.raises(rl.RuleLabError, match=r"is for a `with` statement(?s:.)*with rl\.without_rule\(f\)"):
+    told = rf"is for a `with` statement(?s:.)*with rl\.without_rule\({f.__name__}\)"
+    with pytest.raises(rl.RuleLabError, match=told):
         DOORS[door](rl.without_rule(f), *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((X, X), {}), ((X,), {}), ((2.0,), {}), ((), {}), ((), {"x": X}), ((X,), {"y": X}), ((total, X), {})],
+)
+def test_nor_is_its_call_one_of_the_function(args, kwargs):
+    """Whatever is passed: neither Python's own TypeError, nor an object that nobody asked for."""
+    told = r"with rl\.without_rule\(product\): rl\.gradient\(product, x\)"
+    with pytest.raises(rl.RuleLabError, match=told):
+        rl.without_rule(product)(*args, **kwargs)
+
+
+def test_it_decorates_a_function():
+    """Each call of it is a block, and none stays open."""
+
+    def cube(x):
+        return x**3
+
+    @rl.rrule_for(cube)
+    def cube_rrule(x):
+        return x**3, lambda y_bar: (rl.NoTangent(), 100.0 * y_bar)
+
+    @rl.without_rule(cube)
+    def slope(x):
+        return rl.gradient(cube, x)[0]
+
+    for _ in range(2):
+        assert slope(2.0) == 12.0 and rl.gradient(cube, 2.0) == (100.0,)
+
+
+@contextlib.contextmanager
+def block():
+    yield
+
+
+def test_a_block_of_somebody_else_is_no_function_either():
+    """The message names no function, which is not known."""
+    with pytest.raises(rl.RuleLabError, match="_GeneratorContextManager is for a `with` statement"):
+        rl.gradient(block(), X)
 
 
 @pytest.mark.parametrize("door", DOORS)

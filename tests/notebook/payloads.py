@@ -118,7 +118,7 @@ def _of_rules(word, f, f_rule):
     stale = types.SimpleNamespace(function=word, signature=(word,), reason=word)
     source = f"def f(x):\n    return {word!r}  # {word}\n"
     return {
-        "rules": Rules(registry.rules()),
+        "rules": Rules(registry),
         "lint": rule_lint(f, registry=registry),
         "refreshed": Refreshed(types.SimpleNamespace(mode="auto", stale=[stale])),
         "source": Source(source),

@@ -173,7 +173,7 @@ def test_rules_name_target_kind_and_place():
     def f_rrule(x):
         return x, None
 
-    shown = Rules(registry.rules())
+    shown = Rules(registry)
     (row,) = shown.to_dict()["own"]
     assert (row["target"], row["kind"], row["rule"]) == ("f", "rrule", "f_rrule")
     assert row["defined at"].startswith("test_displays.py, line ")
@@ -185,7 +185,8 @@ def test_rules_name_target_kind_and_place():
 
 def test_no_rules_yet():
     """The first step is named."""
-    assert str(Rules([])).startswith("No rules of your own yet: %rule_stub f writes the skeleton of one.")
+    lead = "No rules of your own yet: %rule_stub f writes the skeleton of one."
+    assert str(Rules(Registry())).startswith(lead)
 
 
 def test_what_was_stale_is_listed_with_the_reason():

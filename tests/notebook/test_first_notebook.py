@@ -54,7 +54,7 @@ def test_sympy_judges_the_rules_of_exception(ran):
     """PROVED for the right one, REFUTED for the printed one, with the reason; formulas come as LaTeX."""
     assert "exception: right, PROVED" in ran.text("exception-proved")
     refuted = ran.text("exception-refuted")
-    assert "exception_printed: wrong, REFUTED" in refuted and "ignores the cotangent" in refuted
+    assert "exception_printed: wrong, REFUTED" in refuted and "ignores the incoming cotangent" in refuted
     assert any("text/latex" in out["data"] for out in ran.cells["exception-proved"].outputs)
 
 

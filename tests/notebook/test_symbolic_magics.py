@@ -131,6 +131,18 @@ def test_keywords_after_at_are_held(notebook):
     assert judged_word(notebook, "%rule_symbolic power --at 2.0, n=4") == "REFUTED"
 
 
+def test_advice_is_in_the_syntax_of_magics(notebook):
+    """With the names of the function's own parameters: in a proof, a short one, and a derivation."""
+    notebook.ok("def lookup_of(x, key):\n    return {}[key]\n")
+    cotangents = "rl.NoTangent(), y_bar, rl.NoTangent()"
+    rule = f"def lookup_of_rrule(x, key):\n    return x, lambda y_bar: ({cotangents})\n"
+    notebook.ok(f"%%rrule lookup_of --prove\n{rule}")
+    assert "give sample arguments: --at x, key" in notebook.text
+    found = notebook.ok("%rule_symbolic lookup_of")
+    assert found.verdict.advice == "give sample arguments: --at x, key"
+    assert "give arguments: --at x, key" in notebook.fails("%rule_derive lookup_of")
+
+
 def judged_word(notebook, line):
     return notebook.ok(line).verdict.word
 

@@ -119,9 +119,44 @@ def test_all_are_read_for_a_list(library, monkeypatch):
     assert [shelf.module for shelf in registry.snapshot.shelves] == ["no_such_library_at_all"]
 
 
+@pytest.mark.parametrize("error", [ImportError, ModuleNotFoundError])
+def test_rules_that_cannot_be_read_are_not_a_missing_library(error, library):
+    """An import that fails in a module of rules is no reason to list fewer of them."""
+
+    def read():
+        raise error("No module named 'rulelab.rulesets.gone'", name="rulelab.rulesets.gone")
+
+    registry = Registry()
+    registry.install((), shelves=[Shelf(library.__name__, read)])
+    with pytest.raises(error, match="gone"):
+        registry.read_shelves()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("undefined symbol", name="no_such_library"),
+        ModuleNotFoundError("No module named 'no_such_library.part'", name="no_such_library.part"),
+        ModuleNotFoundError("No module named 'needed'", name="needed"),
+    ],
+    ids=["broken", "too old", "lacks another"],
+)
+def test_a_library_that_is_there_and_fails_is_not_missing(error, monkeypatch):
+    """Only one that is not installed is passed over."""
+
+    def failing(name):
+        raise error
+
+    registry = Registry()
+    registry.install((), shelves=[Shelf("no_such_library.part", lambda: 1 / 0)])
+    monkeypatch.setattr(importlib, "import_module", failing)
+    with pytest.raises(type(error), match=error.msg):
+        registry.read_shelves()
+
+
 def imported(name, library):
     if name != library.__name__:
-        raise ModuleNotFoundError(name)
+        raise ModuleNotFoundError(name, name=name)
     sys.modules[name] = library
     return library
 

@@ -49,5 +49,5 @@ def test_a_constant_is_found_on_its_line():
 def test_the_entries_of_an_array_do_not_fill_the_report_with_caveats():
     """Three of them are shown, the others counted."""
     caveats = of_constants([0.1 * k for k in range(1, 10)], ())
-    assert len(caveats) == 4 and "6 more such numbers were" in caveats[-1].words
+    assert len(caveats) == 4 and "6 more rounded constants are" in caveats[-1].words
     assert len(of_constants([0.1, 0.2, 0.3], ())) == 3

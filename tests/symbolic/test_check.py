@@ -243,7 +243,7 @@ WRONG = {
         lambda b, y, x, n: NOTHING,
     ),
     "one in a million": (
-        "agrees to 6 digits",
+        "only 6 digits agree",
         lambda x: math.sin(x),
         lambda b, y, x: b * math.cos(x) * (1 + 1e-6),
     ),

@@ -217,14 +217,14 @@ def test_the_conjugate_on_the_wrong_factor_is_refuted(name):
 def test_the_slip_is_named():
     """The verdict says which conjugate is missing, in the usual cases."""
     words = {
-        "where its conjugate belongs": lambda b, z: b * 2 * z,
+        "instead of its conjugate": lambda b, z: b * 2 * z,
         "is the conjugate of the right one": lambda b, z: conj(b) * 2 * z,
         "is only the real part of the right one": lambda b, z: (b * conj(2 * z)).real,
         "uses only the real part of y_bar": lambda b, z: b.real * conj(2 * z),
         "has the wrong sign": lambda b, z: -b * conj(2 * z),
         "is i times the right one": lambda b, z: 1j * b * conj(2 * z),
         "is 1/2 times the right one": lambda b, z: b * conj(z),
-        "ignores the cotangent": lambda b, z: conj(2 * z),
+        "ignores the incoming cotangent": lambda b, z: conj(2 * z),
     }
     for reason, wrong in words.items():
         assert reason in judge(lambda z: z * z, wrong, at=Z).reason

@@ -144,7 +144,7 @@ def test_the_integrand_may_be_an_argument():
     ("f", "pullback", "said"),
     [
         (area, lambda y, a, b: (y * bell(a), y * bell(b)), "wrong sign"),
-        (area, lambda y, a, b: (-bell(a), bell(b)), "ignores the cotangent"),
+        (area, lambda y, a, b: (-bell(a), bell(b)), "ignores the incoming cotangent"),
         (area, lambda y, a, b: (y * bell(b), -y * bell(a)), "swapped"),
         (area, lambda y, a, b: (-y * bell(a), y * bell(b) * (1 + 1e-9)), "only 9 digits agree"),
         (wave, lambda y, a, b, k: (*wave_pullback(y, a, b, k)[:2], 0.0 * y), "is zero"),

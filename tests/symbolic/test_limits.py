@@ -9,8 +9,9 @@ import pytest
 from rulelab.checking.reading.kinds import DomainError
 from rulelab.errors import RuleLabError
 from rulelab.symbolic import prove
+from rulelab.symbolic.advice import ONE_SIZE
 from rulelab.symbolic.cells import Array, Static, Symmetric, samples
-from rulelab.symbolic.limits import ONE_SIZE, inside, sized_specs
+from rulelab.symbolic.limits import inside, sized_specs
 from rulelab.symbolic.questions import judged_arguments
 
 
@@ -214,7 +215,7 @@ def test_numbers_and_arrays_are_shared_out():
         ([2.5], "a length such as 3"),
         (["3"], "a length such as 3"),
         ([()], "a length or a shape"),
-        ([((2, 3), 3)], "2 shapes, and there are 1"),
+        ([((2, 3), 3)], "a shape for each argument that varies: 1, not 2"),
     ],
 )
 def test_sizes_that_make_no_sense_are_told(sizes, words):

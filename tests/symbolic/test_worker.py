@@ -131,7 +131,7 @@ def test_each_result_is_heard_as_it_comes():
 
 def test_a_process_that_goes_without_a_word_is_told_of():
     """A job that ends its own process, or is killed by the system, is no silence."""
-    assert "ended the process" in worker.run(lambda report: os._exit(0), 5.0).failure
+    assert "ended the checking process" in worker.run(lambda report: os._exit(0), 5.0).failure
     assert "killed" in worker.run(lambda report: os.kill(os.getpid(), signal.SIGKILL), 5.0).failure
     assert worker.run(lambda report: report(1), 5.0).failure is None
 
