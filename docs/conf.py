@@ -27,7 +27,7 @@ version = release = rulelab.__version__
 
 extensions = [
     "sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb", "sphinx_copybutton", "sphinx_design",
-    "mirror", "mathml", "code_shown",
+    "mirror", "mathml", "code_shown", "tables_named",
 ]  # fmt: skip
 exclude_patterns = ["_build"]
 # A group of pages may have no more than those that it names, and some pages are generated.

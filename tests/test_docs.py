@@ -119,6 +119,29 @@ def extension(repository: Path, name: str):
     return module
 
 
+def test_a_table_that_scrolls_has_a_name(repository):
+    """Tab stops at it, and whoever hears the page is told where they are; no two on a page are alike."""
+    module = extension(repository, "tables_named")
+    title, box = 'Exit <code class="docutils">codes</code> &amp; more', module.CONTAINER
+    heading = f'<h2>{title}<a class="headerlink" href="#e">#</a></h2>'
+    body = module.named(f"{box}{heading}{box}{box}<p>{box}")
+    labels = [html.unescape(label) for label in re.findall(r'role="region" aria-label="([^"]*)"', body)]
+    said = "Table: Exit codes & more"
+    assert labels == ["Table", said, f"{said} (2)", f"{said} (3)"]
+    assert heading in body and body.count("<div") == 4
+
+
+def test_every_column_has_a_header(repository):
+    """A table that is heard has no column without a word above it."""
+    found = []
+    for page in sorted((repository / "docs").rglob("*.md")):
+        lines = page.read_text(encoding="utf-8").splitlines()
+        for number, (line, below) in enumerate(zip(lines, lines[1:], strict=False), 1):
+            if re.fullmatch(r"\|(?: ?:?-+:? ?\|)+", below) and re.search(r"\|\s*\|", line):
+                found.append(f"{page.relative_to(repository).as_posix()}, line {number}: {line}")
+    assert found == []
+
+
 def test_a_notebook_that_is_gone_leaves_the_manual(repository, tmp_path):
     """The tutorial has the notebooks that there are, as they are, and no others."""
     module = extension(repository, "mirror")

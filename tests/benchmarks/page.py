@@ -97,7 +97,7 @@ def main_table(record):
         ]
         for row in record["rows"]
     ]
-    return markdown(lines, ["", "unit", *COLUMNS, "goal", "aim", "reached", "ahead"], left=2)
+    return markdown(lines, ["row", "unit", *COLUMNS, "goal", "aim", "reached", "ahead"], left=2)
 
 
 def first_table(record):
@@ -123,7 +123,7 @@ def long_table(record):
         for one in record["long"]
         if "seconds" in one
     ]
-    return markdown(lines, ["", "time", "memory above", "verdict"])
+    return markdown(lines, ["computation", "time", "memory above", "verdict"])
 
 
 def failures(record):

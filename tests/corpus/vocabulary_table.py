@@ -34,7 +34,7 @@ this page, which `make vocabulary-table` generates from
 
 ```
 """
-TABLE_HEAD = "| | in ChainRules | here |\n|---|---|---|\n"
+TABLE_HEAD = "| row | in ChainRules | here |\n|---|---|---|\n"
 
 
 def names():

@@ -136,3 +136,32 @@ def test_the_stub_reaches_the_next_cell(kernel):
     reply, _ = kernel.run("%rule_stub mse")
     (payload,) = [p for p in reply["payload"] if p["source"] == "set_next_input"]
     assert payload["text"].startswith("%%rrule mse\n") and not payload["replace"]
+
+
+PANELS = """\
+import gc, tracemalloc
+for _ in range(20):
+    panel = %rule_lab mse mse_cr --at y, yh
+    display(panel)
+    panel.close()
+del panel
+for _ in range(3):
+    gc.collect()
+print(tracemalloc.get_traced_memory()[0])
+"""
+
+
+@pytest.mark.slow
+def test_a_hundred_panels_leave_less_than_a_megabyte(kernel):
+    """Each shown by its cell and closed, in a kernel that has shown some: what they are made of is let go."""
+    pytest.importorskip("ipywidgets")
+    assert kernel.run(MSE_RULE)[0]["status"] == "ok"
+    kernel.run("from rulelab.notebook import pair; pair.QUICK = 0.0  # a panel is timed for a second")
+    kernel.run("import tracemalloc; tracemalloc.start()")
+    held = []
+    for _ in range(7):
+        reply, shown = kernel.run(PANELS)
+        assert reply["status"] == "ok", shown
+        held.append(int(shown["stdout"].split()[-1]))
+    kernel.run("tracemalloc.stop()")
+    assert held[-1] - held[1] < 1e6, held
