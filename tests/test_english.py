@@ -122,8 +122,32 @@ BANNED = {
     r"\bgoe?s? from \{\} to\b": "range from … to",
     r"\basks? for (?:reverse|forward) mode\b": "use",
     r"\bgive np\.\w+ of\b": "pass np.…",
+    r"\b(?:was|were|is) taken as (?:it is|that|decimal|the (?:integral|exact|same))\b": "held fixed, or "
+    "treated as",
+    r"\bexact is\b": "… instead of …",
+    r"\bdigits alike\b": "matching digits",
+    r"\bagrees to \S+ digits only\b": "only … digits agree",
+    r"\brounding decides\b": "rounding dominates",
+    r"\bof the neighbourhood\b": "for nearby points",
+    r"\bworks? (?:the|its) value out again\b": "recomputes the value",
+    r"\bcopied to the processor\b": "to the CPU",
+    r"\bno (?:folder|package|file|module) can be called\b": "a … cannot be called",
+    r"\bis in no other\b": "cannot be converted to another",
+    r"\b(?:broadcasts?|sums?|goes|runs?) along other axes\b": "different axes from",
+    r"\bis a word of \w+'s\b": "a reserved word in",
+    r"\bcannot stand by (?:itself|themselves)\b": "is not valid on its own",
+    r"\b(?:cotangent|\w_bar) that comes in\b": "incoming cotangent",
+    r"\bborder to border\b": "split it where …",
+    r"\bkeeps something from\b": "keeps state between",
+    r"\b(?:arguments?|shapes?|parameters?) by which\b": "with respect to which",
+    r"\b(?:is|are) first met\b": "first called, or used",
+    r"\bat=\([^)]*\), or --at\b": "one of them: symbolic/advice.py",
+    r"\bas (?:it|they) sees? fit\b": "any number of times",
+    r"\bwhat it comes to\b": "name it",
+    r"\bhas no (?:number|value) there\b": "is not defined there",
+    r"\bmeans? one thing in\b": "has one meaning in",
 }
-"""Phrases that were met, and what is said instead."""
+"""Phrases that were found, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
 CLUES = (
     " advices", "informations", "are the most", "good one", " s over", "gone is", "of the house",
@@ -151,6 +175,10 @@ CLUES = (
     "plies with", "ply it", "ply them", "ply the", "plied it", "plied the", "plies it", "give it as",
     "give them as", "by at=", "by steps=", "by sizes=", "by domain=", "by seconds=", "by points=",
     "by depth=", "close by", "go from", "goes from", "reverse mode", "forward mode", "give np.",
+    "taken as", "exact is", "digits alike", "digits only", "rounding decides", "neighbourhood",
+    "value out again", "to the processor", "can be called", "in no other", "other axes", "a word of", "stand by", "comes in",
+    "to border", "keeps something", "by which", "first met", ", or --at", "see fit", "sees fit", "comes to",
+    "number there", "value there", "one thing in",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

@@ -115,8 +115,8 @@ def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
     if len(every) != 1 or -1 in first or len(first) != len(rule.parameters.positional):
         raise rule.text.refusal(
             rule.text.tree,
-            "the points do not say how many axes each argument has: Julia broadcasts along "
-            "other axes than NumPy",
+            "the points do not say how many axes each argument has: Julia broadcasts along different "
+            "axes from NumPy",
             ("export it for one kind of argument: --at",),
         )
     return first

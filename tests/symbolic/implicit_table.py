@@ -68,7 +68,7 @@ brackets and tolerances: its slope with respect to them is zero. Further numbers
 an approximate Hessian) depend on the parameters and are refused; the estimated error of an integral,
 counts and messages are constants.
 
-| function | derivatives by | conventions |
+| function | differentiable in | conventions |
 | --- | --- | --- |
 """
 

@@ -32,8 +32,8 @@ MODULES = {  # the title of each, and where it says what has no rule
 HEAD = """## Modules of whole arrays
 
 The functions below take arrays as a whole. A *rule* is stated for both modes; a function *through others* is
-made of such functions and of NumPy's, and their rules are used. *Derivatives by* lists the arguments
-by which there is a derivative; options are constants, and one that no rule answers for is refused by its
+made of such functions and of NumPy's, and their rules are used. *Differentiable in* lists the arguments
+with respect to which there is a derivative; options are constants, and one that no rule covers is refused by
 name. Each has been checked in both modes against differences of order eight of SciPy's own function, in as
 many calls as the column says (float32, stacks, strides and short arrays among them; complex numbers where it
 says so), and each call a second time for the second derivative; those that are analytic against Cauchy's
@@ -157,7 +157,7 @@ def sections():
     for module, (title, _) in MODULES.items():
         told = lists_of(module)
         rows = [line(name, f, known[module, f.__name__]) for name, f in differentiated(module).items()]
-        columns = "| function | derivatives by | how, checked calls | limits |\n| --- | --- | --- | --- |"
+        columns = "| function | differentiable in | how, checked calls | limits |\n| --- | --- | --- | --- |"
         parts.append("\n".join([f"## {title}: `{module}`\n", columns, *rows, ""]))
         constants = ", ".join(f"`{name}`" for name in sorted(told.CONSTANT))
         parts.append(f"Constants: {constants}.\n")

@@ -48,12 +48,12 @@ NO_FACTS = "harmonics: no equation of theirs is stated"
 WHOLE = {"logsumexp": "`a`, `b`", "softmax": "`x`", "log_softmax": "`x`"}
 HEAD = """# Functions of SciPy
 
-rulelab has rules for these functions of `scipy.special`, which are loaded when one of them is first
-met. Each has rules for both modes, for numbers and for arrays of any shape, in float64 and float32;
-*complex* marks those that also accept complex numbers. *Derivatives by* lists the arguments by which there
-is a derivative. By any other argument the derivative is refused by name when it is needed, if it exists but
-has no closed form; whole numbers are constants. Each derivative has rules itself: second derivatives are
-checked like first ones, and higher ones are computed in the same way.
+rulelab has rules for these functions of `scipy.special`, which are loaded when one of them is first called.
+Each has rules for both modes, for numbers and for arrays of any shape, in float64 and float32; *complex*
+marks those that also accept complex numbers. *Differentiable in* lists the arguments with respect to which
+there is a derivative. The derivative with respect to any other one is refused by name when it is needed, if
+it exists but has no closed form; whole numbers are constants. Each derivative has rules itself: second
+derivatives are checked like first ones, and higher ones are computed in the same way.
 
 *Verified* says how: *proved* as an identity by [`prove`](proving.md), for real numbers, with
 the parameters without a derivative held at their first number; *agrees*, except for constants that are
@@ -138,7 +138,7 @@ def version_of(text):
 def page(words):
     """The text of the page, given the word of the verdict on each function."""
     parts = [HEAD.format(version=VERSION), _how_many()]
-    columns = "| function | derivatives by | complex | verified, points | conventions |"
+    columns = "| function | differentiable in | complex | verified, points | conventions |"
     head = f"{columns}\n| --- | --- | --- | --- | --- |\n"
     for table in special_tables():
         if isinstance(table, SpecialTable) and table.rows:

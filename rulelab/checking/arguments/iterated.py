@@ -21,7 +21,7 @@ from ..reading.texts import defaults_of, names_with_defaults, text_of
 FEWEST = 8
 """Repetitions of a step that may be meant to come to an end."""
 RTOL, OF_LARGEST = 1e-12, 1e-14
-"""By how much the value may change by more steps: its slopes are further from those of what it comes to, and
+"""By how much the value may change by more steps: its slopes are further from those in the limit, and
 have to agree within the tolerance of a check. Of several numbers, by the size of the largest."""
 
 
