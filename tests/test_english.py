@@ -176,9 +176,9 @@ CLUES = (
     "give them as", "by at=", "by steps=", "by sizes=", "by domain=", "by seconds=", "by points=",
     "by depth=", "close by", "go from", "goes from", "reverse mode", "forward mode", "give np.",
     "taken as", "exact is", "digits alike", "digits only", "rounding decides", "neighbourhood",
-    "value out again", "to the processor", "can be called", "in no other", "other axes", "a word of", "stand by", "comes in",
-    "to border", "keeps something", "by which", "first met", ", or --at", "see fit", "sees fit", "comes to",
-    "number there", "value there", "one thing in",
+    "value out again", "to the processor", "can be called", "in no other", "other axes", "a word of",
+    "stand by", "comes in", "to border", "keeps something", "by which", "first met", ", or --at", "see fit",
+    "sees fit", "comes to", "number there", "value there", "one thing in",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

@@ -37,7 +37,7 @@ def handed_on(spelling: Spelling, f, name: str, seed: str, tests: list[str], pas
     closure = f", {name}.__name__, None, {name}.__closure__" if f.__closure__ else ""
     made = f"{copy} = type({name})({name}.__code__, {name}.__globals__{closure})"
     pullback, nothing = (text(spelling.word("rulelab", word)) for word in ("pullback", "NoTangent"))
-    inner, bars = spelling.free_name("handed_on"), spelling.free_name("bars")
+    inner, bars = spelling.free_name("ad_pullback"), spelling.free_name("bars")
     return [f"{made}  # has no rule"], [
         *_condition(tests),
         f"        def {inner}({seed}):",

@@ -260,7 +260,7 @@ row(
 )
 row(
     STATING,
-    "a rule from mathematics that the code does not show: an integral by its limit",
+    "a rule from mathematics that the code does not show: an integral with respect to its limit",
     "the same; its other derivative may be left open",
     """
 >>> def area(f, upper, n=1000):

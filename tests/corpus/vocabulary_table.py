@@ -63,7 +63,7 @@ def cells(number, row):
     """The cells of one row: its number, which leads to its example, theirs, ours or the reason."""
     if row.example:
         return f"[{number}](#example-{number})", row.theirs, row.ours
-    return str(number), row.theirs, f"not there. {row.reason}"
+    return str(number), row.theirs, f"not provided. {row.reason}"
 
 
 def page():
