@@ -134,7 +134,7 @@ BANNED = {
     r"\bno (?:folder|package|file|module) can be called\b": "a … cannot be called",
     r"\bis in no other\b": "cannot be converted to another",
     r"\b(?:broadcasts?|sums?|goes|runs?) along other axes\b": "different axes from",
-    r"\bis a word of \w+'s\b": "a reserved word in",
+    r"\bis a word of \w+'s\b": "has a meaning in",
     r"\bcannot stand by (?:itself|themselves)\b": "is not valid on its own",
     r"\b(?:cotangent|\w_bar) that comes in\b": "incoming cotangent",
     r"\bborder to border\b": "split it where …",

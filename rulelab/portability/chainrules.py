@@ -279,7 +279,7 @@ class _Julia:
         if name in self.renamed:
             return self.renamed[name]
         if name in _RESERVED or name in _USED:
-            raise self.text.refusal(node, f"{name} is a reserved word in Julia", ("rename it",))
+            raise self.text.refusal(node, f"{name} already has a meaning in the Julia file", ("rename it",))
         if not name.isascii() or not name.strip("_"):
             raise self.text.refusal(node, f"{name} may not be a name in Julia", ("use plain letters",))
         return name

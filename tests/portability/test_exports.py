@@ -114,8 +114,9 @@ def test_a_package_has_one_name_in_all_of_its_files():
 
 @pytest.mark.parametrize(
     "to, file, words",
-    [("jax", "cubes.py", "--to module only, not of jax"), ("module", "a/cubes.py", "named without a folder"),
-     ("module", "würfel.py", "no package can be called"), ("module", "__.py", "no package can be called")],
+    [("jax", "cubes.py", "--package is for --to module, not for jax"),
+     ("module", "a/cubes.py", "named without a folder"),
+     ("module", "würfel.py", "package cannot be called"), ("module", "__.py", "package cannot be called")],
 )  # fmt: skip
 def test_what_can_be_no_package_is_refused_at_once(to, file, words, cube, tmp_path, monkeypatch):
     """Before the rule is checked."""
@@ -355,7 +356,7 @@ def test_a_hostile_file_name_is_refused(file, words, cube, tmp_path):
 @pytest.mark.first(1)
 @pytest.mark.parametrize(
     "file, words",
-    [("a\0b/cubes.py", "no folder can be called"), ("a\ud800b/cubes.py", "no folder can be called"),
+    [("a\0b/cubes.py", "a folder cannot be called"), ("a\ud800b/cubes.py", "a folder cannot be called"),
      ("a" * 300 + ".py", "cannot be written")],
 )  # fmt: skip
 def test_a_place_that_cannot_be_is_refused(file, words, cube, tmp_path):
