@@ -202,6 +202,7 @@ def _zeros_like(x):
 
 # Reductions whose slope at each number is one of that number and the result, so that no chain is needed.
 _SLOPES = {np.hypot: share_of}
+_BEGUN = {np.hypot: 0.0}  # what a reduction begins with: one number alone has a size
 
 
 def _state_reduce_by_slopes(ufunc, slope):
@@ -255,7 +256,8 @@ def _state_reduce(ufunc):
         x = _first(array, axis)
         if not x.size:
             return y, no_change(y)
-        last, dots = _tangents_along(ufunc, x, _first(dense(array, tangents[1]), axis), initial)
+        start = _BEGUN.get(ufunc, ABSENT) if initial is ABSENT else initial
+        last, dots = _tangents_along(ufunc, x, _first(dense(array, tangents[1]), axis), start)
         _check_links(ufunc, y, last)
         return y, np.reshape(dots[-1], np.shape(y))
 
@@ -317,7 +319,11 @@ def _state_reduceat(ufunc, reduce_rrule, reduce_frule):
         def reduceat_pullback(y_bar):
             x_bar = np.zeros(x.shape, np.result_type(y_bar, np.float32 if x.dtype == np.float32 else float))
             for part, bar in zip(parts(x, indices, axis), np.moveaxis(y_bar, axis, 0)):
-                _, pullback = reduce_rrule(x[part], axis)
+                entries = x[part]
+                if np.shape(entries)[axis] == 1:  # which is the result, with its sign: nothing is called
+                    x_bar[part] += np.reshape(bar, np.shape(entries))
+                    continue
+                _, pullback = reduce_rrule(entries, axis)
                 x_bar[part] += unthunk(pullback(bar)[1])
             return NoTangent(), like_argument(array, x_bar)
 
@@ -328,7 +334,10 @@ def _state_reduceat(ufunc, reduce_rrule, reduce_frule):
         _check_plain(ufunc, "reduceat", dtype)
         x, x_dot = np.asarray(array), dense(array, tangents[1])
         dots = [
-            reduce_frule((NoTangent(), x_dot[part]), x[part], axis)[1] for part in parts(x, indices, axis)
+            np.take(x_dot[part], 0, axis)
+            if np.shape(x[part])[axis] == 1
+            else reduce_frule((NoTangent(), x_dot[part]), x[part], axis)[1]
+            for part in parts(x, indices, axis)
         ]
         y = reduceat(array, indices, axis)
         return y, laid_out(y, np.stack(dots, axis))

@@ -89,6 +89,24 @@ def test_shares_of_a_log_of_a_sum_add_up_to_one(numbers, expected):
         np.testing.assert_allclose(rl.hessian(lambda v: np.logaddexp.reduce(v), v), curved, atol=1e-9)
 
 
+@pytest.mark.parametrize("ufunc", BINARY, ids=str)
+@pytest.mark.parametrize("number", [-2.2, 0.7])
+def test_one_number_alone(ufunc, number):
+    """What it is reduced to differs: `hypot.reduce` gives its size, and a cut of it the number itself."""
+    methods = (
+        lambda x: np.sum(ufunc.reduce(x)),
+        lambda x: np.sum(ufunc.accumulate(x)),
+        lambda x: np.sum(ufunc.reduceat(x, [0])),
+        lambda x: np.sum(ufunc.reduceat(np.stack([x, x * x]), [0], 1)),
+        lambda x: np.sum(ufunc.reduceat(np.stack([x * x, x]), [1, 0], 0)[0]),
+    )
+    x = np.array([number])
+    for f in methods:
+        (wanted,) = gradient_by_differences(f, x)
+        np.testing.assert_allclose(rl.gradient(f, x)[0], wanted, rtol=1e-6)
+        np.testing.assert_allclose(rl.pushforward(f, x)(np.ones(1)), wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("options", [{"dtype": np.float32}, {"where": np.array([True, False])}])
 def test_what_the_chain_does_not_cover_is_refused(options):
     """A dtype or a mask on a reduction without a rule of its own is an error, not ignored."""
