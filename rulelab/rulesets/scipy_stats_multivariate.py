@@ -280,6 +280,23 @@ def by_parameters(x, alpha):
     return np.log(whole) + columns(special.psi(np.sum(alpha)) - special.psi(alpha), whole.ndim)
 
 
+def alpha_bar(x, alpha, weights):
+    """The cotangent of the parameters, from those of the log-densities."""
+    moved = weights * by_parameters(x, alpha)
+    return like_argument(alpha, unbroadcast(moved, columns(alpha, moved.ndim)).reshape(-1))
+
+
+def dirichlet_tangent(name, y, x, alpha, x_dot, alpha_dot):
+    """The tangent of a method that gave `y`."""
+    total = np.zeros(np.shape(x)[1:])
+    if not isinstance(x_dot, AbstractZero):
+        total = total + np.sum(by_parts(x, alpha) * dense(x, x_dot), axis=0)
+    if not isinstance(alpha_dot, AbstractZero):
+        total = total + np.sum(by_parameters(x, alpha) * columns(dense(alpha, alpha_dot), np.ndim(x)), axis=0)
+    y_dot = np.reshape(total, np.shape(y))
+    return form_of(y, y * y_dot if _of(name) else y_dot)
+
+
 def _state_dirichlet(name):
     target = vars(multivariate.dirichlet_gen)[name]
 
@@ -290,26 +307,62 @@ def _state_dirichlet(name):
 
         def dirichlet_pullback(y_bar):
             weights = np.reshape(y * y_bar if _of(name) else y_bar, np.shape(x)[1:])
-
-            def alpha_bar():
-                moved = weights * by_parameters(x, alpha)
-                return like_argument(alpha, unbroadcast(moved, columns(alpha, moved.ndim)).reshape(-1))
-
-            return NO, NO, Thunk(lambda: like_argument(x, weights * by_parts(x, alpha))), Thunk(alpha_bar)
+            x_bar = Thunk(lambda: like_argument(x, weights * by_parts(x, alpha)))
+            return NO, NO, x_bar, Thunk(lambda: alpha_bar(x, alpha, weights))
 
         return y, dirichlet_pullback
 
     @TABLE.frule(target)
     def dirichlet_frule(tangents, self, x, alpha):
         only_real("scipy.stats.dirichlet", x, alpha)
-        y, total = target(self, x, alpha), np.zeros(np.shape(x)[1:])
-        if not isinstance(tangents[2], AbstractZero):
-            total = total + np.sum(by_parts(x, alpha) * dense(x, tangents[2]), axis=0)
-        if not isinstance(tangents[3], AbstractZero):
-            alpha_dot = columns(dense(alpha, tangents[3]), np.ndim(x))
-            total = total + np.sum(by_parameters(x, alpha) * alpha_dot, axis=0)
-        y_dot = np.reshape(total, np.shape(y))
-        return y, form_of(y, y * y_dot if name == "pdf" else y_dot)
+        y = target(self, x, alpha)
+        return y, dirichlet_tangent(name, y, x, alpha, tangents[2], tangents[3])
+
+    only_look(target)
+    frozen = vars(multivariate.dirichlet_frozen)[name]
+
+    @TABLE.rrule(frozen, leading=2)
+    def frozen_rrule(self, x):
+        only_real("scipy.stats.dirichlet", x)
+        y = frozen(self, x)
+
+        def frozen_pullback(y_bar):
+            weights = np.reshape(y * y_bar if _of(name) else y_bar, np.shape(x)[1:])
+            own = Thunk(lambda: Tangent(type(self), alpha=alpha_bar(x, self.alpha, weights)))
+            return NO, own, Thunk(lambda: like_argument(x, weights * by_parts(x, self.alpha)))
+
+        return y, frozen_pullback
+
+    @TABLE.frule(frozen)
+    def frozen_frule(tangents, self, x):
+        only_real("scipy.stats.dirichlet", x)
+        y, own = frozen(self, x), tangents[1]
+        alpha_dot = own if isinstance(own, AbstractZero) else own.alpha
+        return y, dirichlet_tangent(name, y, x, self.alpha, tangents[2], alpha_dot)
+
+    only_look(frozen)
+
+
+def _state_freezing_dirichlet(target):
+    @TABLE.rrule(target, leading=2)
+    def frozen_rrule(self, alpha, seed=None):
+        only_real("scipy.stats.dirichlet", alpha)
+
+        def frozen_pullback(y_bar):
+            if isinstance(y_bar, AbstractZero):
+                return NO, NO, y_bar
+            own = unthunk(y_bar.alpha)
+            return NO, NO, own if isinstance(own, AbstractZero) else like_argument(alpha, own)
+
+        return target(self, alpha, seed), frozen_pullback
+
+    @TABLE.frule(target)
+    def frozen_frule(tangents, self, alpha, seed=None):
+        only_real("scipy.stats.dirichlet", alpha)
+        alpha_dot = tangents[2]
+        if not isinstance(alpha_dot, AbstractZero):
+            alpha_dot = dense(alpha, alpha_dot)
+        return target(self, alpha, seed), types.SimpleNamespace(alpha=alpha_dot, _dist=NO)
 
     only_look(target)
 
@@ -319,3 +372,4 @@ if multivariate is not None:
         _state_normal(_name)
         _state_dirichlet(_name)
     _state_freezing(vars(multivariate.multivariate_normal_gen)["__call__"])
+    _state_freezing_dirichlet(vars(multivariate.dirichlet_gen)["__call__"])

@@ -114,7 +114,6 @@ _NORMAL = {
     "rvs": _DRAWN,
 }
 _DIRICHLET = {
-    **dict.fromkeys(("__call__", "pdf", "logpdf"), "a frozen one: call `dirichlet.logpdf(x, alpha)`"),
     "mean": "use `alpha / np.sum(alpha)`",
     **dict.fromkeys(("var", "cov"), "write it with `m = alpha / np.sum(alpha)`, over `np.sum(alpha) + 1`"),
     "entropy": "write it with scipy.special.gammaln and digamma",

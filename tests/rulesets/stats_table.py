@@ -94,7 +94,7 @@ def page():
     parts.append(
         "## Multivariate distributions\n\n`multivariate_normal.pdf` and `logpdf` by points, mean and "
         "covariance, frozen ones too; of the covariance the lower triangle is read, as by SciPy. "
-        "`dirichlet.pdf` and `logpdf` by parts and parameters.\n"
+        "`dirichlet.pdf` and `logpdf` by parts and parameters, frozen ones too.\n"
     )
     parts.append(_summaries())
     names = ", ".join(f"`{name}`" for name in CONSTANT)

@@ -48,6 +48,10 @@ CALLS = [
     ),
     call("dirichlet", dirichlet.logpdf, PARTS, ALPHA),
     call("dirichlet of one", dirichlet.pdf, PARTS[:, 0], ALPHA),
+    call("dirichlet frozen", lambda x, a: dirichlet(a).logpdf(x), PARTS, ALPHA),
+    call("dirichlet frozen of one", lambda x, a: dirichlet(a, seed=1).pdf(x), PARTS[:, 0], ALPHA),
+    call("dirichlet frozen twice", lambda a: dirichlet(a).pdf(PARTS) * dirichlet(a**2).logpdf(PARTS), ALPHA),
+    call("dirichlet frozen at whole numbers", lambda x: dirichlet([2, 3, 1]).logpdf(x), PARTS),
 ]
 
 WRONG = [
