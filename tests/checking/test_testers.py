@@ -265,7 +265,7 @@ def test_an_error_of_the_rule_is_a_finding():
     assert found.verdict == "wrong" and "raises NameError" in str(found)
 
 
-@pytest.mark.first(0)
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize("size", [500, pytest.param(2000, marks=pytest.mark.campaign)])
 def test_large_arguments_are_asked_in_random_directions(size):

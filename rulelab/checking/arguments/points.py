@@ -436,26 +436,31 @@ def reaching(
     reached: set[tuple[types.CodeType, int]],
     most: int,
     is_usable: Callable[[Point], bool],
+    with_arms: bool = True,
 ) -> Iterator[Point]:
-    """Those among the candidates at which the function and its rule run lines that were not run before. Once
-    all lines have been run none is asked any more; they are drawn all the same, for what is drawn later."""
-    everything = frozenset().union(*map(_lines_that_run, subject.codes), *map(_arms, subject.codes))
+    """Those among the candidates at which the function and its rule run lines that were not run before, or
+    arms of choices within a line. Once all have been run none is asked any more; they are drawn all the same,
+    for what is drawn later.
+    """
+    everything = frozenset().union(*map(_lines_that_run, subject.codes))
+    if with_arms:
+        everything = everything.union(*map(_arms, subject.codes))
     for point in candidates:
         if most <= 0:
             return
         if everything <= reached or not is_usable(point):
             continue
-        lines = _lines_at(subject, point)
+        lines = _lines_at(subject, point, with_arms)
         if not lines <= reached:
             reached |= lines
             most -= 1
             yield point
 
 
-def _lines_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
+def _lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[types.CodeType, int]]:
     with watched_lines(subject) as lines, quiet():
         _run(subject, point)
-    return lines | arms_at(subject, point)
+    return lines | arms_at(subject, point) if with_arms else lines
 
 
 def _run(subject: Subject, point: Point) -> None:

@@ -170,10 +170,11 @@ class Checking(Otherwise, Numberless):
             for point in self._odd_ones():
                 self._look(point)
                 yield point.origin
-        for probe in self.probes:
+        with_arms = not self.is_witness  # a proof takes each of them for a case of its own
+        for probe in self.probes if with_arms else ():
             self.reached |= arms_at(self.subject, probe.point)
         for point in reaching(
-            self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable
+            self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable, with_arms
         ):
             self._look(point)
             yield point.origin
