@@ -195,6 +195,20 @@ def is_zeroth_power_at_pole(x, p):
 TABLE.non_differentiable(is_zeroth_power_at_pole)
 
 
+def is_power_that_vanishes(x, p):
+    """Where the slopes of a real `x ** p` by the base tend to 0, faster than an infinite `p` grows."""
+    if np.iscomplexobj(x) or np.iscomplexobj(p) or not np.any(np.isinf(p)):
+        return False
+    size = np.abs(x)
+    return np.logical_or(
+        np.logical_and(np.equal(p, math.inf), np.less(size, 1)),
+        np.logical_and(np.equal(p, -math.inf), np.greater(size, 1)),
+    )
+
+
+TABLE.non_differentiable(is_power_that_vanishes)
+
+
 _REALS = (float, int, np.float64)
 
 
@@ -222,6 +236,9 @@ def power_partial_base(out, x, p):
         x = np.asarray(x, np.result_type(x, 1j))[()]
     with np.errstate(all="ignore"):
         without = is_zeroth_power_at_pole(x, p)
+        if is_power_that_vanishes(x, p) is not False:
+            without = np.logical_or(without, is_power_that_vanishes(x, p))
+            p = np.where(without, np.ones_like(p), p)[()]
         slope = p * np.power(np.where(without, np.ones_like(x), x)[()], p - 1)
         return np.where(without, np.zeros_like(slope), slope)[()]
 
@@ -252,7 +269,8 @@ def power_partial_exponent(y, x, p):
 def power_mixed_partial(y, x, p):
     """The derivative of `power_partial_exponent` in `x`: `x ** (p - 1) * (1 + p * log(x))`.
 
-    At `x = 0`: 0 for `p > 1`, -inf for `0 < p <= 1`, else NaN. That of a negative number goes as there.
+    At `x = 0`: 0 for `p > 1`, -inf for `0 < p <= 1`, else NaN. That of a negative number goes as there. At an
+    infinite `x`, and at an infinite `p` where the power vanishes, it is the limit.
     """
     x, p = floating(x), floating(p)
     with np.errstate(all="ignore"):
@@ -262,6 +280,8 @@ def power_mixed_partial(y, x, p):
         else:
             there = nonzero(x)
             slope = np.power(there, p - 1) * (1 + p * np.log(np.abs(there)))
+        ends = np.logical_and(np.isinf(x), np.less(np.real(p), 1))
+        slope = np.where(np.logical_or(ends, is_power_that_vanishes(x, p)), np.zeros_like(slope), slope)
         infinite = np.where(np.greater(np.real(p), 0), -math.inf, math.nan)
         return np.where(np.equal(x, 0), np.where(np.greater(np.real(p), 1), 0.0, infinite), slope)[()]
 
@@ -515,11 +535,16 @@ def hypot_partials(out, x, y):
 
 
 def share_of_both(x, other, size):
-    """The share of `x` in the size of both; where that is infinite, its limit."""
+    """The share of `x` in the size of both; where that is infinite, its limit, or that of two numbers whose
+    size is too large to be one.
+    """
     if not is_met(size, (math.inf,)):
         return share_of(x, size)
     far = is_at(size, math.inf)
     end = np.where(np.isinf(other), np.where(np.isinf(x), math.nan, 0.0), np.sign(x))
+    large = np.logical_and(far, np.logical_and(np.isfinite(x), np.isfinite(other)))
+    part, rest = np.where(large, x, 0.0) / 4, np.where(large, other, 1.0) / 4
+    end = np.where(large, share_of(part, np.hypot(part, rest)), end)
     return np.where(far, end, share_of(np.where(far, 0.0, x), np.where(far, 1.0, size)))[()]
 
 

@@ -70,15 +70,44 @@ def digamma(x):
     -0.577215664902
     """
     x = float(x)  # a 0-d array would be written by the recurrence
+    if x == -math.inf:
+        return math.nan * x  # there are poles all the way
     if x < 0.5:
         return digamma(1.0 - x) - quotient(math.pi, math.tan(math.pi * (x - round(x))))
     shift = 0.0
     while x < 10.0:
         shift -= 1.0 / x
         x += 1.0
-    s = 1.0 / (x * x)
+    s = (1.0 / x) * (1.0 / x)  # not `1 / x**2`, whose slope far out is nothing times infinity
     series = s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s * 691 / 32760)))))
     return shift + math.log(x) - 0.5 / x - series
+
+
+def arctan_slope(x):
+    """`1 / (1 + x**2)`."""
+    return 1.0 / (1.0 + float(x) * x)
+
+
+def cbrt_slope(out):
+    """The slope of `math.cbrt` by its value."""
+    return quotient(1.0, 3.0 * out * out)
+
+
+def bell(x):
+    """`exp(-x**2)`."""
+    return math.exp(-float(x) * x)
+
+
+def root_beyond(x):
+    """`sqrt(x**2 - 1)`."""
+    return math.sqrt(x - 1.0) * math.sqrt(x + 1.0)
+
+
+# Rules of their own: far out what is infinite would be multiplied by nothing, or divided by what is infinite.
+TABLE.scalar(arctan_slope, lambda out, x: -2.0 * x * out * out if out else 0.0)
+TABLE.scalar(cbrt_slope, lambda out, u: -6.0 * u * out * out if out else 0.0)
+TABLE.scalar(bell, lambda out, x: -2.0 * x * out if out else 0.0)
+TABLE.scalar(root_beyond, lambda out, x: quotient(x, out) if out < math.inf else 1.0)
 
 
 def number(x):
@@ -103,14 +132,14 @@ TABLE.scalar(math.cos, lambda out, x: -math.sin(x), points=ANY)
 TABLE.scalar(math.tan, lambda out, x: 1.0 + out * out, points=ANY)
 TABLE.scalar(math.asin, lambda out, x: quotient(1.0, math.sqrt((1.0 - x) * (1.0 + x))), points=INSIDE_ONE)
 TABLE.scalar(math.acos, lambda out, x: quotient(-1.0, math.sqrt((1.0 - x) * (1.0 + x))), points=INSIDE_ONE)
-TABLE.scalar(math.atan, lambda out, x: 1.0 / (1.0 + float(x) * x), points=ANY)
+TABLE.scalar(math.atan, lambda out, x: arctan_slope(x), points=ANY)
 TABLE.scalar(math.sinh, lambda out, x: math.cosh(x), points=ANY)
 TABLE.scalar(math.cosh, lambda out, x: math.sinh(x), points=ANY)
 TABLE.scalar(math.tanh, lambda out, x: 1.0 - out * out, points=ANY)
 TABLE.scalar(math.asinh, lambda out, x: 1.0 / math.hypot(1.0, x), points=ANY)
 TABLE.scalar(
     math.acosh,
-    lambda out, x: quotient(1.0, math.sqrt(x - 1.0) * math.sqrt(x + 1.0)),
+    lambda out, x: quotient(1.0, root_beyond(x)),
     points=points_at(1.3, 2.6, whole=(2,)),
 )
 TABLE.scalar(math.atanh, lambda out, x: 1.0 / ((1.0 - x) * (1.0 + x)), points=INSIDE_ONE)
@@ -121,9 +150,9 @@ TABLE.scalar(math.log2, lambda out, x: 1 / x / LN2, points=POSITIVE)
 TABLE.scalar(math.log10, lambda out, x: 1 / x / LN10, points=POSITIVE)
 TABLE.scalar(math.log1p, lambda out, x: 1.0 / (1.0 + x), points=POSITIVE)
 TABLE.scalar(math.sqrt, lambda out, x: quotient(0.5, out), points=POSITIVE)
-TABLE.scalar(math.cbrt, lambda out, x: quotient(1.0, 3.0 * out * out), points=ANY)
-TABLE.scalar(math.erf, lambda out, x: 2.0 / math.sqrt(math.pi) * math.exp(-float(x) * x), points=ANY)
-TABLE.scalar(math.erfc, lambda out, x: -2.0 / math.sqrt(math.pi) * math.exp(-float(x) * x), points=ANY)
+TABLE.scalar(math.cbrt, lambda out, x: cbrt_slope(out), points=ANY)
+TABLE.scalar(math.erf, lambda out, x: 2.0 / math.sqrt(math.pi) * bell(x), points=ANY)
+TABLE.scalar(math.erfc, lambda out, x: -2.0 / math.sqrt(math.pi) * bell(x), points=ANY)
 TABLE.scalar(math.gamma, lambda out, x: out * digamma(x), points=points_at(0.3, -1.2, 2.6, whole=(3,)))
 TABLE.scalar(math.lgamma, lambda out, x: digamma(x), points=points_at(0.3, -1.2, 2.6, 40.0, whole=(3,)))
 TABLE.scalar(math.degrees, lambda out, x: 180.0 / math.pi, points=ANY)
@@ -145,9 +174,14 @@ TABLE.scalar(math.ulp, lambda out, x: 0.0, points=())
 
 
 def atan2_partials(out, y, x):
-    """`x / r**2` and `-y / r**2`, divided by `r` twice: its square could overflow; NaN at the origin."""
+    """`x / r**2` and `-y / r**2`; NaN at the origin."""
     r = math.hypot(x, y)
-    return quotient(quotient(x, r), r), -quotient(quotient(y, r), r)
+    return by_square(x, r), -by_square(y, r)
+
+
+def by_square(x, r):
+    """`x / r**2`, divided by `r` twice: its square could overflow; 0 where that is infinite."""
+    return 0.0 if math.isinf(r) else quotient(quotient(x, r), r)
 
 
 def fmod_partials(out, x, y):
@@ -308,8 +342,20 @@ def cotangent_of(xs, x_bars):
 
 
 def slopes(xs, r):
-    """`x / r` for each; zeros at `r = 0`."""
-    return [x / r if r else 0.0 for x in map(real_number, xs)]
+    """`x / r` for each; zeros at `r = 0`, and limits where `r` is infinite."""
+    xs = [real_number(x) for x in xs]
+    return far_slopes(xs) if math.isinf(r) else [x / r if r else 0.0 for x in xs]
+
+
+def far_slopes(xs):
+    """The slopes where the length is infinite: the sign of the one infinite number, NaN for several. Of
+    finite numbers, which overflow together, those of a part of them.
+    """
+    count = sum([1 if math.isinf(x) else 0 for x in xs])
+    if not count:
+        parts = [x / 2.0**32 for x in xs]
+        return slopes(parts, math.hypot(*parts))
+    return [0.0 if not math.isinf(x) else math.copysign(1.0, x) if count == 1 else math.nan for x in xs]
 
 
 @TABLE.rrule(

@@ -151,6 +151,12 @@ def test_orders_at_the_pole(name):
 
 
 OTHERS = {  # functions of NumPy, and those with several results or a whole number, with mpmath's
+    "math.atan": (math.atan, mp.atan, {INF: 1, -INF: 1}),
+    "math.asinh": (math.asinh, mp.asinh, {INF: 1, -INF: 1}),
+    "math.acosh": (math.acosh, mp.acosh, {INF: 1}),
+    "math.cbrt": (math.cbrt, lambda x: mp.sign(x) * mp.cbrt(abs(x)), {INF: 1, -INF: 1}),
+    "math.erf": (math.erf, mp.erf, {INF: 1, -INF: 1}),
+    "math.erfc": (math.erfc, mp.erfc, {INF: 1, -INF: 1}),
     "arctan": (np.arctan, mp.atan, {INF: 1, -INF: 1}),
     "arcsinh": (np.arcsinh, mp.asinh, {INF: 1, -INF: 1}),
     "arccosh": (np.arccosh, mp.acosh, {INF: 1}),
@@ -177,7 +183,7 @@ FAR = [(1.0, INF), (INF, 1.0), (-INF, 2.0), (-1.0, -INF), (0.0, INF)]
 
 
 @pytest.mark.parametrize("at", FAR)
-@pytest.mark.parametrize("f", [np.arctan2, np.hypot])
+@pytest.mark.parametrize("f", [np.arctan2, np.hypot, math.atan2, math.hypot])
 def test_slopes_by_two_numbers_far_out(f, at):
     """What they tend to while one grows; their own slopes tend to 0."""
     far = [math.copysign(1e6, x) if math.isinf(x) else x for x in at]
@@ -195,6 +201,34 @@ def test_two_numbers_that_are_infinite_both_have_no_direction():
     xs = np.array([INF, 3.0, 1.0])
     slope = rl.gradient(lambda xs: np.sum(np.hypot(xs, np.array([1.0, 4.0, -INF]))), xs)[0]
     np.testing.assert_allclose(slope, [1.0, 0.6, 0.0])
+
+
+@pytest.mark.parametrize("f", [np.hypot, math.hypot])
+def test_a_size_that_is_too_large_to_be_a_number(f):
+    """Of two numbers that are finite: the slopes are those of the same direction nearer by."""
+    with np.errstate(over="ignore"):
+        slopes = rl.gradient(lambda x, y: f(x, y), 1.5e308, -1.6e308)
+    assert slopes == pytest.approx((1.5 / math.hypot(1.5, 1.6), -1.6 / math.hypot(1.5, 1.6)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("x", "p"), [(2.0, -INF), (0.5, INF), (-0.5, INF), (INF, -INF), (INF, -1.5)])
+@pytest.mark.parametrize("f", [np.power, math.pow, lambda x, p: x**p])
+def test_powers_that_vanish(f, x, p):
+    """All of their slopes do, of both orders, faster than an infinite number grows."""
+    with np.errstate(all="ignore"):
+        assert not np.any(rl.gradient(lambda x, p: f(x, p), x, p))
+        rows = rl.hessian(lambda both: f(both[0], both[1]), np.array([x, p]))
+    assert not rows.any()
+
+
+def test_three_numbers_far_out():
+    """The one that is infinite has a slope; `math.dist` goes the same way, and of two there is none."""
+    assert rl.gradient(lambda x, y, z: math.hypot(x, y, z), 1.0, -INF, 2.0) == (0.0, -1.0, 0.0)
+    np.testing.assert_array_equal(
+        rl.gradient(lambda q: math.dist([1.0, 2.0], q), np.array([INF, 5.0]))[0], [1, 0]
+    )
+    assert np.isnan(rl.gradient(lambda x, y, z: math.hypot(x, y, z), 1.0, -INF, INF)[1:]).all()
+    assert np.isnan(rl.gradient(lambda x: math.lgamma(x), -INF)[0])  # which has poles all the way
 
 
 def test_a_loss_far_out():
