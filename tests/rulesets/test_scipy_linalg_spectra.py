@@ -62,7 +62,7 @@ CALLS = [
     call("eigvals", linalg.eigvals, G),
     call("eigvals complex", linalg.eigvals, G + 0.3j * G.T),
     call("eig", lambda a: signed(*linalg.eig(a)), G),
-    call("eig complex", lambda a: without_phases(*linalg.eig(a)), Z),
+    call("eig complex", lambda a: without_phases(*linalg.eig(a)), Z + np.diag([0.0, 4.0, -5.0])),
 ]
 
 if takes_stacks():
