@@ -278,7 +278,8 @@ def test_functions_are_listed_under_the_names_by_which_they_are_imported(capsys)
     """SciPy's are not among Python's own: what is listed can be typed. Methods go by the names of classes."""
     pytest.importorskip("scipy")
     assert cli.main(["rules", "--format", "json"]) == 0
-    targets = {rule["target"] for rule in json.loads(capsys.readouterr().out)}
+    listed = json.loads(capsys.readouterr().out)
+    targets = {rule["target"] for rule in listed if rule["built_in"]}  # other tests may have left some
     assert {"scipy.special.erf", "scipy.linalg.expm", "scipy.fft.fft", "len", "ndarray.sum"} <= targets
     assert {"np.bartlett", "copy.deepcopy", "collections.deque", "rulelab.checkpointed"} <= targets
     assert sorted(name for name in targets if "." not in name and not hasattr(builtins, name)) == []
