@@ -143,6 +143,7 @@ import gc, tracemalloc
 for _ in range(20):
     panel = %rule_lab mse mse_cr --at y, yh
     display(panel)
+    assert panel.widget.children  # and not its tables
     panel.close()
 del panel
 for _ in range(3):
