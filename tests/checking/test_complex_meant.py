@@ -203,26 +203,3 @@ def f_rrule(a, b):
     return np.vdot(a, b), lambda y_bar: (rl.NoTangent(), {first}, y_bar * a)
 '''
     assert judged(text).verdict == verdict
-
-
-SPECTRUM = """
-def f(x, window):
-    return np.abs(np.fft.fft(x * window)) ** 2 / len(x)
-
-
-@rl.rrule_for(f, registry=registry)
-def f_rrule(x, window):
-    spectrum = np.fft.fft(x * window)
-
-    def back(y_bar):
-        bar = {} * np.fft.ifft(y_bar * spectrum).real
-        return rl.NoTangent(), bar * window, bar * x
-
-    return (spectrum * spectrum.conj()).real / len(x), back
-"""
-
-
-def test_a_rule_of_a_spectrum_that_takes_real_parts_is_for_real_signals():
-    """Where the function says nothing else."""
-    assert judged(SPECTRUM.format("2")).verdict == "right"
-    assert judged(SPECTRUM.format("1")).verdict == "wrong"

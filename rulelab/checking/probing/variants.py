@@ -121,23 +121,8 @@ def _with_a_fraction(x: Any) -> Any:
 
 
 def mentions_complex(subject: Subject) -> bool:
-    """Whether the code of the function or of its rule has words for complex numbers, not only to take their
-    real parts after a Fourier transform.
-    """
-    if is_of_real_signals(subject):
-        return False
+    """Whether the code of the function or of its rule has words for complex numbers."""
     return speaks_of_complex((*subject.codes, *subject.helpers)) or takes_size_of_overlap(subject.primal)
-
-
-def is_of_real_signals(subject: Subject) -> bool:
-    """Whether a function does nothing that speaks of complex numbers but take a Fourier transform, and its
-    rule takes real parts: it is for real numbers, if the docstring does not say otherwise.
-    """
-    takes_real = any("real" in code.co_names for code in subject.rule_codes)
-    if not takes_real or not may_be_spectra(subject) or "complex" in (subject.primal.__doc__ or "").lower():
-        return False
-    codes = (*codes_of(subject.primal), *helper_codes(subject.primal))
-    return not speaks_of_complex(codes, but=("fft",))
 
 
 def is_called_complex_by_rule(subject: Subject) -> bool:

@@ -24,21 +24,20 @@ _WORDS_OF_COMPLEX = frozenset(
 """`vdot` is none of them: it is also the shortest way to the inner product of two real matrices."""
 
 
-def speaks_of_complex(codes: Iterable[types.CodeType], but: Iterable[str] = ()) -> bool:
-    """Whether some code has words for complex numbers `but` these, or one of them. A function that its author
-    has called `angle` is no `np.angle`, nor is what an object has of that name, `pose.angle`.
+def speaks_of_complex(codes: Iterable[types.CodeType]) -> bool:
+    """Whether some code has words for complex numbers, or one of them. A function that its author has called
+    `angle` is no `np.angle`, nor is what an object has of that name, `pose.angle`.
 
     >>> one, other = lambda pose: np.cos(pose.angle), lambda z: np.cos(np.angle(z))
     >>> speaks_of_complex([one.__code__]), speaks_of_complex([other.__code__])
     (False, True)
     """
     codes = tuple(codes)
-    words = _WORDS_OF_COMPLEX.difference(but)
-    own = words.intersection(code.co_name for code in codes)
+    own = _WORDS_OF_COMPLEX.intersection(code.co_name for code in codes)
     return any(
         any(isinstance(constant, complex) for constant in code.co_consts)
-        or not words.isdisjoint(code.co_names)
-        and not words.isdisjoint(_names_of_others(code, own))
+        or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names)
+        and not _WORDS_OF_COMPLEX.isdisjoint(_names_of_others(code, own))
         for code in codes
     )
 
