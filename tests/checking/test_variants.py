@@ -52,6 +52,9 @@ def test_whole_numbers_know_their_floats():
     assert np.array_equal(whole.inputs[0], whole.floats[0]) and whole.floats[0].dtype == float
     assert not np.any(np.abs(floats.inputs[0]) == 1)
     assert np.mean(in_floats(Point((np.array([2.0, -2.0, 3.0]),))).inputs[0]) % 1 != 0  # nor a mean of them
+    for largest in range(2, 200):  # each is moved by one, not by a factor that is rounded
+        moved = in_floats(Point((np.array([-1.0, largest - 1.0]),))).inputs[0]
+        assert np.all(moved % 1 == 0) and np.sum(moved) % 2 == 1
     assert in_whole_numbers(Point((np.arange(3),))) is None
 
 

@@ -671,8 +671,7 @@ def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[t
     where that is not wanted."""
     lines: set[tuple[types.CodeType, int]] = set()
     watched = frozenset(subject.codes if wanted else ())
-    before = sys.gettrace()
-    if before is not None or not watched:
+    if sys.gettrace() is not None or not watched:
         yield lines
         return
 
@@ -684,9 +683,17 @@ def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[t
     def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
         return in_function if frame.f_code in watched else None
 
+    with _traced(at_call):
+        yield lines
+
+
+@contextlib.contextmanager
+def _traced(at_call: Callable[[types.FrameType, str, Any], Any]) -> Iterator[None]:
+    """Calls within are told to `at_call`, and after that to whom they were told before."""
+    before = sys.gettrace()
     sys.settrace(at_call)
     try:
-        yield lines
+        yield
     finally:
         sys.settrace(before)
 
@@ -703,8 +710,8 @@ def watched_steps(
     or coverage holds the hook.
     """
     steps: set[tuple[types.CodeType, int]] = set()
-    before, left = sys.gettrace(), itertools.count(MOST_STEPS, -1)
-    if before is not None:
+    left = itertools.count(MOST_STEPS, -1)
+    if sys.gettrace() is not None:
         yield steps
         return
 
@@ -722,8 +729,5 @@ def watched_steps(
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return in_function
 
-    sys.settrace(at_call)
-    try:
+    with _traced(at_call):
         yield steps
-    finally:
-        sys.settrace(before)

@@ -82,7 +82,8 @@ def _further_from_zero(vector: np.ndarray) -> np.ndarray:
             last = max(last + 1.0, abs(found[i]))
             found[i] = sign * last
     if vector.size > 1 and np.sum(found) % vector.size == 0:
-        found[np.argmax(np.abs(found))] *= 1.0 + 1.0 / np.max(np.abs(found))
+        furthest = np.argmax(np.abs(found))
+        found[furthest] += np.sign(found[furthest])
     return found
 
 

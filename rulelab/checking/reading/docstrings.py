@@ -81,6 +81,11 @@ def _doc_of(f: Any) -> str:
     """
     code, doc = getattr(f, "__code__", None), getattr(f, "__doc__", None) or ""
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
+    return _by_names(doc, names)
+
+
+@functools.lru_cache(1024)  # each reader of a docstring asks for it
+def _by_names(doc: str, names: tuple[str, ...]) -> str:
     first = _OWN_LINE.search(doc)
     if first is not None and len(names) > 1 and first[1] in names:
         name = rf"(?:{'|'.join(map(re.escape, names))})"
