@@ -131,7 +131,7 @@ class Judge(PlanJudge):
             "each case by itself is proved, but "
             f"{self.took_more('zeros, ones, ties and the borders between cases')}"
         )
-        self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, unseen)))
+        self.hand_over(dataclasses.replace(proved, verdict=Undecided(digits, unseen), cells=()))
         whole = WorkLimit(BORDER_SHARE * self.time_limit)
         verdict = proved.verdict
         caveats: list[Caveat] = []
@@ -153,7 +153,10 @@ class Judge(PlanJudge):
             if borders.exceptions and " but not at " not in verdict.scope:
                 verdict = except_at(verdict, borders.exceptions)
         warnings = (*caveats, *proved.warnings)
-        return self.say(verdict, proved.cells, (*proved.notes, *dict.fromkeys(notes)), warnings)
+        notes = [*proved.notes, *dict.fromkeys(notes)]
+        # Formulas may take longer than all that went before: a proof does not hang on them.
+        self.hand_over(self.make(verdict, (), (*notes, self.took_more("no formula is shown: it")), warnings))
+        return self.say(verdict, proved.cells, notes, warnings)
 
     def admits(self, proof):
         """Which points are asked of a proof: those in its domain that lie in none of the guards left out."""

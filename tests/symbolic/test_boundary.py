@@ -78,10 +78,10 @@ OTHERWISE = {
         "SINGULAR_AT",
         "x = 0",
         cube,
-        {},
+        {"at": 0.7},
         lambda b, y, x: 3 * b * np.float64(y) / np.float64(x),
     ),
-    "sinc": ("SINGULAR_AT", "x = 0", sinc, {}, lambda b, y, x: b * (np.cos(x) - y) / np.float64(x)),
+    "sinc": ("SINGULAR_AT", "x = 0", sinc, {"at": 0.7}, lambda b, y, x: b * (np.cos(x) - y) / np.float64(x)),
     "every maximum in full": (
         "NOT_A_SUBGRADIENT",
         "a = [0, 0, 0]",
@@ -124,7 +124,7 @@ OTHERWISE = {
         {},
         lambda b, y, x: b * (0.5 / y if y > 0 else 0.0),
     ),
-    "nan for a norm": ("SINGULAR_AT", "a = [0, 0]", norm, {}, lambda b, y, a: b * a / y),
+    "nan for a norm": ("SINGULAR_AT", "a = [0, 0, 0]", norm, {"at": THREE}, lambda b, y, a: b * a / y),
     "products divided by an entry": (
         "SINGULAR_AT",
         "a = [0, 0, 0]",
@@ -309,12 +309,28 @@ def test_a_proof_that_is_cut_in_the_walk_is_none(monkeypatch):
     def cut_before_the_end(job, time_limit, stop=None, heard=None):
         reports = []
         job(reports.append)
-        return worker.Outcome(reports[-2], True)
+        return worker.Outcome(reports[-3], True)
 
     monkeypatch.setattr(worker, "run", cut_before_the_end)
     report = judge(relu, lambda b, y, x: b * (x > 0))
     assert isinstance(report.verdict, Undecided)
     assert "zeros, ones, ties and the borders between cases took more than" in report.verdict.why
+
+
+def test_a_proof_that_is_cut_while_its_formulas_are_made_is_one_without_them(monkeypatch):
+    """They may take longer than all that went before, and are for people to read."""
+
+    def cut_at_the_formulas(job, time_limit, stop=None, heard=None):
+        reports = []
+        job(reports.append)
+        return worker.Outcome(reports[-2], True)
+
+    whole = judge(relu, lambda b, y, x: b * (x > 0))
+    monkeypatch.setattr(worker, "run", cut_at_the_formulas)
+    report = judge(relu, lambda b, y, x: b * (x > 0))
+    assert isinstance(report.verdict, Proved) and report.verdict == whole.verdict
+    assert whole.cells and not report.cells
+    assert "no formula is shown: it took more than 5 s" in report.notes and not whole.notes
 
 
 @pytest.mark.every(11)
