@@ -127,3 +127,14 @@ def test_what_doubles_in_each_round_is_ended_before_it_fills_the_memory(monkeypa
     monkeypatch.setattr(endless, "MOST_MORE", 50_000)
     with pytest.raises(EndlessError), brought_to_an_end(doubled):
         doubled([np.zeros(1000)])
+
+
+def test_what_raises_just_before_its_end_raises_that_alone():
+    """The code that leaves a `with` is called while lines are still counted; none of it is the function's."""
+
+    def raised():
+        raise MemoryError
+
+    for most in range(12):
+        with pytest.raises((MemoryError, EndlessError)), brought_to_an_end(raised, most):
+            raised()

@@ -151,10 +151,12 @@ def _counter(filenames: frozenset[str], left: int) -> Callable:
 
     def count(frame: types.FrameType, event: str, arg: Any) -> Callable | None:
         nonlocal left
+        if frame.f_code.co_filename not in filenames:
+            return None  # what leaves the `with` is called, too: nothing may be raised there
         left -= 1
         if left < 0 or (not left % _EACH and _peak_of_memory() > most_memory):
             raise _TooManyLinesError
-        return count if frame.f_code.co_filename in filenames else None
+        return count
 
     return count
 
