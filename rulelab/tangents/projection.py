@@ -236,8 +236,8 @@ class _ToStructure(ProjectTo):
                 return x_bar
             if is_mapping(given):
                 return make(self.cls, entries_of(x_bar))
-        elif is_mapping(type(x_bar)) and not is_sequence(self.cls):
-            return make(self.cls, {key: entry for key, entry in x_bar.items() if entry is not None})
+        elif isinstance(x_bar, FieldGradients) or (is_mapping(type(x_bar)) and not is_sequence(self.cls)):
+            return make(self.cls, {key: entry for key, entry in parts(x_bar).items() if entry is not None})
         elif is_raw(x_bar) and (is_sequence(self.cls) or type(x_bar) is self.cls):
             return from_raw(x_bar)
         elif is_raw(x_bar) and is_namedtuple(self.cls) and len(x_bar) == len(self.cls._fields):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.errors import RuleDtypeError, RuleShapeError
 from rulelab.tangents.projection import (
     ProjectTo,
@@ -115,6 +116,30 @@ def test_structures_part_by_part():
     for x, bad in [((1.0,), (1.0, 2.0)), ({"a": 1.0}, {"b": 1.0}), ([1.0, 2.0], np.ones(3))]:
         with pytest.raises(RuleShapeError):
             project(x, bad)
+
+
+def test_a_rule_may_hand_on_the_gradient_of_an_object():
+    """As `rl.pullback` returns it, with None where nothing flowed."""
+
+    @dataclasses.dataclass
+    class Line:
+        slope: float
+        start: float
+
+    def value(line, x):
+        return line.slope * x
+
+    def twice(line, x):
+        return 2 * value(line, x)
+
+    @rl.rrule_for(twice)
+    def twice_rule(line, x):
+        y, back = rl.pullback(value, line, x)
+        return 2 * y, lambda y_bar: (rl.NoTangent(), *back(2 * y_bar))
+
+    line_bar, x_bar = rl.gradient(twice, Line(3.0, 1.0), 5.0)
+    assert (line_bar.slope, line_bar.start, x_bar) == (10.0, None, 6.0)
+    assert rl.rule_check(twice, Line(3.0, 1.0), 5.0).verdict == "right"
 
 
 def test_an_object_that_holds_itself():
