@@ -287,6 +287,8 @@ class Guesser:
         finite, empty = list(filter(is_finite, values)), [y for y in values if not to_vec(y)[0].size]
         positive = self._finite([revalued(drawn[0], np.abs)])
         most = len(finite) >= 2 and len(finite) + len(empty) >= 3
+        if most and any((kind.low, kind.high) == (-1.0, 1.0) for kind in kinds):  # not by the luck of signs
+            most = any(True for _ in self._finite([revalued(drawn[0], _below_zero)]))
         return most and len({is_complex(y) for y in (*finite, *positive)}) == 1
 
     def makes_one_number(self, kinds: Kinds) -> bool:
@@ -495,6 +497,10 @@ def _numbers_annotated(note: Any) -> Kind | None:
         return None
     parts = tuple((str(i), Kind("number" if part is float else "integer")) for i, part in enumerate(of))
     return Kind("object", made=tuple, parts=parts, is_asked=True)
+
+
+def _below_zero(x: np.ndarray) -> np.ndarray:
+    return -np.abs(x)
 
 
 def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:

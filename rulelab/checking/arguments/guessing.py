@@ -37,6 +37,7 @@ from .broadcasting import (
     of_vectors_apart,
     with_vectors,
 )
+from .by_trying import kinds_by_trying
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found, of_signs
 from .kind_search import Search, floats_of
 from .lengths import (
@@ -50,6 +51,7 @@ from .lengths import (
     with_larger,
     with_rows,
 )
+from .wider import of_wider_intervals
 
 MOVES = 3
 """Whole numbers at which a rule is asked whether it has a cotangent for them."""
@@ -75,7 +77,13 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
         with contextlib.suppress(NoInputsError):
             return _kinds_heeded(guesser, several)
         guesser.iterated = None
-    return _kinds_heeded(guesser, several)
+    try:
+        return _kinds_heeded(guesser, several)
+    except NoInputsError:
+        kinds = kinds_by_trying(guesser)
+        if kinds is None:
+            raise
+        return Found((kinds,))
 
 
 def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
@@ -118,6 +126,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     with guesser.undisturbed():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
         apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
+        apart = (*apart, *of_wider_intervals(guesser, kinds[:1]))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 
 

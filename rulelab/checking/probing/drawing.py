@@ -78,7 +78,7 @@ def draw(
     if kind.made is not None:
         parts = dict(kind.parts)
         if (kind.low, kind.high) != (-math.inf, math.inf):  # that of the whole is that of its parts
-            parts = {n: dataclasses.replace(part, low=kind.low, high=kind.high) for n, part in kind.parts}
+            parts = {n: _between(part, kind.low, kind.high) for n, part in kind.parts}
         drawn_parts = {name: draw(part, rng, size, scale, lengths) for name, part in parts.items()}
         if kind.made in (list, tuple):
             return kind.made(drawn_parts.values())
@@ -132,6 +132,12 @@ def draw(
     if kind.form == "number":
         return drawn.item()
     return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _between(kind: Kind, low: float, high: float) -> Kind:
+    """The kind over an interval; whole numbers, which are mostly places, stay as they are."""
+    is_whole = kind.form in ("integer", "indices", "mask", "flags", "axis", "option")
+    return kind if is_whole else dataclasses.replace(kind, low=low, high=high)
 
 
 def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:

@@ -297,7 +297,7 @@ def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(forms)) or None
 
 
-NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0), (1.0, math.inf), (-1.0, 1.0), (0.0, 0.25))
+NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (-1.0, 1.0), (0.0, 1.0), (1.0, math.inf), (0.0, 0.25))
 """The intervals that are tried in turn where a function refuses the numbers it is given."""
 
 

@@ -1,0 +1,386 @@
+"""Kinds of arguments that are found by trying, where nothing that is read tells them: objects of the author's
+classes, lists of pairs, indices. How far a function comes before it raises says which are likelier.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import contextlib
+import dataclasses
+import itertools
+import sys
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...annotations import signature_of_callable
+from ..calling.endless import brought_to_an_end
+from ..calling.plain_calls import plainly
+from ..calling.subjects import codes_of, helper_codes
+from ..probing.drawing import draw_all
+from ..reading.kinds import AS_LIST, SQUARE, Kind
+from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
+from ..reading.shapes_read import sequence
+from ..reading.texts import attributes_read
+from .guesser import Guesser, Kinds, is_finite
+
+MOST_TRIES = 1500
+"""Calls of a function that a search may take."""
+MOST_STEPS = 5_000
+"""Steps of the code of one call."""
+MOST_OBJECTS = 40
+"""Kinds that are tried of the objects of one class."""
+FEW, OF_OBJECTS = 8, 40
+"""Kinds of each of two parameters that are tried together, and of objects."""
+MOST_TOGETHER = 3
+"""Axes that are told apart from the others together."""
+DEEPEST = 3
+"""Classes within classes whose objects are made."""
+
+
+def kinds_by_trying(guesser: Guesser) -> Kinds | None:
+    """Kinds that a function takes, and for which its rule runs if it does for any of them; None where none
+    are found, or a debugger watches the code.
+
+    All arrays are as long as each other at first, so that products and sums of them fit. Then the axes are
+    told apart that may have lengths of their own.
+    """
+    if sys.gettrace() is not None or guesser.bound or not guesser.names:
+        return None
+    with guesser.undisturbed():
+        found = _Search(guesser).found()
+        alike = None if found is None else _in_domain(guesser, found)
+        return None if alike is None else _with_axes_apart(guesser, alike)
+
+
+def _in_domain(guesser: Guesser, kinds: Kinds) -> Kinds | None:
+    """The same kinds over the first interval at which the function mostly has a value."""
+    with contextlib.suppress(Exception):
+        return next(filter(guesser.takes, narrowed(kinds)), None)
+    return None
+
+
+# -- what is tried -------------------------------------------------------------------------------------------
+
+_NUMBER, _VECTOR = Kind("number"), Kind("vector", dims=("n",))
+_MATRIX = Kind("matrix", dims=("n", "n"))
+_IN_OBJECTS = (_NUMBER, _VECTOR, _MATRIX)
+
+
+def _whole(number: int) -> Kind:
+    return Kind("integer", number, number + 1)
+
+
+def _places(count: int, *more: Kind) -> Kind:
+    """A list of tuples of so many places below three, all of them others, as edges have, and of more."""
+    rows = ([_whole((row + place) % 3) for place in range(count)] for row in range(3))
+    return sequence(list, [sequence(tuple, [*row, *more]) for row in rows])
+
+
+def _tuples(count: int, kind: Kind) -> Kind:
+    return sequence(tuple, [kind] * count)
+
+
+_ANYTHING = (
+    _NUMBER,
+    _VECTOR,
+    _MATRIX,
+    Kind("indices", dims=("n", "n")),
+    Kind("integer"),
+    Kind("indices", dims=("n", "n"), dtype=AS_LIST),
+    sequence(list, [_MATRIX] * 3),
+    sequence(list, [_VECTOR] * 3),
+    sequence(list, [_tuples(2, _NUMBER)] * 3),
+    Kind("list"),
+    *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
+    *(Kind("vector", dims=(length,)) for length in (2, 3, 4, "3*n")),
+    *(_tuples(count, _NUMBER) for count in (2, 3, 4)),
+    *(_tuples(count, _VECTOR) for count in (2, 3)),
+    *(Kind("indices", dims=("m", corners, "n")) for corners in (2, 3)),
+    *(_places(corners) for corners in (2, 3)),
+    _places(2, _NUMBER),
+    sequence(list, [_tuples(3, _NUMBER)] * 3),
+    *(sequence(tuple, map(_whole, range(count))) for count in (2, 3, 4)),
+    Kind("positive definite", dims=("n", "n")),
+    Kind("array", dims=("n", "n", "n")),
+    Kind("integer", dims=("n",)),
+)
+
+
+def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
+    """What is tried for each parameter, likely ones first."""
+    notes, read = _notes_of(guesser.target), attributes_read(guesser.target)
+    usual = choices_of(guesser.names, None, guesser.domain, guesser.used)
+    every: list[tuple[Kind, ...]] = []
+    for name, likely in zip(guesser.names, usual):
+        bounds = guesser.domain.get(name, Kind())
+        if bounds.is_asked:
+            every.append((bounds,))
+            continue
+        classes = _classes_with(guesser.target, read.get(name, ()))
+        made = [*_of_note(notes.get(name), DEEPEST), *(k for cls in classes for k in _objects(cls, DEEPEST))]
+        kinds = dict.fromkeys((*made, *(() if read.get(name) else _ANYTHING), *likely[:FEW]))
+        every.append(tuple(_within(kind, bounds) for kind in kinds))
+    return every
+
+
+def _within(kind: Kind, bounds: Kind) -> Kind:
+    """The kind with numbers between these bounds."""
+    if kind.form not in ("number", "vector", "matrix", "list", "array"):
+        return kind
+    return dataclasses.replace(kind, low=max(kind.low, bounds.low), high=min(kind.high, bounds.high))
+
+
+def _notes_of(f: Any) -> Mapping[str, Any]:
+    """The annotations of a function, or of what makes the objects of a class; none where they say nothing."""
+    try:
+        return typing.get_type_hints(f)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return {}
+
+
+def _classes_with(f: Any, attributes: Sequence[str]) -> list[type]:
+    """The author's classes whose objects have these attributes."""
+    if not attributes:
+        return []
+    space = getattr(f, "__globals__", {})
+    classes = dict.fromkeys(cls for cls in space.values() if isinstance(cls, type))
+    return [cls for cls in classes if {*attributes} <= {*fields_of(cls), *_parameters(cls)}]
+
+
+def _parameters(cls: type) -> tuple[str, ...]:
+    """The names with which the objects of a class are made that cannot be left out."""
+    try:
+        made_with = signature_of_callable(cls).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in made_with):
+        return ()
+    return tuple(p.name for p in made_with if p.default is p.empty)
+
+
+def _objects(cls: type, depth: int, number: int = 0) -> tuple[Kind, ...]:
+    """The objects of a class, made of numbers, arrays, lists and such objects; of whole numbers that one of
+    them has, another has others."""
+    names = _parameters(cls)
+    if not names or depth == 0:
+        return ()
+    notes = _notes_of(cls) or _notes_of(getattr(cls, "__init__", None))
+    whole = itertools.count(number)
+    choices = [
+        (_whole(next(whole) % 3),)
+        if notes.get(name) is int
+        else tuple(_of_note(notes.get(name), depth - 1))
+        or (_IN_OBJECTS if notes.get(name, Any) is Any else ())
+        for name in names
+    ]
+    mixed = itertools.islice(likeliest_first(choices), MOST_OBJECTS) if all(choices) else ()
+    return tuple(Kind("object", made=cls, parts=tuple(zip(names, parts))) for parts in mixed)
+
+
+_LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
+
+
+def _of_note(note: Any, depth: int, number: int = 0) -> tuple[Kind, ...]:
+    """The kinds that an annotation means; none where it says nothing of them."""
+    if note in _PLAIN:
+        return _PLAIN[note]
+    origin, of = typing.get_origin(note), typing.get_args(note)
+    if origin is np.ndarray:
+        return _PLAIN[np.ndarray]
+    if origin in (typing.Union, types.UnionType):
+        return tuple(kind for one in of for kind in _of_note(one, depth, number))
+    if origin in _LISTS and len(of) == 1:
+        each = [_of_note(of[0], depth, row) for row in range(3)]
+        return tuple(sequence(list, alike) for alike in zip(*each))
+    if origin is tuple and of[1:] == (Ellipsis,):
+        return tuple(_tuples(3, kind) for kind in _of_note(of[0], depth, number))
+    if origin is tuple and of:
+        mixed = likeliest_first([_of_note(one, depth, number + place) for place, one in enumerate(of)])
+        return tuple(sequence(tuple, parts) for parts in itertools.islice(mixed, MOST_OBJECTS))
+    return _objects(note, depth, number) if isinstance(note, type) and _is_own(note) else ()
+
+
+def _is_own(cls: type) -> bool:
+    """Whether a class is an author's own, and none of Python's or NumPy's."""
+    return cls.__module__ not in ("builtins", "typing", "collections.abc") and not issubclass(cls, np.generic)
+
+
+_PLAIN: Mapping[Any, tuple[Kind, ...]] = {
+    float: (_NUMBER,),
+    int: (Kind("integer"),),
+    complex: (Kind("number", dtype="complex128"),),
+    np.ndarray: (_VECTOR, _MATRIX, Kind("array", dims=("n", "n", "n"))),
+}
+
+
+# -- the search ----------------------------------------------------------------------------------------------
+
+
+class _Search:
+    """The search for kinds that a function takes: one parameter after the other, then two together."""
+
+    def __init__(self, guesser: Guesser) -> None:
+        self.guesser, self.tries = guesser, 0
+        self.seen: dict[Kinds, tuple[bool, int]] = {}
+        self.choices = _choices(guesser)
+        self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
+
+    def found(self) -> Kinds | None:
+        if not all(self.choices):
+            return None
+        best = tuple(likely[0] for likely in self.choices)
+        while not self.reached(best)[0]:
+            before = self.reached(best)
+            for i, likely in enumerate(self.choices):
+                best = self._better(best, (((i, kind),) for kind in likely))
+            if self.reached(best) == before:
+                furthest = [self._furthest(best, i) for i in range(len(best))]
+                for (i, ones), (j, others) in itertools.combinations(enumerate(furthest), 2):
+                    both = itertools.product(ones, others)
+                    best = self._better(best, (((i, one), (j, other)) for one, other in both))
+            if self.reached(best) == before or self.is_over():
+                break
+        return self._likeliest(best) if self.reached(best)[0] else None
+
+    def _likeliest(self, best: Kinds) -> Kinds:
+        """Of the kinds that the function takes, and differ from these in one parameter, those for which the
+        rule was written, it seems.
+        """
+        for i, likely in enumerate(self.choices):
+            others = ((*best[:i], kind, *best[i + 1 :]) for kind in likely)
+            taken = [kinds for kinds in others if self.reached(kinds)[0]]
+            best = max((best, *taken), key=self._standing)
+        return best
+
+    def _standing(self, kinds: Kinds) -> tuple[bool, bool, int]:
+        return _standing(self.guesser, _in_domain(self.guesser, kinds) or kinds)
+
+    def _furthest(self, best: Kinds, i: int) -> list[Kind]:
+        """The kinds of a parameter with which the function comes furthest, the likeliest first."""
+        likely = sorted(self.choices[i], key=lambda k: -self.reached((*best[:i], k, *best[i + 1 :]))[1])
+        return likely[: FEW if likely[0].made is None else OF_OBJECTS]
+
+    def is_over(self) -> bool:
+        return self.tries >= MOST_TRIES or self.guesser.end.is_over()
+
+    def _better(self, best: Kinds, changes: Iterator[tuple[tuple[int, Kind], ...]]) -> Kinds:
+        """The first with which the function comes furthest."""
+        for change in changes:
+            if self.reached(best)[0] or self.is_over():
+                break
+            other = list(best)
+            for i, kind in change:
+                other[i] = kind
+            best = max(best, tuple(other), key=self.reached)
+        return best
+
+    def reached(self, kinds: Kinds) -> tuple[bool, int]:
+        """Whether the function has a value with arguments of these kinds, and how many steps of its code it
+        has come."""
+        if kinds not in self.seen:
+            self.tries += 1
+            self.seen[kinds] = self._reached(kinds)
+        return self.seen[kinds]
+
+    def _reached(self, kinds: Kinds) -> tuple[bool, int]:
+        steps: set[tuple[types.CodeType, int]] = set()
+        guesser = self.guesser
+        try:
+            args = guesser.related.put_right(draw_all(kinds, np.random.default_rng(0)))
+            with brought_to_an_end(guesser.target), _noted(self.wanted, steps):
+                plainly(guesser.f, args, guesser.kwargs)
+        except (Exception, _TooManyStepsError):
+            return False, len(steps)
+        return _in_domain(guesser, kinds) is not None, len(steps)
+
+
+class _TooManyStepsError(BaseException):
+    """A call that has taken too many steps; the function may catch any Exception."""
+
+
+@contextlib.contextmanager
+def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, int]]) -> Iterator[None]:
+    """Notes which steps of some code run."""
+    before, left = sys.gettrace(), itertools.count(MOST_STEPS, -1)
+
+    def in_function(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if event == "opcode":
+            steps.add((frame.f_code, frame.f_lasti))
+            if next(left) <= 0:
+                raise _TooManyStepsError
+        return in_function
+
+    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if frame.f_code not in wanted:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return in_function
+
+    sys.settrace(at_call)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+# -- lengths -------------------------------------------------------------------------------------------------
+
+
+def _with_axes_apart(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with letters of their own for the axes that may have other lengths than the rest, alone or
+    together. Where a rule runs for arrays that are all as long as each other, or is right for these, it has
+    to for the others.
+    """
+    known = _standing(guesser, kinds)
+    for letter in _LETTERS:
+        axes, together = _axes(kinds), range(1, MOST_TOGETHER + 1)
+        chosen = (those for count in together for those in itertools.combinations(range(axes), count))
+        apart = (_with_letter(kinds, frozenset(those), letter) for those in chosen if len(those) < axes)
+        other = next((one for one in apart if _standing(guesser, one) >= known), None)
+        if other is None:
+            break
+        kinds = other
+    return kinds
+
+
+_LETTERS = "mpqrstuv"
+
+
+def _standing(guesser: Guesser, kinds: Kinds) -> tuple[bool, bool, int]:
+    """Whether a function has a value for such arguments, whether its rule runs, and how many of its
+    cotangents are right: most are of a wrong rule, too, where it is written for such arguments.
+    """
+    drawn = [guesser.draw(kinds, number) for number in (0, 1)]
+    try:
+        has_value = all(is_finite(guesser.value(args)) for args in drawn)
+    except Exception:
+        return False, False, 0
+    runs = has_value and all(map(guesser.rule_runs, drawn))
+    return has_value, runs, min(map(guesser.right_cotangents, drawn)) if runs else 0
+
+
+def _axes(kinds: Kinds) -> int:
+    """How many axes there are that are all equally long."""
+    numbers = itertools.count()
+    for kind in kinds:
+        _renamed(kind, numbers, frozenset(), "")
+    return next(numbers)
+
+
+def _with_letter(kinds: Kinds, those: frozenset[int], letter: str) -> Kinds:
+    numbers = itertools.count()
+    return tuple(_renamed(kind, numbers, those, letter) for kind in kinds)
+
+
+def _renamed(kind: Kind, numbers: Iterator[int], those: frozenset[int], letter: str) -> Kind:
+    """The kind with another letter for those of its axes, which are numbered through all kinds."""
+    parts = tuple((name, _renamed(part, numbers, those, letter)) for name, part in kind.parts)
+    if kind.form in SQUARE:
+        is_one = bool(kind.dims) and next(numbers) in those
+        return dataclasses.replace(kind, parts=parts, dims=(letter, letter) if is_one else kind.dims)
+    dims = tuple(letter if d == "n" and next(numbers) in those else d for d in kind.dims)
+    return dataclasses.replace(kind, parts=parts, dims=dims)

@@ -1,0 +1,240 @@
+"""Arguments that no text tells: they are found by how far the function comes with them."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.checking import NoInputsError, rule_check
+
+from .rules import registry_with
+
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+NO = rl.NoTangent()
+
+
+def verdict(f, rule):
+    return rule_check(f, registry=registry_with(f, rule)).verdict
+
+
+class Controller:
+    def __init__(self, gain, reset):
+        self.gain, self.reset = gain, reset
+
+
+def output(controller, error, total):
+    return controller.gain * error + controller.reset * total
+
+
+def output_with(reset):
+    def rule(controller, error, total):
+        def back(y_bar):
+            bar = rl.Tangent(Controller, gain=y_bar * error, reset=reset * y_bar * total)
+            return NO, bar, y_bar * controller.gain, y_bar * controller.reset
+
+        return output(controller, error, total), back
+
+    return rule
+
+
+@dataclasses.dataclass
+class Layer:
+    weight: np.ndarray
+    bias: np.ndarray
+
+
+@dataclasses.dataclass
+class Net:
+    layers: list[Layer]
+    scale: float
+
+
+def apply(net: Net, x: np.ndarray) -> np.ndarray:
+    for layer in net.layers:
+        x = np.sin(layer.weight @ x + layer.bias)
+    return net.scale * x
+
+
+def apply_with(slope):
+    def rule(net, x):
+        inputs, sums = [], []
+        for layer in net.layers:
+            inputs.append(x)
+            sums.append(layer.weight @ x + layer.bias)
+            x = np.sin(sums[-1])
+
+        def back(y_bar):
+            scale_bar, x_bar, bars = x @ y_bar, net.scale * y_bar, []
+            for layer, before, inner in zip(net.layers[::-1], inputs[::-1], sums[::-1]):
+                bar = x_bar * slope(inner)
+                bars.append(rl.Tangent(Layer, weight=np.outer(bar, before), bias=bar))
+                x_bar = layer.weight.T @ bar
+            return NO, rl.Tangent(Net, layers=bars[::-1], scale=scale_bar), x_bar
+
+        return net.scale * x, back
+
+    return rule
+
+
+def present_value(flows, rate):
+    return sum(amount / (1 + rate) ** time for time, amount in flows)
+
+
+def present_value_with(factor):
+    def rule(flows, rate):
+        def back(y_bar):
+            bars = [
+                (-y_bar * a * math.log1p(rate) / (1 + rate) ** t, y_bar / (1 + rate) ** t) for t, a in flows
+            ]
+            slope = sum(-factor * t * a / (1 + rate) ** (t + 1) for t, a in flows)
+            return NO, bars, y_bar * slope
+
+        return present_value(flows, rate), back
+
+    return rule
+
+
+def likelihood(P, states):
+    return sum(np.log(P[a, b]) for a, b in zip(states[:-1], states[1:]))
+
+
+def likelihood_with(swapped):
+    def rule(P, states):
+        def back(y_bar):
+            bar = np.zeros(P.shape)
+            for a, b in zip(states[:-1], states[1:]):
+                bar[a, b] += y_bar / (P[b, a] if swapped else P[a, b])
+            return NO, bar, NO
+
+        return likelihood(P, states), back
+
+    return rule
+
+
+def areas(vertices, faces):
+    a, b, c = (vertices[faces[:, k]] for k in range(3))
+    return np.sum(np.cross(b - a, c - a) ** 2)
+
+
+def areas_with(factor):
+    def rule(vertices, faces):
+        a, b, c = (vertices[faces[:, k]] for k in range(3))
+        normal = np.cross(b - a, c - a)
+
+        def back(y_bar):
+            to_b, to_c = 2 * np.cross(c - a, normal), factor * np.cross(normal, b - a)
+            bar = np.zeros(vertices.shape)
+            for k, part in enumerate((-to_b - to_c, to_b, to_c)):
+                np.add.at(bar, faces[:, k], y_bar * part)
+            return NO, bar, NO
+
+        return np.sum(normal**2), back
+
+    return rule
+
+
+def apply_blocks(blocks, x):
+    out, at = [], 0
+    for block in blocks:
+        out.append(block @ x[at : at + block.shape[1]])
+        at += block.shape[1]
+    return np.concatenate(out)
+
+
+def apply_blocks_with(turned):
+    def rule(blocks, x):
+        def back(y_bar):
+            bars, x_bar, row, at = [], np.zeros(x.shape), 0, 0
+            for block in blocks:
+                rows, columns = block.shape
+                part, inner = y_bar[row : row + rows], slice(at, at + columns)
+                bars.append(np.outer(part, x[inner]))
+                x_bar[inner] = turned(block) @ part
+                row, at = row + rows, at + columns
+            return NO, bars, x_bar
+
+        return apply_blocks(blocks, x), back
+
+    return rule
+
+
+def strongest(feature, box):
+    left, top, right, bottom = box
+    return feature[top:bottom, left:right].max()
+
+
+def strongest_with(first):
+    def rule(feature, box):
+        left, top, right, bottom = box
+        part = feature[top:bottom, left:right]
+        row, column = np.unravel_index(part.argmax(), part.shape)
+
+        def back(y_bar):
+            bar = np.zeros(feature.shape)
+            bar[(row, column) if first else (top + row, left + column)] = y_bar
+            return NO, bar, NO
+
+        return part.max(), back
+
+    return rule
+
+
+CASES = {
+    "an object of a plain class": (output, output_with, 1.0, 1.1),
+    "objects in an object": (apply, apply_with, np.cos, lambda inner: np.cos(inner) ** 2),
+    "a list of pairs": (present_value, present_value_with, 1.0, 1.2),
+    "states that index a matrix": (likelihood, likelihood_with, False, True),
+    "triangles by their corners": (areas, areas_with, 2, 1),
+    "blocks one after the other": (apply_blocks, apply_blocks_with, np.transpose, np.asarray),
+    "a box of whole numbers": (strongest, strongest_with, False, True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_arguments_are_found_by_how_far_the_function_comes(name):
+    f, ruled, right, wrong = CASES[name]
+    assert verdict(f, ruled(right)) == "right"
+    assert verdict(f, ruled(wrong)) == "wrong"
+
+
+def test_lengths_that_need_not_be_alike_are_not():
+    """A rule that is right for square matrices alone is wrong."""
+
+    def rule(vertices, faces):
+        y, back = areas_with(2)(vertices, faces)
+
+        def back_for_as_many_faces(y_bar):
+            _, bar, _ = back(y_bar)
+            return NO, bar * (len(vertices) == 3 or len(faces) == len(vertices)), NO
+
+        return y, back_for_as_many_faces
+
+    assert verdict(areas, rule) == "wrong"
+
+
+def test_where_nothing_is_found_it_is_said():
+    def open_it(handle):
+        return handle.read(1)[0].value
+
+    with pytest.raises(NoInputsError, match="no arguments were found that open_it takes"):
+        verdict(open_it, lambda handle: (1.0, lambda y_bar: (NO, NO)))
+
+
+def test_a_loop_without_end_ends_the_try():
+    """Where most arguments let a loop go on for ever, the search goes on."""
+
+    def halved(pairs):
+        total = 0.0
+        for a, b in pairs:
+            while b:
+                b = max(b - 0.5, 0.0) if isinstance(b, float) else b
+            total += a
+        return total
+
+    def rule(pairs):
+        return halved(pairs), lambda y_bar: (NO, [(y_bar, 0.0) for _ in pairs])
+
+    assert verdict(halved, rule) == "right"
