@@ -157,7 +157,7 @@ def sum3_rule(a):
 
 RIGHT = {
     "square in try": (exception, lambda b, y, x: 2 * x * b),
-    "injected clock": (clock_times, lambda b, y, x: b * y / x),
+    "injected clock": (clock_times, lambda b, y, x: b * 12345),
     "sin": (lambda x: math.sin(x), lambda b, y, x: b * math.cos(x)),
     "exp sin": (lambda x: np.exp(x) * np.sin(x), lambda b, y, x: b * (y + np.exp(x) * np.cos(x))),
     "sqrt by y": (lambda x: math.sqrt(x), lambda b, y, x: b / (2 * y)),

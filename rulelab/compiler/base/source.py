@@ -4,6 +4,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import copy
 import functools
 import inspect
@@ -143,14 +144,17 @@ def _search(code: types.CodeType) -> Source:
 
 
 def _texts(filename: str) -> Iterator[str]:
-    """The candidate texts of a file: the cached one first, then the one on disk."""
-    cached = "".join(linecache.getlines(filename))
-    if cached:
-        yield cached
-    linecache.checkcache(filename)
-    fresh = "".join(linecache.getlines(filename))
-    if fresh and fresh != cached:
-        yield fresh
+    """The candidate texts of a file: the cached one first, then the one on disk; none of what no file can be
+    called.
+    """
+    with contextlib.suppress(ValueError):
+        cached = "".join(linecache.getlines(filename))
+        if cached:
+            yield cached
+        linecache.checkcache(filename)
+        fresh = "".join(linecache.getlines(filename))
+        if fresh and fresh != cached:
+            yield fresh
 
 
 # The flags that `from __future__ import …` sets; that of `nested_scopes` only marks nested code.
