@@ -32,6 +32,7 @@ from .plain import plain_argument
 from .questions import Plan, positional_parameters
 from .refutations import (
     BY_DECISIONS,
+    GOES_ON,
     Evidence,
     is_of_constants,
     of_not_meant,
@@ -122,6 +123,8 @@ class PlanJudge:
                 report = self.judge_symmetric(report, symmetric, question)
         if isinstance(report.verdict, Refuted) and self.evidence.contradicts(report.verdict):
             report = self.say(Undecided(0, BY_DECISIONS), (), report.notes, report.warnings)
+        if isinstance(report.verdict, Refuted) and self.evidence.goes_on(report.verdict):
+            report = self.say(Undecided(0, GOES_ON), (), report.notes, report.warnings)
         if isinstance(report.verdict, Refuted) and not plan.limits:
             if plan.form or self.evidence.excludes_beyond_given(report.verdict, plan):
                 report = self.of_usual_signs(report, plan, question)

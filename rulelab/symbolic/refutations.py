@@ -4,6 +4,7 @@ is meant for the arguments at which it is wrong."""
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 import re
 from fractions import Fraction
@@ -26,6 +27,10 @@ ALIKE = 2
 BY_DECISIONS = (
     "finite differences agree with the rule, but the formula of the steps that ran has a different "
     "derivative: as in a bisection, comparisons decide each step"
+)
+GOES_ON = (
+    "the rule is that of the number to which the function's loop converges, and where it differs from the "
+    "function the loop has not converged"
 )
 
 
@@ -52,11 +57,12 @@ def is_of_constants(verdict, question):
     shown = verdict.counterexample
     if verdict.kind != "gradient" or shown is None:
         return False
-    if shown.digits < LEFT_BY_CANCELLING and shown.expected not in ("0", "0.0"):
+    if shown.digits < LEFT_BY_CANCELLING and not _is_nothing(shown.expected):
         return False
     codes = (*codes_of(question.primal), *codes_of(question.rule))
     constants = [c for code in codes for c in code.co_consts if isinstance(c, float) and c % 1]
     constants += [x for name, x in _NAMED.items() if any(name in code.co_names for code in codes)]
+    constants += [1.0 for code in codes if not _OF_FLOATS.isdisjoint(code.co_names)]
     seeds = [float(Fraction(one)) for one in re.findall(r"\d+(?:/\d+)?", shown.y_bar)]
     try:
         off = abs(float(shown.expected) - float(shown.found))
@@ -65,7 +71,18 @@ def is_of_constants(verdict, question):
     return bool(constants) and off <= 4 * EPSILON * max([1.0, *map(abs, constants)]) * max([1.0, *seeds])
 
 
+def _is_nothing(number):
+    """Whether a number is what is left of some that cancel in a hundred digits."""
+    with contextlib.suppress(ValueError):  # complex
+        return abs(float(number)) < EPSILON**2
+    return False
+
+
+CONVERGED = 8
+"""Digits of a slope that are right of a loop of which twelve digits of the value have converged, at least."""
 _NAMED = {"pi": math.pi, "tau": math.tau, "e": math.e}
+_OF_FLOATS = frozenset(("ones", "ones_like", "full", "full_like", "eye", "identity", "linspace", "arange"))
+"""What makes arrays of floats, by which others are divided: `np.ones((n, n)) / n`."""
 
 
 class Evidence:
@@ -87,6 +104,15 @@ class Evidence:
         """Whether a rule is refuted where its function does not find what it looks for, such as a root."""
         args = None if self.meant is None else self._floats_of(refuted)
         return args is not None and self.meant.finds_nothing(args)
+
+    def goes_on(self, refuted):
+        """Whether a rule is refuted where its function, which repeats a step, has not come to its end, or by
+        digits that more steps would change."""
+        args, steps = self._floats_of(refuted), self.differences and self.differences.guesser.iterated
+        if not args or not steps:
+            return False
+        is_near = refuted.kind == "gradient" and refuted.counterexample.digits >= CONVERGED
+        return is_near or not steps.has_ended(args, self.differences.guesser.kwargs)
 
     def set_aside(self):
         """What numbers find wrong at arguments that may not be meant, and set aside; "" for nothing."""

@@ -182,7 +182,37 @@ def strongest_with(first):
     return rule
 
 
+@dataclasses.dataclass
+class Chain:
+    links: np.ndarray
+    joints: np.ndarray
+
+
+def tension(chain, load):
+    total = 0.0
+    for k in range(len(chain.joints) - 1):
+        total += chain.links[k] * (chain.joints[k + 1] - chain.joints[k])
+    return total + load @ chain.joints
+
+
+def tension_with(sign):
+    def rule(chain, load):
+        def back(y_bar):
+            pulled = np.zeros(len(chain.joints))
+            pulled[1:] += chain.links
+            pulled[:-1] -= chain.links
+            bar = rl.Tangent(
+                Chain, links=y_bar * np.diff(chain.joints), joints=y_bar * (sign * pulled + load)
+            )
+            return NO, bar, y_bar * chain.joints
+
+        return chain.links @ np.diff(chain.joints) + load @ chain.joints, back
+
+    return rule
+
+
 CASES = {
+    "one more joint than there are links": (tension, tension_with, 1, -1),
     "an object of a plain class": (output, output_with, 1.0, 1.1),
     "objects in an object": (apply, apply_with, np.cos, lambda inner: np.cos(inner) ** 2),
     "a list of pairs": (present_value, present_value_with, 1.0, 1.2),

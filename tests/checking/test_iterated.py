@@ -167,3 +167,17 @@ def test_beside_given_arguments_it_is_to_have_come_to_its_end_as_there(slope, ve
     """With another sign there is no root, which nobody gave."""
     registry = registry_with(square_root, square_root_with(lambda x: slope / x))
     assert rule_check(square_root, 2.0, registry=registry).verdict == verdict
+
+
+def test_a_number_of_steps_that_is_the_usual_one_is_no_other():
+    """Where all arguments are given, the number of steps among them, it is still asked with more."""
+
+    def root(a, steps=50):
+        x = a
+        for _ in range(steps):
+            x = 0.5 * (x + 2.0 / x)
+        return x
+
+    found = Iterated(root, with_more_steps(root))
+    assert found.has_ended((3.0, 50), {}) and not found.has_ended((1e60, 50), {})
+    assert not found.has_ended((1e60,), {}) and found.has_ended((1e60, 400), {})

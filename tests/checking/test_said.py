@@ -86,6 +86,17 @@ def test_a_docstring_says_kinds(doc, names, wanted):
         ("Of levels E_i with degeneracies g_i > 0.", "levels degeneracies", {"degeneracies": (0.0, np.inf)}),
         ("Of order k for -1 < x < 1 (Bonnet's recursion).", "k x", {"x": (-1.0, 1.0)}),
         ("a: a sum, b: a variance, > 0, c: any", "a b c", {"b": (0.0, np.inf)}),
+        (
+            "Runoff; rain and heat positive, k > 1.",
+            "rain heat k",
+            {"rain": (0.0, np.inf), "heat": (0.0, np.inf), "k": (1.0, np.inf)},
+        ),
+        (
+            "The time that it takes; everything positive.",
+            "way pace",
+            {"way": (0.0, np.inf), "pace": (0.0, np.inf)},
+        ),
+        ("Whether a positive number is near b.", "a b", {}),
     ],
 )
 def test_a_docstring_says_intervals(doc, names, wanted):

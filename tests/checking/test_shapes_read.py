@@ -530,3 +530,52 @@ def f_rrule(weights, x):
 def test_a_list_of_cotangents_that_is_turned_round_answers_for_a_list():
     assert judged(APPENDED.format("-1")).verdict == "right"
     assert judged(APPENDED.format("1")).verdict == "wrong"
+
+
+def product_of(a, b, x):
+    block = x.reshape(a.shape[1], b.shape[1])
+    return (a @ block @ b.T).ravel()
+
+
+def product_of_with(turned):
+    def rule(a, b, x):
+        block = x.reshape(a.shape[1], b.shape[1])
+
+        def pullback(y_bar):
+            g = y_bar.reshape(a.shape[0], b.shape[0])
+            return NO, g @ b @ block.T, turned(g.T @ a @ block), (a.T @ g @ b).ravel()
+
+        return product_of(a, b, x), pullback
+
+    return rule
+
+
+def on_both(left, gate, right):
+    legs = gate.reshape(2, 3, 2, 3)
+    return np.einsum("uvst,as,bt->aubv", legs, left, right)
+
+
+def on_both_with(order):
+    def rule(left, gate, right):
+        legs = gate.reshape(2, 3, 2, 3)
+
+        def pullback(y_bar):
+            gate_bar = np.einsum(f"aubv,as,bt->{order}", y_bar, left, right).reshape(gate.shape)
+            left_bar = np.einsum("aubv,uvst,bt->as", y_bar, legs, right)
+            return NO, left_bar, gate_bar, np.einsum("aubv,uvst,as->bt", y_bar, legs, left)
+
+        return on_both(left, gate, right), pullback
+
+    return rule
+
+
+@pytest.mark.parametrize(
+    "f, right, wrong",
+    [
+        (product_of, product_of_with(lambda b: b), product_of_with(lambda b: -b)),
+        (on_both, on_both_with("uvst"), on_both_with("stuv")),
+    ],
+)
+def test_what_is_reshaped_is_as_long_as_that_needs(f, right, wrong):
+    for rule, word in ((right, "right"), (wrong, "wrong")):
+        assert rule_check(f, registry=registry_with(f, rule)).verdict == word

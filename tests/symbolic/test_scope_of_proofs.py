@@ -14,6 +14,7 @@ import pytest
 import sympy as sp
 
 from rulelab import symbolic
+from rulelab.checking import rule_check
 from rulelab.rulesets.scipy_optional import optional
 from rulelab.symbolic import Proved, Refuted, Undecided, Unsupported, worker
 from rulelab.symbolic.formulas import Tidying
@@ -843,3 +844,44 @@ def test_bounds_keep_the_signs_of_their_defaults():
     )
     verdict = prove(bounded, rule).verdict
     assert isinstance(verdict, Proved) and "low negative, high positive" in verdict.sentence()
+
+
+def test_a_third_of_ones_is_rounded():
+    """A derivative that is zero is none of 1e-17: the projector of the rule has rounded its 1/3."""
+
+    def rest(x):
+        return np.sum(x - np.mean(x))
+
+    def rule(x):
+        def back(y_bar):
+            n = len(x)
+            return NOTHING, y_bar * (np.ones(n) - np.ones((n, n)) / n @ np.ones(n))
+
+        return rest(x), back
+
+    assert not isinstance(symbolic.prove(rest, rule).verdict, Refuted)
+
+
+def circled(a, steps=40):
+    x = 0.5
+    for _ in range(steps):
+        x = 0.5 * x + 0.5 * math.cos(a * x)
+    return x
+
+
+def test_a_root_is_not_refuted_where_its_loop_has_not_converged():
+    """Beyond some number the steps go round for ever, and the rule is that of where they settle."""
+
+    def ruled(sign):
+        def rule(a, steps=40):
+            x = circled(a, steps)
+            slope = -math.sin(a * x)
+            return x, lambda y_bar: (NOTHING, sign * y_bar * x * slope / (1 - a * slope), NOTHING)
+
+        return rule
+
+    for sign, word in ((1, "right"), (-1, "wrong")):
+        registry = registry_with(circled, ruled(sign))
+        assert rule_check(circled, registry=registry).verdict == word
+        found = symbolic.prove(circled, registry=registry).verdict
+        assert isinstance(found, Refuted) == (sign < 0)

@@ -42,8 +42,8 @@ DEEPEST = 3
 
 
 def kinds_by_trying(guesser: Guesser) -> Kinds | None:
-    """Kinds that a function takes, and for which its rule runs if it does for any of them; None where none
-    are found, or a debugger watches the code.
+    """Kinds that a function takes and for which its rule runs; None where none are found, or a debugger
+    watches the code.
 
     All arrays are as long as each other at first, so that products and sums of them fit. Then the axes are
     told apart that may have lengths of their own.
@@ -53,7 +53,9 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
     with guesser.undisturbed():
         found = _Search(guesser).found()
         alike = None if found is None else _in_domain(guesser, found)
-        return None if alike is None else _with_axes_apart(guesser, alike)
+        if alike is None or not _standing(guesser, alike)[1]:
+            return None  # else a rule would be wrong for arguments that nobody means
+        return _with_axes_apart(guesser, alike)
 
 
 def _in_domain(guesser: Guesser, kinds: Kinds) -> Kinds | None:
@@ -90,13 +92,15 @@ _ANYTHING = (
     _MATRIX,
     Kind("indices", dims=("n", "n")),
     Kind("integer"),
+    Kind("vector", dims=("n+1",)),
     Kind("indices", dims=("n", "n"), dtype=AS_LIST),
+    *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
+    *(Kind("vector", dims=(length,)) for length in (2, 3, 4, "3*n")),
     sequence(list, [_MATRIX] * 3),
     sequence(list, [_VECTOR] * 3),
     sequence(list, [_tuples(2, _NUMBER)] * 3),
     Kind("list"),
-    *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
-    *(Kind("vector", dims=(length,)) for length in (2, 3, 4, "3*n")),
+    *(Kind("matrix", dims=(length, length)) for length in (2, 3, 4)),
     *(_tuples(count, _NUMBER) for count in (2, 3, 4)),
     *(_tuples(count, _VECTOR) for count in (2, 3)),
     *(Kind("indices", dims=("m", corners, "n")) for corners in (2, 3)),
@@ -107,6 +111,7 @@ _ANYTHING = (
     Kind("positive definite", dims=("n", "n")),
     Kind("array", dims=("n", "n", "n")),
     Kind("integer", dims=("n",)),
+    Kind("integer", 0, 2),
 )
 
 
@@ -213,7 +218,13 @@ _PLAIN: Mapping[Any, tuple[Kind, ...]] = {
     float: (_NUMBER,),
     int: (Kind("integer"),),
     complex: (Kind("number", dtype="complex128"),),
-    np.ndarray: (_VECTOR, _MATRIX, Kind("array", dims=("n", "n", "n"))),
+    np.ndarray: (
+        _VECTOR,
+        _MATRIX,
+        *(Kind("vector", dims=(length,)) for length in ("n+1", 2, 3)),
+        *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
+        Kind("array", dims=("n", "n", "n")),
+    ),
 }
 
 
@@ -247,14 +258,26 @@ class _Search:
         return self._likeliest(best) if self.reached(best)[0] else None
 
     def _likeliest(self, best: Kinds) -> Kinds:
-        """Of the kinds that the function takes, and differ from these in one parameter, those for which the
-        rule was written, it seems.
+        """Of the kinds that the function takes, those for which the rule was written, it seems: in one
+        parameter others than these, with all that are numbers as one of the arrays is, or in two parameters.
         """
         for i, likely in enumerate(self.choices):
-            others = ((*best[:i], kind, *best[i + 1 :]) for kind in likely)
-            taken = [kinds for kinds in others if self.reached(kinds)[0]]
-            best = max((best, *taken), key=self._standing)
+            general = (kind for kind in likely if kind.form not in SQUARE)  # of others a transpose is right
+            best = self._best(best, ((*best[:i], kind, *best[i + 1 :]) for kind in general))
+        arrays = (kind for kind in best if kind.form not in ("number", "integer") and kind.made is None)
+        best = self._best(
+            best, (tuple(kind if k.form == "number" else k for k in best) for kind in dict.fromkeys(arrays))
+        )
+        pairs = itertools.combinations(range(len(best)), 2)
+        while not self._standing(best)[1] and not self.is_over() and (pair := next(pairs, None)):
+            i, j = pair
+            both = itertools.product(self._furthest(best, i), self._furthest(best, j))
+            best = self._best(best, (_with(best, ((i, one), (j, other))) for one, other in both))
         return best
+
+    def _best(self, best: Kinds, others: Iterator[Kinds]) -> Kinds:
+        taken = (kinds for kinds in others if not self.is_over() and self.reached(kinds)[0])
+        return max((best, *taken), key=self._standing)
 
     def _standing(self, kinds: Kinds) -> tuple[bool, bool, int]:
         return _standing(self.guesser, _in_domain(self.guesser, kinds) or kinds)
@@ -272,10 +295,7 @@ class _Search:
         for change in changes:
             if self.reached(best)[0] or self.is_over():
                 break
-            other = list(best)
-            for i, kind in change:
-                other[i] = kind
-            best = max(best, tuple(other), key=self.reached)
+            best = max(best, _with(best, change), key=self.reached)
         return best
 
     def reached(self, kinds: Kinds) -> tuple[bool, int]:
@@ -296,6 +316,11 @@ class _Search:
         except (Exception, _TooManyStepsError):
             return False, len(steps)
         return _in_domain(guesser, kinds) is not None, len(steps)
+
+
+def _with(kinds: Kinds, change: tuple[tuple[int, Kind], ...]) -> Kinds:
+    those = dict(change)
+    return tuple(those.get(i, kind) for i, kind in enumerate(kinds))
 
 
 class _TooManyStepsError(BaseException):

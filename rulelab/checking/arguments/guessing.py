@@ -73,6 +73,9 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
     What the function says of its parameters is heeded, unless it takes no such arguments; and so is whether
     it has come to its end where it repeats a step.
     """
+    unknown = set(guesser.domain) - set(guesser.names) - set(all_names(guesser.target))
+    if unknown:
+        raise NoInputsError(f"{name_of(guesser.target)} has no parameter {sorted(unknown)[0]}")
     if guesser.iterated is not None:
         with contextlib.suppress(NoInputsError):
             return _kinds_heeded(guesser, several)
@@ -325,9 +328,6 @@ def _taken(guesser: Guesser, several: bool) -> Found:
     """
     if guesser.bound:
         raise none_found(guesser.f, "its object's numbers are not drawn")
-    unknown = set(guesser.domain) - set(guesser.names) - set(all_names(guesser.target))
-    if unknown:
-        raise NoInputsError(f"{name_of(guesser.target)} has no parameter {sorted(unknown)[0]}")
     search = Search(guesser, several)
     for kinds in search.candidates():
         if search.is_over(kinds):

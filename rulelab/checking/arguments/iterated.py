@@ -30,9 +30,14 @@ class Iterated:
 
     def __init__(self, f: Callable, longer: Callable) -> None:
         self.f, self.longer = f, longer
+        usual, more = defaults_of(f), defaults_of(longer)
+        names = f.__code__.co_varnames[: f.__code__.co_argcount]
+        self.steps = {i: usual[name] for i, name in enumerate(names) if usual.get(name) != more.get(name)}
 
     def has_ended(self, args: tuple, kwargs: Mapping[str, Any], y: Any = None) -> bool:
         """Whether more steps change nothing about the value at some arguments; yes, where there is none."""
+        usual = [i for i, steps in self.steps.items() if i < len(args) and args[i] == steps]
+        args = args[: min(usual, default=len(args))]  # the number of steps, if nobody chose another
         try:
             y = plainly(self.f, args, kwargs) if y is None else y
         except Exception:

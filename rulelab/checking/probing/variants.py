@@ -5,6 +5,7 @@ lengths, in complex numbers.
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import types
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...tangents.structural import plain_attributes
 from ...tangents.thunks import unthunk
 from ..calling.subjects import Subject, codes_of, helper_codes, raw_pullback
 from ..measuring.vectors import leaves, shape_of, to_vec
@@ -526,6 +528,13 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
         return type(x)(_resized(point, -1, part, old, new, rng) for part in x)
     if type(x) is dict:
         return {key: _resized(point, -1, part, old, new, rng) for key, part in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_replace"):
+        return type(x)(*(_resized(point, -1, part, old, new, rng) for part in x))
+    if attributes := _attributes(x):
+        resized = copy.copy(x)
+        for name, part in attributes.items():
+            object.__setattr__(resized, name, _resized(point, -1, part, old, new, rng))
+        return resized
     if not isinstance(x, np.ndarray) or old not in x.shape or not x.size:
         return x
     held = point.held_axes(position)
@@ -540,6 +549,13 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
         n = np.arange(new)
         found[n, n] = _drawn_like(np.diagonal(x), (new,), rng)
     return conformed(point.forms[position], found) if position >= 0 and point.symmetric(position) else found
+
+
+def _attributes(x: Any) -> Mapping[str, Any]:
+    """The attributes of an object of a Python class by name; none of anything else."""
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
+    return plain_attributes(x) or {}
 
 
 def _drawn_like(values: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -165,7 +165,7 @@ def _choices(
     return tuple(Kind(form, low, high, dtype) for form in forms for dtype in dtypes)
 
 
-_IN_OBJECTS = {1: ("vector", "matrix"), 2: ("matrix", "rows", "vector", "columns")}
+_IN_OBJECTS = {1: ("vector", "columns", "matrix"), 2: ("matrix", "rows", "vector", "columns")}
 """The forms of an array in an object, of one and of two such; of more they are as one is."""
 
 
@@ -203,9 +203,7 @@ def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
     pairs = zip(names, usual)
     matrices = MATRIX_NAMES if of_matrices else frozenset()
     forms = [("matrix", "square") if name in matrices else those for name, those in pairs]
-    kinds = [
-        tuple(Kind(form, *interval_of_name(name)) for form in one) for name, one in zip(names, forms)
-    ]
+    kinds = [tuple(Kind(form, *interval_of_name(name)) for form in one) for name, one in zip(names, forms)]
     return tuple(
         Kind("object", made=dict, parts=tuple(zip(names, parts)))
         for parts in itertools.islice(likeliest_first(kinds), MOST_DICTS)

@@ -78,7 +78,9 @@ _OTHERS = re.compile(
 )
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
-_POSITIVE = re.compile(rf"{_NAMES} (?:is|are) (?:all |both )?(positive|negative)\b(?! (?:or|semi))")
+_VERB = r"(?:is|are) (?:all |both )?(?=\w+\b(?! (?:or|semi)))"
+_POSITIVE = re.compile(rf"{_NAMES} (?:{_VERB}|(?=\w+ ?(?:[,;.)]|$)))(positive|negative)\b")
+"""The last of a sentence's without a verb: precip and pet positive, omega > 1."""
 _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
 )
@@ -90,7 +92,9 @@ _OF_EACH = re.compile(
     r"([<>]=?) *([-+]?(?:\d+\.?\d*|\.\d+))(?![\w.]*\w| *[-+*/^(<>])"
 )
 """What is said of a parameter's numbers where its words do not name it: an array of returns, each > -1."""
-_ALL_POSITIVE = re.compile(r"\ball(?: arguments| parameters| inputs| of them)?(?: are)? positive\b")
+_ALL_POSITIVE = re.compile(
+    r"\b(?:all(?: arguments| parameters| inputs| of them)?(?: are)?|everything(?: is)?) positive\b"
+)
 _OF_POSITIVE = re.compile(
     r"\b(?:(?:arrays?|vectors?|lists?|sequences?|samples?) of (?:strictly )?positive \w+"
     r"|(?<!and )(?<!or )(?:an?|the) positive (?:arrays?|vectors?|lists?|sequences?|samples?))\b"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import copy
 import itertools
+import math
 from collections.abc import Callable, Container, Iterator, Mapping
 
 from ...rules.signatures import meant_types
@@ -74,7 +75,8 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner, began))
         read += (*_of_each(inner), *_of_layers(inner))
-        read += (*_of_einsum(inner), *_of_shape(inner), *_of_flat(inner, made), *_of_split(inner))
+        read += (*_of_einsum(inner, made), *_of_reshape(inner), *_of_shape(inner))
+        read += (*_of_flat(inner, made), *_of_split(inner))
         read += (*_of_picks_one_by_one(inner, picking), *_of_identity(inner, made), *_of_cross(inner))
         blocks = [(name, kinds) for name, kinds in of_blocks(inner, wholes) if name in names]
         for name, kinds in (*read, *blocks):
@@ -511,17 +513,56 @@ def _is_one_long_axis(call: ast.Call) -> bool:
     return is_free and len(call.args) == 1 + of_module
 
 
-def _of_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The arrays with three axes that a sum by letters has, and what stands beside them."""
+def _of_einsum(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """The arrays with three axes or more that a sum by letters has, and what stands beside them; the lengths
+    of what is reshaped to some are known.
+    """
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "einsum" or not node.args:
         return
     letters = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
     terms = letters.partition("->")[0].replace(" ", "").split(",") if isinstance(letters, str) else []
-    if max(map(len, terms), default=0) != MOST_AXES or not all(term.isalpha() for term in terms):
+    if max(map(len, terms), default=0) < MOST_AXES or not all(term.isalpha() for term in terms):
         return
-    for term, arg in zip(terms, node.args[1:]):
-        if isinstance(arg, ast.Name):
-            yield arg.id, (Kind(FORMS_BY_AXES[len(term)], dims=tuple(term)),)
+    named = [(term, arg.id) for term, arg in zip(terms, node.args[1:]) if isinstance(arg, ast.Name)]
+    sizes = dict(pair for term, name in named for pair in zip(term, _reshaped(made.get(name))) if pair[1])
+    for term, name in named:
+        dims = tuple(sizes.get(letter, letter) for letter in term)
+        yield name, (Kind(FORMS_BY_AXES.get(len(term), "array"), dims=dims),)
+
+
+def _reshaped(node: ast.expr | None) -> list[int]:
+    """The lengths to which something is reshaped by a method, zero where no number says it; none of anything
+    else.
+    """
+    is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "reshape"
+    return [max(whole(arg) or 0, 0) for arg in node.args] if is_one else []  # type: ignore[union-attr]
+
+
+def _of_reshape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is reshaped to four lengths that are all written out is a matrix, `gate.reshape(2, 2, 2, 2)`, or a
+    vector; to those of the axes of others, `x.reshape(a.shape[1], b.shape[1])`, a vector.
+    """
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    owner, lengths = node.func.value, _reshaped(node)
+    if not isinstance(owner, ast.Name) or len(lengths) < 2:
+        return
+    if len(lengths) == 4 and all(lengths):
+        rows, columns = math.prod(lengths[:2]), math.prod(lengths[2:])
+        yield owner.id, (Kind("matrix", dims=(rows, columns)), Kind("vector", dims=(rows * columns,)))
+    axes = [axis for arg in node.args if (axis := _axis_of_matrix(arg)) is not None]
+    if len(axes) == len(node.args):
+        of = {name: (f"r{k}", f"c{k}") for k, name in enumerate(dict.fromkeys(name for name, _ in axes))}
+        yield owner.id, (Kind("vector", dims=("*".join(of[name][axis] for name, axis in axes),)),)
+        yield from ((name, (Kind("matrix", dims=dims),)) for name, dims in of.items())
+
+
+def _axis_of_matrix(node: ast.expr) -> tuple[str, int] | None:
+    """The name of a matrix, and the axis of which the length is taken: `a.shape[1]`."""
+    of, axis = (node.value, whole(node.slice)) if isinstance(node, ast.Subscript) else (None, None)
+    if not isinstance(of, ast.Attribute) or of.attr != "shape" or not isinstance(of.value, ast.Name):
+        return None
+    return (of.value.id, axis) if axis in (0, 1) else None
 
 
 def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
