@@ -57,7 +57,7 @@ def is_of_constants(verdict, question):
     shown = verdict.counterexample
     if verdict.kind != "gradient" or shown is None:
         return False
-    if shown.digits < LEFT_BY_CANCELLING and not _is_nothing(shown.expected):
+    if shown.digits < LEFT_BY_CANCELLING and not _is_nothing(shown.expected, shown.found):
         return False
     codes = (*codes_of(question.primal), *codes_of(question.rule))
     constants = [c for code in codes for c in code.co_consts if isinstance(c, float) and c % 1]
@@ -71,10 +71,10 @@ def is_of_constants(verdict, question):
     return bool(constants) and off <= 4 * EPSILON * max([1.0, *map(abs, constants)]) * max([1.0, *seeds])
 
 
-def _is_nothing(number):
+def _is_nothing(number, beside):
     """Whether a number is what is left of some that cancel in a hundred digits."""
     with contextlib.suppress(ValueError):  # complex
-        return abs(float(number)) < EPSILON**2
+        return abs(float(number)) <= EPSILON**2 * abs(float(beside))
     return False
 
 

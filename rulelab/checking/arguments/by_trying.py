@@ -29,12 +29,14 @@ from .guesser import Guesser, Kinds, is_finite
 
 MOST_TRIES = 1500
 """Calls of a function that a search may take."""
-MOST_STEPS = 5_000
+MOST_STEPS = 20_000
 """Steps of the code of one call."""
 MOST_OBJECTS = 40
 """Kinds that are tried of the objects of one class."""
-FEW, OF_OBJECTS = 8, 40
+FEW, OF_OBJECTS = 14, 40
 """Kinds of each of two parameters that are tried together, and of objects."""
+MOST_LIKELY = 8
+"""Kinds of a parameter that its name and the text suggest, beside those that are tried of any."""
 MOST_TOGETHER = 3
 """Axes that are told apart from the others together."""
 DEEPEST = 3
@@ -92,6 +94,7 @@ _ANYTHING = (
     _MATRIX,
     Kind("indices", dims=("n", "n")),
     Kind("integer"),
+    Kind("integer", 0, 2),
     Kind("vector", dims=("n+1",)),
     Kind("indices", dims=("n", "n"), dtype=AS_LIST),
     *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
@@ -111,7 +114,6 @@ _ANYTHING = (
     Kind("positive definite", dims=("n", "n")),
     Kind("array", dims=("n", "n", "n")),
     Kind("integer", dims=("n",)),
-    Kind("integer", 0, 2),
 )
 
 
@@ -127,7 +129,7 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
             continue
         classes = _classes_with(guesser.target, read.get(name, ()))
         made = [*_of_note(notes.get(name), DEEPEST), *(k for cls in classes for k in _objects(cls, DEEPEST))]
-        kinds = dict.fromkeys((*made, *(() if read.get(name) else _ANYTHING), *likely[:FEW]))
+        kinds = dict.fromkeys((*made, *(() if read.get(name) else _ANYTHING), *likely[:MOST_LIKELY]))
         every.append(tuple(_within(kind, bounds) for kind in kinds))
     return every
 
@@ -191,7 +193,7 @@ _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
 
 def _of_note(note: Any, depth: int, number: int = 0) -> tuple[Kind, ...]:
     """The kinds that an annotation means; none where it says nothing of them."""
-    if note in _PLAIN:
+    if isinstance(note, type) and note in _PLAIN:
         return _PLAIN[note]
     origin, of = typing.get_origin(note), typing.get_args(note)
     if origin is np.ndarray:
@@ -237,6 +239,7 @@ class _Search:
     def __init__(self, guesser: Guesser) -> None:
         self.guesser, self.tries = guesser, 0
         self.seen: dict[Kinds, tuple[bool, int]] = {}
+        self.standings: dict[Kinds, tuple[bool, bool, int]] = {}
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
 
@@ -280,7 +283,9 @@ class _Search:
         return max((best, *taken), key=self._standing)
 
     def _standing(self, kinds: Kinds) -> tuple[bool, bool, int]:
-        return _standing(self.guesser, _in_domain(self.guesser, kinds) or kinds)
+        if kinds not in self.standings:
+            self.standings[kinds] = _standing(self.guesser, _in_domain(self.guesser, kinds) or kinds)
+        return self.standings[kinds]
 
     def _furthest(self, best: Kinds, i: int) -> list[Kind]:
         """The kinds of a parameter with which the function comes furthest, the likeliest first."""
@@ -379,8 +384,8 @@ def _standing(guesser: Guesser, kinds: Kinds) -> tuple[bool, bool, int]:
     """Whether a function has a value for such arguments, whether its rule runs, and how many of its
     cotangents are right: most are of a wrong rule, too, where it is written for such arguments.
     """
-    drawn = [guesser.draw(kinds, number) for number in (0, 1)]
-    try:
+    try:  # an object may refuse what it is made of, too
+        drawn = [guesser.draw(kinds, number) for number in (0, 1)]
         has_value = all(is_finite(guesser.value(args)) for args in drawn)
     except Exception:
         return False, False, 0

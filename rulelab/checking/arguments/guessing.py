@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import RuleLabError
 from ...rules.targets import name_of
 from ...tangents.zeros import AbstractZero, NoTangent
 from ..calling.subjects import author_of, rules_of
@@ -51,6 +52,7 @@ from .lengths import (
     with_larger,
     with_rows,
 )
+from .refusals import REFUSALS, is_own_fault
 from .wider import of_wider_intervals
 
 MOVES = 3
@@ -81,12 +83,26 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
             return _kinds_heeded(guesser, several)
         guesser.iterated = None
     try:
-        return _kinds_heeded(guesser, several)
+        found = _kinds_heeded(guesser, several)
     except NoInputsError:
         kinds = kinds_by_trying(guesser)
         if kinds is None:
             raise
         return Found((kinds,))
+    kinds = kinds_by_trying(guesser) if _is_refused(guesser, found) else None
+    return found if kinds is None else Found((kinds,))
+
+
+def _is_refused(guesser: Guesser, found: Found) -> bool:
+    """Whether a rule raises for all kinds found, by what NumPy or Python says of them and by no fault of its
+    own: they may not be those that it is for."""
+    with guesser.undisturbed():
+        drawn = [guesser.drawn(kinds) for kinds in found.kinds]
+        raised = [(guesser.raised(args), args) for args in drawn]
+    return all(
+        isinstance(error, REFUSALS) and not isinstance(error, RuleLabError) and not is_own_fault(error, args)
+        for error, args in raised
+    )
 
 
 def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
