@@ -268,3 +268,26 @@ def test_a_loop_without_end_ends_the_try():
         return halved(pairs), lambda y_bar: (NO, [(y_bar, 0.0) for _ in pairs])
 
     assert verdict(halved, rule) == "right"
+
+
+def area(heights, step=None):
+    """By trapezoids."""
+    if step is None:
+        raise ValueError("the step is missing")
+    return step * (heights.sum() - 0.5 * (heights[0] + heights[-1]))
+
+
+@pytest.mark.parametrize("share, word", [(0.5, "right"), (0.4, "wrong")])
+def test_what_is_none_by_default_and_has_to_be_given_is_given(share, word):
+    """A step that is missing, or one of several ways to say the same."""
+
+    def rule(heights, step=None):
+        def back(y_bar):
+            bar = np.full(len(heights), step, float)
+            for end in (0, -1):
+                bar[end] -= share * step
+            return NO, y_bar * bar, y_bar * area(heights, 1.0)
+
+        return area(heights, step), back
+
+    assert verdict(area, rule) == word

@@ -120,13 +120,16 @@ class Guesser:
     def __post_init__(self) -> None:
         self.target, self.bound = resolve(self.f)
         looked_at_anew(self.target)
-        self.names = required_names(self.f)
-        self.ordered = ordered_pairs(self.names)
+        self.take(required_names(self.f))
         self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
-        self.special = special_names(self.names)
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
         self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
         self.sized: frozenset[str] = frozenset()  # the arrays of which the function itself says the lengths
+
+    def take(self, names: tuple[str, ...]) -> None:
+        """Look for arguments for these parameters, the first of the function."""
+        self.names = names
+        self.ordered, self.special = ordered_pairs(names), special_names(names)
 
     def heed(self) -> None:
         """Take the kinds, intervals and orders that the function itself gives of its parameters in words for

@@ -21,6 +21,7 @@ from ..reading.kinds import Kind
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
+from ..reading.texts import defaults_of
 from ..reading.usage import indexing, masking, shapes_said
 from .answers_tell import as_lists_answered
 from .as_said import (
@@ -85,12 +86,26 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
     try:
         found = _kinds_heeded(guesser, several)
     except NoInputsError:
-        kinds = kinds_by_trying(guesser)
+        kinds = kinds_by_trying(guesser) or _with_those_of_none(guesser)
         if kinds is None:
             raise
         return Found((kinds,))
     kinds = kinds_by_trying(guesser) if _is_refused(guesser, found) else None
     return found if kinds is None else Found((kinds,))
+
+
+def _with_those_of_none(guesser: Guesser) -> Kinds | None:
+    """The kinds with some for parameters behind those without a default, too, whose default is None: one of
+    several ways to say the same has to be given, `dx=None, x=None`. None where that helps nothing.
+    """
+    required, names, defaults = guesser.names, all_names(guesser.target), defaults_of(guesser.target)
+    more = itertools.takewhile(lambda name: defaults.get(name, 0) is None, names[len(required) :])
+    for count, _ in enumerate(more, len(required) + 1):
+        guesser.take(names[:count])
+        if (kinds := kinds_by_trying(guesser)) is not None:
+            return kinds
+    guesser.take(required)
+    return None
 
 
 def _is_refused(guesser: Guesser, found: Found) -> bool:

@@ -164,6 +164,7 @@ class Source:
         if not self.drawn or not self.is_guessed:
             return
         guesser = dataclasses.replace(self._guesser, end=Limit(BESIDE_SECONDS), rng=np.random.default_rng(0))
+        guesser.take(self._guesser.names)
         guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
         guesser.used = self._guesser.used
         for one in not_symmetric(guesser, self.choices) if any(self.forms) else beside(guesser, self.choices):
