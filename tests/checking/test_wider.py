@@ -65,3 +65,31 @@ def test_a_function_of_probabilities_is_asked_between_zero_and_one():
 
     found = rule_check(log_odds, registry=registry_with(log_odds, rule))
     assert found.verdict == "right" and "p: a number, between 0 and 1" in found.notes[0]
+
+
+def pooled(x, width):
+    rows, length = x.shape
+    return x.reshape(rows, length // width, width).max(axis=2)
+
+
+def pooled_by(size):
+    def rule(x, width):
+        rows, length = x.shape
+        blocks = x.reshape(rows, length // width, width)
+        first = np.expand_dims(size(blocks).argmax(axis=2), 2)
+
+        def back(y_bar):
+            bar = np.zeros(blocks.shape)
+            np.put_along_axis(bar, first, y_bar[:, :, None], axis=2)
+            return NO, bar.reshape(x.shape), NO
+
+        return pooled(x, width), back
+
+    return rule
+
+
+def test_lengths_that_are_refused_say_nothing_of_signs():
+    """Where a width does not divide a length, numbers of any sign seemed to be refused, and positive ones
+    were taken: a rule that picks the largest by size was right, and proved."""
+    for size, word in ((np.asarray, "right"), (np.abs, "wrong")):
+        assert rule_check(pooled, registry=registry_with(pooled, pooled_by(size))).verdict == word

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...annotations import signature_of_callable
 from ..calling.endless import brought_to_an_end
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import vouched
 from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
 from ..reading.kinds import AS_LIST, SQUARE, Kind
@@ -317,7 +317,7 @@ class _Search:
         try:
             args = guesser.related.put_right(draw_all(kinds, np.random.default_rng(0)))
             with brought_to_an_end(guesser.target), _noted(self.wanted, steps):
-                plainly(guesser.f, args, guesser.kwargs)
+                vouched(guesser.f, args, guesser.kwargs)
         except (Exception, _TooManyStepsError):
             return False, len(steps)
         return _in_domain(guesser, kinds) is not None, len(steps)

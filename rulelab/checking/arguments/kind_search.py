@@ -5,6 +5,7 @@ them its rule is judged.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -17,12 +18,13 @@ from ...tangents.zeros import AbstractZero
 from ..calling.plain_calls import heard
 from ..calling.subjects import author_of, rules_of
 from ..measuring.vectors import to_vec
+from ..probing.perturb import revalued
 from ..reading.axes_read import is_for_any_axes, multiplies_matrices, sums_within
 from ..reading.by_name import is_matrix_name, penalty_names
 from ..reading.kinds import MATRICES, Kind
 from ..reading.kinds_taken import are_as_named, guesses, narrowed
 from ..reading.ranks_said import says_axes
-from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_finite
+from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_complex, is_finite
 from .refusals import REFUSALS, is_own_fault
 
 TRIES = 400
@@ -35,6 +37,8 @@ MOST_KINDS = 3
 """Kinds that are judged of a function that takes several."""
 MOST_OTHERS = 4
 """Kinds besides those judged at which a correction is verified."""
+SIGNED = 6
+"""Draws at which the signs of numbers are changed."""
 CHANCES = 8
 """Draws at which a rule is asked again that is wrong for likelier kinds."""
 
@@ -88,14 +92,39 @@ class Search:
             if self.tried >= TRIES or self.guesser.end.is_over() or len(self.refused) >= MOST_REFUSED:
                 return True
             self.tried += 1
-            if self._is_settled(kinds):
+            is_half = kinds != guessed and all(kind.high == math.inf and kind.low <= 0.0 for kind in kinds)
+            wider = guessed if is_half and self._has_any_sign(kinds) else kinds
+            if self._is_settled(kinds, wider):
                 break
         if self.named is not None or len(self.right) + len(self.wrong) >= MOST_TAKEN:
             return True
         return len(self.right) >= (MOST_KINDS if self.several else 1)
 
-    def _is_settled(self, kinds: Kinds) -> bool:
-        """Try some kinds; whether other intervals of them need not be tried."""
+    def _has_any_sign(self, kinds: Kinds) -> bool:
+        """Whether the function has values for numbers of any sign, too, wherever it has one for those of a
+        narrower interval: what it refused before were the lengths or counts that were drawn.
+        """
+        guesser = self.guesser
+        with guesser.undisturbed():
+            for number in range(SIGNED):
+                args = guesser.draw(kinds, number)
+                if self._is_real_at(args) and not self._is_real_at(revalued(args, self._signed)):
+                    return False
+            return guesser.takes(kinds)
+
+    def _is_real_at(self, args: tuple) -> bool:
+        """Whether the function has a value, and not a complex one, as a power may have."""
+        try:
+            y = self.guesser.value(args)
+        except Exception:
+            return False
+        return is_finite(y) and not is_complex(y)
+
+    def _signed(self, numbers: np.ndarray) -> np.ndarray:
+        return numbers * self.guesser.rng.choice([-1.0, 1.0], numbers.shape)
+
+    def _is_settled(self, kinds: Kinds, wider: Kinds) -> bool:
+        """Try some kinds, and keep them as `wider` ones; whether other intervals need not be tried."""
         guesser = self.guesser
         args = guesser.draw(kinds)
         if guesser.rule_for(args) is None:
@@ -116,14 +145,14 @@ class Search:
             return True
         raised = guesser.raised(args)
         if isinstance(raised, REFUSALS):
-            self._refuse(kinds, args, y)
+            self._refuse(wider, args, y)
             if self.faulty is None and is_own_fault(raised, args):
-                self.faulty = kinds
+                self.faulty = wider
         elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)):
             self.relation = relation
-            self.right.append(kinds)
+            self.right.append(wider)
         else:
-            self.wrong.append(kinds)
+            self.wrong.append(wider)
         return True
 
     def _refuse(self, kinds: Kinds, args: tuple, y: Any) -> None:
