@@ -306,6 +306,8 @@ class _Search:
     def reached(self, kinds: Kinds) -> tuple[bool, int]:
         """Whether the function has a value with arguments of these kinds, and how many steps of its code it
         has come."""
+        if kinds not in self.seen and self.is_over():
+            return False, 0
         if kinds not in self.seen:
             self.tries += 1
             self.seen[kinds] = self._reached(kinds)

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
+from ..reading.by_name import interval_of_name
 from .guesser import Guesser, Kinds, is_finite
 
 DRAWS = 3
@@ -20,7 +21,9 @@ def of_wider_intervals(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[K
         return
     for kinds in found:
         for i, kind in enumerate(kinds):
-            is_free = guesser.names[i] not in guesser.domain and kind.form in ("number", "vector", "matrix")
+            name = guesser.names[i]
+            is_said = name in guesser.domain or interval_of_name(name) != (-math.inf, math.inf)
+            is_free = not is_said and kind.form in ("number", "vector", "matrix")
             if len(kinds) < 2 or not is_free or (kind.low, kind.high) != (0.0, math.inf):
                 continue
             wider = (*kinds[:i], dataclasses.replace(kind, low=-math.inf), *kinds[i + 1 :])
