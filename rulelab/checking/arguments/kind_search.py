@@ -93,7 +93,8 @@ class Search:
                 return True
             self.tried += 1
             is_half = kinds != guessed and all(kind.high == math.inf and kind.low <= 0.0 for kind in kinds)
-            wider = guessed if is_half and self._has_any_sign(kinds) else kinds
+            of_lengths = any(kind.form != "number" for kind in kinds) and self.guesser.iterated is None
+            wider = guessed if is_half and of_lengths and self._has_any_sign(kinds) else kinds
             if self._is_settled(kinds, wider):
                 break
         if self.named is not None or len(self.right) + len(self.wrong) >= MOST_TAKEN:
