@@ -21,11 +21,12 @@ from ..calling.endless import brought_to_an_end
 from ..calling.plain_calls import vouched
 from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
+from ..probing.probes import told_of_steps
 from ..reading.kinds import AS_LIST, SQUARE, Kind
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.shapes_read import sequence
 from ..reading.texts import attributes_read
-from .guesser import Guesser, Kinds, is_finite
+from .guesser import Guesser, Kinds
 
 MOST_TRIES = 1500
 """Calls of a function that a search may take."""
@@ -337,7 +338,7 @@ class _TooManyStepsError(BaseException):
 @contextlib.contextmanager
 def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, int]]) -> Iterator[None]:
     """Notes which steps of some code run."""
-    before, left = sys.gettrace(), itertools.count(MOST_STEPS, -1)
+    left = itertools.count(MOST_STEPS, -1)
 
     def in_function(frame: types.FrameType, event: str, arg: Any) -> Any:
         if event == "opcode":
@@ -346,17 +347,8 @@ def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, i
                 raise _TooManyStepsError
         return in_function
 
-    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
-        if frame.f_code not in wanted:
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return in_function
-
-    sys.settrace(at_call)
-    try:
+    with told_of_steps(wanted, in_function):
         yield
-    finally:
-        sys.settrace(before)
 
 
 # -- lengths -------------------------------------------------------------------------------------------------
@@ -388,9 +380,9 @@ def _standing(guesser: Guesser, kinds: Kinds) -> tuple[bool, bool, int]:
     """
     try:  # an object may refuse what it is made of, too
         drawn = [guesser.draw(kinds, number) for number in (0, 1)]
-        has_value = all(is_finite(guesser.value(args)) for args in drawn)
     except Exception:
         return False, False, 0
+    has_value = len(list(guesser.finite_values(drawn))) == len(drawn)
     runs = has_value and all(map(guesser.rule_runs, drawn))
     return has_value, runs, min(map(guesser.right_cotangents, drawn)) if runs else 0
 

@@ -286,12 +286,12 @@ class Guesser:
         value without elements, as that of a window longer than its vector, says nothing against a kind.
         """
         drawn = [self.draw(kinds, number) for number in range(1, 5)]
-        values = list(self._values(drawn))
+        values = list(self.values(drawn))
         finite, empty = list(filter(is_finite, values)), [y for y in values if not to_vec(y)[0].size]
-        positive = self._finite([revalued(drawn[0], np.abs)])
+        positive = self.finite_values([revalued(drawn[0], np.abs)])
         most = len(finite) >= 2 and len(finite) + len(empty) >= 3
         if most and any((kind.low, kind.high) == (-1.0, 1.0) for kind in kinds):  # not by the luck of signs
-            most = any(True for _ in self._finite([revalued(drawn[0], _below_zero)]))
+            most = any(True for _ in self.finite_values([revalued(drawn[0], _below_zero)]))
         return most and len({is_complex(y) for y in (*finite, *positive)}) == 1
 
     def makes_one_number(self, kinds: Kinds) -> bool:
@@ -300,7 +300,7 @@ class Guesser:
         """
         with self.undisturbed():
             drawn = [self.draw(kinds, number) for number in range(SEVERAL)]
-            values = list(self._finite(drawn))
+            values = list(self.finite_values(drawn))
         return bool(values) and all(map(is_one_number, values))
 
     def inside(self, kinds: Kinds) -> Iterator[tuple]:
@@ -309,14 +309,15 @@ class Guesser:
         """
         for number in (1, 4, 6, 9):
             args = self.draw(kinds, number)
-            if any(True for _ in self._finite([args])):
+            if any(True for _ in self.finite_values([args])):
                 yield args
 
-    def _finite(self, drawn: list[tuple]) -> Iterator[Any]:
-        """The values at those arguments at which there are some."""
-        return filter(is_finite, self._values(drawn))
+    def finite_values(self, drawn: list[tuple]) -> Iterator[Any]:
+        """The values of finite numbers, at the arguments at which there are such."""
+        return filter(is_finite, self.values(drawn))
 
-    def _values(self, drawn: list[tuple]) -> Iterator[Any]:
+    def values(self, drawn: list[tuple]) -> Iterator[Any]:
+        """Those at the arguments at which the function has any."""
         for args in drawn:
             with contextlib.suppress(Exception):
                 y = self.value(args)

@@ -111,13 +111,14 @@ def _with_those_of_none(guesser: Guesser) -> Kinds | None:
 def _is_refused(guesser: Guesser, found: Found) -> bool:
     """Whether a rule raises for all kinds found, by what NumPy or Python says of them and by no fault of its
     own: they may not be those that it is for."""
+
+    def is_refused(args: tuple) -> bool:
+        error = guesser.raised(args)
+        is_told = isinstance(error, REFUSALS) and not isinstance(error, RuleLabError)
+        return is_told and not is_own_fault(error, args)
+
     with guesser.undisturbed():
-        drawn = [guesser.drawn(kinds) for kinds in found.kinds]
-        raised = [(guesser.raised(args), args) for args in drawn]
-    return all(
-        isinstance(error, REFUSALS) and not isinstance(error, RuleLabError) and not is_own_fault(error, args)
-        for error, args in raised
-    )
+        return all(is_refused(guesser.drawn(kinds)) for kinds in found.kinds)
 
 
 def _kinds_heeded(guesser: Guesser, several: bool) -> Found:

@@ -115,11 +115,7 @@ class Search:
 
     def _is_real_at(self, args: tuple) -> bool:
         """Whether the function has a value, and not a complex one, as a power may have."""
-        try:
-            y = self.guesser.value(args)
-        except Exception:
-            return False
-        return is_finite(y) and not is_complex(y)
+        return any(not is_complex(y) for y in self.guesser.finite_values([args]))
 
     def _signed(self, numbers: np.ndarray) -> np.ndarray:
         return numbers * self.guesser.rng.choice([-1.0, 1.0], numbers.shape)

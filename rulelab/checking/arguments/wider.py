@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from ..reading.by_name import interval_of_name
-from .guesser import Guesser, Kinds, is_finite
+from .guesser import Guesser, Kinds
 
 DRAWS = 3
 """Arguments at which a rule is asked below zero."""
@@ -34,10 +34,7 @@ def of_wider_intervals(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[K
 def _is_wrong_below_zero(guesser: Guesser, kinds: Kinds, wider: Kinds, i: int) -> bool:
     below = (*kinds[:i], dataclasses.replace(kinds[i], low=-math.inf, high=0.0), *kinds[i + 1 :])
     drawn = [guesser.draw(below, number) for number in range(DRAWS)]
-    try:
-        if not all(is_finite(guesser.value(args)) for args in drawn) or not guesser.takes(wider):
-            return False
-    except Exception:
+    if len(list(guesser.finite_values(drawn))) < DRAWS or not guesser.takes(wider):
         return False
     is_right = guesser.seems_right(guesser.drawn(kinds))
     return is_right and all(map(guesser.rule_runs, drawn)) and not all(map(guesser.seems_right, drawn))

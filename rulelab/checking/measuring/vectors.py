@@ -560,7 +560,7 @@ class _Reader:
         return _Number(self._leaf(np.asarray(x), name), False, number_type(x))
 
     def _structure(self, x: Any, name: str):
-        keyed, rebuild = _taken_apart(x)
+        keyed, rebuild = parts_and_rebuild(x)
         if keyed is None:
             return _Constant(x)
         children = {key: self.node(part, _part_name(name, x, key)) for key, part in keyed.items()}
@@ -576,7 +576,7 @@ def _part_name(name: str, x: Any, key: Any) -> str:
     return f"{name}.{key}"
 
 
-def _taken_apart(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict], Any]]:
+def parts_and_rebuild(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict], Any]]:
     """The parts of `x` by key, and what makes another one of new parts; None for what is no structure."""
     cls = type(x)
     if isinstance(x, types.FunctionType):

@@ -698,6 +698,22 @@ def _traced(at_call: Callable[[types.FrameType, str, Any], Any]) -> Iterator[Non
         sys.settrace(before)
 
 
+@contextlib.contextmanager
+def told_of_steps(
+    wanted: Container[types.CodeType], in_function: Callable[[types.FrameType, str, Any], Any]
+) -> Iterator[None]:
+    """Each step of some code is told to `in_function`, which watches it by returning itself."""
+
+    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if frame.f_code not in wanted:
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return in_function
+
+    with _traced(at_call):
+        yield
+
+
 MOST_STEPS = 20_000
 """Steps of code that are watched at a point: what a long loop does behind them it has done before."""
 
@@ -723,11 +739,5 @@ def watched_steps(
             steps.add((frame.f_code, -frame.f_lasti))
         return in_function
 
-    def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
-        if frame.f_code not in wanted:
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return in_function
-
-    with _traced(at_call):
+    with told_of_steps(wanted, in_function):
         yield steps

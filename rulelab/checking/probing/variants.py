@@ -5,7 +5,6 @@ lengths, in complex numbers.
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import types
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...tangents.structural import plain_attributes
 from ...tangents.thunks import unthunk
 from ..calling.subjects import Subject, codes_of, helper_codes, raw_pullback
-from ..measuring.vectors import leaves, shape_of, to_vec
+from ..measuring.vectors import leaves, parts_and_rebuild, shape_of, to_vec
 from ..reading.said import numbers_said
 from ..reading.usage import speaks_of_complex, taken_apart, takes_size_of_overlap
 from .forms import conformed
@@ -524,17 +522,9 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
     """The argument with `new` for `old` in its shape, its numbers like those it had."""
     if type(x) is list and len(x) == old and all(type(part) is int for part in x):
         return _drawn_like(np.array(x), (new,), rng).tolist()
-    if type(x) in (list, tuple):
-        return type(x)(_resized(point, -1, part, old, new, rng) for part in x)
-    if type(x) is dict:
-        return {key: _resized(point, -1, part, old, new, rng) for key, part in x.items()}
-    if isinstance(x, tuple) and hasattr(x, "_replace"):
-        return type(x)(*(_resized(point, -1, part, old, new, rng) for part in x))
-    if attributes := _attributes(x):
-        resized = copy.copy(x)
-        for name, part in attributes.items():
-            object.__setattr__(resized, name, _resized(point, -1, part, old, new, rng))
-        return resized
+    parts, rebuild = (None, dict) if isinstance(x, types.FunctionType) else parts_and_rebuild(x)
+    if parts is not None:
+        return rebuild({key: _resized(point, -1, part, old, new, rng) for key, part in parts.items()})
     if not isinstance(x, np.ndarray) or old not in x.shape or not x.size:
         return x
     held = point.held_axes(position)
@@ -549,13 +539,6 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
         n = np.arange(new)
         found[n, n] = _drawn_like(np.diagonal(x), (new,), rng)
     return conformed(point.forms[position], found) if position >= 0 and point.symmetric(position) else found
-
-
-def _attributes(x: Any) -> Mapping[str, Any]:
-    """The attributes of an object of a Python class by name; none of anything else."""
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        return {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
-    return plain_attributes(x) or {}
 
 
 def _drawn_like(values: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
