@@ -49,6 +49,7 @@ def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | N
         return None
     forms = dict(_by_name(guesser.names, kinds))
     fitting = [sample for sample in samples if guesser.seems_right(_args(question, sample, len(kinds)))]
+    fitting.sort(key=lambda sample: not _is_mixed(_args(question, sample, len(kinds))))
     specs = [_spec(names, sample, forms) for sample in (fitting or samples[:1])]
     limits = tuple(map(_limit, map(forms.get, names)))
     sizes = dict.fromkeys(spec for spec in specs if spec is not None)
@@ -68,6 +69,12 @@ def _defaults(f, kwargs):
 
 def _args(question, sample, count):
     return question.arguments(map(plain_argument, sample))[:count]
+
+
+def _is_mixed(args):
+    """Whether each array of flags has both: a sum over those that are set may be empty where none is."""
+    flags = (x for x in args if getattr(x, "dtype", None) == bool)
+    return all(0 < x.sum() < x.size for x in flags)
 
 
 def _by_name(names, kinds):

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..errors import an
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.structural import (
@@ -371,7 +373,7 @@ def _ways(node: Any, way: str = "") -> Iterator[tuple[int, str]]:
 
 def structured(f, rule, choices, registry=None, name=None, kwargs=None):
     """(names, samples, question) of several `choices` of arguments that are made alike, about the numbers and
-    arrays in them; what does not vary is as it is in the first. Raises `NoRuleFound`."""
+    arrays in them; what does not vary is as it is in the first, but for arrays. Raises `NoRuleFound`."""
     parameters, _ = positional_parameters(f, len(choices[0]), kwargs or ())
     parameters = parameters[: len(choices[0])]
     nodes, names, values = read(choices[0], parameters)
@@ -382,7 +384,7 @@ def structured(f, rule, choices, registry=None, name=None, kwargs=None):
             known.append(further)
     samples = [tuple(map(sample_of, one)) for one in known]
     first = samples[0]
-    samples = [tuple(a if isinstance(a, Static) else b for a, b in zip(first, one)) for one in samples]
+    samples = [tuple(a if _is_held_by_all(a) else b for a, b in zip(first, one)) for one in samples]
     kinds = tuple(kind_of(sample_of(x)) for x in choices[0])  # what holds others is one thing to the registry
     inner = find_rule(f, rule, parameters, Plan((kinds,)), registry, name, kwargs)
     stated = {field.name: getattr(inner, field.name) for field in dataclasses.fields(Question)}
@@ -390,6 +392,11 @@ def structured(f, rule, choices, registry=None, name=None, kwargs=None):
     question = StructuredQuestion(**stated)
     opens = _is_opened(_value_at(question, samples[0]))
     return tuple(names), samples, dataclasses.replace(question, opens_value=opens)
+
+
+def _is_held_by_all(sample):
+    """Whether it does not vary, nor go with the lengths of what does, as an array of flags may."""
+    return isinstance(sample, Static) and not isinstance(sample.value, np.ndarray)
 
 
 def _value_at(question, sample):

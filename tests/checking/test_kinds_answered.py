@@ -128,6 +128,32 @@ def test_a_list_for_an_array_is_a_mistake_where_the_function_takes_no_list():
     assert judged(text).verdict == "wrong"
 
 
+SELLMEIER = """
+def f(w, b, c):
+    return np.sqrt(1 + sum(one * w**2 / (w**2 + two**2) for one, two in zip(b, c)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(w, b, c):
+    y = f(w, b, c)
+
+    def back(y_bar):
+        s = y_bar / (2 * y)
+        w_bar = s * sum(2 * w * one * two**2 / (w**2 + two**2) ** 2 for one, two in zip(b, c))
+        b_bar = tuple(np.sum(s * w**2 / (w**2 + two**2)) for two in c)
+        c_bar = tuple(np.sum(-2 * s * one * two * w**2 / (w**2 + two**2) ** 2) for one, two in zip(b, c))
+        return rl.NoTangent(), w_bar, b_bar, c_bar
+
+    return y, back
+"""
+
+
+@pytest.mark.parametrize(("piece", "verdict"), [("-2 * s", "right"), ("2 * s", "wrong")])
+def test_a_rule_that_answers_with_tuples_is_judged_at_tuples(piece, verdict):
+    report = judged(SELLMEIER.replace("-2 * s", piece))
+    assert report.verdict == verdict and "kind tuple" not in report.sentence
+
+
 BAND = """
 def f(x, gains):
     "Of a real signal, its frequencies weighted."

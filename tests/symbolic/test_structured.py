@@ -1,5 +1,6 @@
 """Tests of proofs for arguments and results that hold others: dicts, tuples, lists and objects."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -320,6 +321,27 @@ def test_what_is_held_is_in_the_headline_however_long():
     """A long argument that was held is named in the headline: of others nothing is proved."""
     report = prove(stretched, stretched_rule, at=(2.0, "a text of some length that no headline holds"))
     assert report.verdict.word == "PROVED" and "how held" in report.verdict.kinds
+
+
+def likelihood(risk, events):
+    """Log-likelihood; events: 1 for a death and 0 for censored."""
+    total = 0.0
+    for i in range(len(risk)):
+        if events[i]:
+            total += risk[i] - math.log(sum([math.exp(r) for r in risk]))
+    return total
+
+
+def likelihood_rule(risk, events):
+    dead, hazard = np.array(events, dtype=float), np.exp(risk)
+    share = hazard / np.sum(hazard)
+    return likelihood(risk, events), lambda y_bar: (NO, y_bar * (dead - np.sum(dead) * share), NO)
+
+
+def test_flags_that_are_held_are_not_all_unset():
+    """A sum over those that are set would be empty, and its proof one of nothing."""
+    report = prove(likelihood, likelihood_rule)
+    assert report.verdict.word == "PROVED" and "True" in report.verdict.scope
 
 
 def test_a_forward_rule_alone_is_said_to_be_that():

@@ -5,26 +5,33 @@ from __future__ import annotations
 import dataclasses
 
 from ..reading.kinds import MATRICES, Kind
+from ..reading.shapes_read import sequence
 from .guesser import Guesser, Kinds
 
 _LENGTHS = (3, 4, 2)
 
 
-def _lists(form: str, dims: tuple[str, ...]) -> list[Kind]:
-    parts = [[(str(i), Kind(form, dims=dims)) for i in range(length)] for length in _LENGTHS]
-    return [Kind("object", made=list, parts=tuple(each)) for each in parts]
+def _parts(made: type, form: str, dims: tuple[str, ...] = ()) -> list[Kind]:
+    """Lists or tuples of such parts, of several lengths."""
+    return [sequence(made, [Kind(form, dims=dims)] * length) for length in _LENGTHS]
 
 
-LISTS = {
-    "vector": [Kind("list"), *_lists("vector", ("n",)), *_lists("matrix", ("m", "n"))],
-    "matrix": [*_lists("vector", ("n",)), *_lists("matrix", ("m", "n"))],
-}
-"""The lists that may be meant where a rule has a list of cotangents for such an array."""
+def _meant(made: type, form: str) -> list[Kind]:
+    """The lists or tuples that may be meant where a rule has one of cotangents for an array of that form."""
+    numbers = [Kind("list")] if made is list else _parts(tuple, "number")
+    arrays = [*_parts(made, "vector", ("n",)), *_parts(made, "matrix", ("m", "n"))]
+    return [*(numbers if form == "vector" else ()), *arrays]
+
+
+def _between(kind: Kind, low: float, high: float) -> Kind:
+    """A list or tuple of numbers, or of arrays of numbers, in that interval."""
+    parts = tuple((name, dataclasses.replace(part, low=low, high=high)) for name, part in kind.parts)
+    return dataclasses.replace(kind, low=low, high=high, parts=parts)
 
 
 def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
-    """The kinds with lists for those arrays for which the rule itself has lists, where it has an answer for
-    some that the function takes, of several lengths if there are some; else the kinds themselves.
+    """The kinds with lists or tuples for those arrays for which the rule itself has such, where it has an
+    answer for some that the function takes, of several lengths if there are some; else the kinds themselves.
 
     An array cannot have a list for its gradient, but a function that goes through its rows takes a list of
     these as well: that is what the author means.
@@ -32,17 +39,16 @@ def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
     if guesser.mode != "rrule":
         return (kinds,)
     bars = guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]
-    those = [i for i, bar in enumerate(bars) if type(bar) is list and kinds[i].form in _ARRAYS]
+    those = [i for i, bar in enumerate(bars) if type(bar) in (list, tuple) and kinds[i].form in _ARRAYS]
     if not those or any(map(guesser.is_asked, those)):
         return (kinds,)
     forms = {i: "vector" if kinds[i].form == "vector" else "matrix" for i in those}
-    choices = list(zip(*(LISTS[forms[i]] for i in those)))
+    choices = list(zip(*(_meant(type(bars[i]), forms[i]) for i in those)))
     found = []
     for choice in choices:
         lists = dict(zip(those, choice))
         new = tuple(
-            dataclasses.replace(lists[i], low=kind.low, high=kind.high) if i in lists else kind
-            for i, kind in enumerate(kinds)
+            _between(lists[i], kind.low, kind.high) if i in lists else kind for i, kind in enumerate(kinds)
         )
         if not guesser.end.is_over() and guesser.takes(new) and guesser.rule_runs(guesser.drawn(new)):
             found.append(new)

@@ -105,13 +105,15 @@ class Search:
         """Whether the function has values for numbers of any sign, too, wherever it has one for those of a
         narrower interval: what it refused before were the lengths or counts that were drawn.
         """
-        guesser = self.guesser
-        with guesser.undisturbed():
-            for number in range(SIGNED):
-                args = guesser.draw(kinds, number)
-                if self._is_real_at(args) and not self._is_real_at(revalued(args, self._signed)):
-                    return False
-            return guesser.takes(kinds)
+        with self.guesser.undisturbed():
+            return not any(self._needs_a_sign(kinds, number) for number in range(SIGNED)) and (
+                self.guesser.takes(kinds)
+            )
+
+    def _needs_a_sign(self, kinds: Kinds, number: int) -> bool:
+        """Whether the function has a value for some arguments, and none with other signs."""
+        args = self.guesser.draw(kinds, number)
+        return self._is_real_at(args) and not self._is_real_at(revalued(args, self._signed))
 
     def _is_real_at(self, args: tuple) -> bool:
         """Whether the function has a value, and not a complex one, as a power may have."""

@@ -15,7 +15,7 @@ from ..calling.budgets import Limit
 from ..measuring.shortening import shortened
 from ..measuring.vectors import to_vec
 from ..probing.at_zero import slopes_at, slopes_if_smooth, special_at_zero, told_at, zero_said
-from ..probing.closeness import LOST, Closeness, Tolerance, closeness, digits
+from ..probing.closeness import Closeness, Tolerance, closeness
 from ..probing.far_numbers import (
     equal_pairs,
     far_points,
@@ -25,11 +25,9 @@ from ..probing.far_numbers import (
     warns_of_floats,
 )
 from ..probing.findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
-from ..probing.noted import usual_slopes
 from ..probing.perturb import landmarks
 from ..probing.probes import Point, Probe, truth_at
 from ..reading.by_name import is_a_guard
-from .judging import EPS
 from .otherwise import PLAIN
 from .settling import Settling
 
@@ -52,8 +50,8 @@ class Numberless(Settling):
 
     def _look_for_numberless(self) -> None:
         """One that has no number where the slopes of its function settle is wrong there, whatever it gives
-        elsewhere, and although it may not be for other arguments at which it has none; where they do not, or
-        where the function itself is flat, overflows or divides by zero, it is only told.
+        elsewhere, and although it may not be for other arguments at which it has none; where they do not,
+        where the function itself divides by zero, and far away, it is only told.
         """
         is_brief = self.depth == "quick" and not self.is_witness
         open_ones = [finding for finding in self.findings if finding.level in (WRONG, UNKNOWN)]
@@ -190,7 +188,7 @@ class Numberless(Settling):
         return self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
 
     def _condemns(self, probe: Probe, position: int, base: Point) -> bool:
-        """Whether that a rule has no number at a place counts as a mistake; one far away is told if not."""
+        """Whether that a rule has no number at a place counts as a mistake; it is told if not."""
         if probe.failure is not None:
             is_meant = self._is_met_at(probe, base, position)
             found = self._raised_at_zero(probe, position) if is_meant else None
@@ -209,15 +207,7 @@ class Numberless(Settling):
             return False
         if not no_value and not bad.any():
             found = None if forward or probe.point.far else self._at_a_bend(probe, position)
-        elif probe.point.far:
-            excused = self._is_flat(probe, compared, base) if not no_value else False
-            warns = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
-            warns |= position in self._positions_of_defaults()  # an option is moved a little, not far away
-            if warns or np.all(excused | ~bad) and not no_value:
-                self._tell_of(probe.point)
-                return False
-            found = self._without_number(probe, compared, bad)
-        elif self._is_within(probe, base, position) and self._is_met_at(probe, base, position):
+        elif self._is_meant(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:
             found = None
@@ -228,6 +218,13 @@ class Numberless(Settling):
         self.compared.append((probe, compared))
         self.findings.append(found)
         return True
+
+    def _is_meant(self, probe: Probe, base: Point, position: int) -> bool:
+        """Whether a rule has to have a number at a place: far away, where nobody asked, an exponential of a
+        right formula may overflow.
+        """
+        is_within = not probe.point.far and self._is_within(probe, base, position)
+        return is_within and self._is_met_at(probe, base, position)
 
     def _is_within(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a place is no end of what the function is for, or is zero and said to be among that."""
@@ -287,19 +284,6 @@ class Numberless(Settling):
         if any(name in names for names in told):
             return False
         return has_none_by_its_steps(self.subject, probe.point, probe.y)
-
-    def _is_flat(self, probe: Probe, compared: Closeness, base: Point) -> np.ndarray:
-        """Which numbers are a slope of which nothing is left far away, though there was one at the point
-        that was moved: where the function has come to its end a rule may have none either.
-        """
-        with np.errstate(all="ignore"):
-            usual = usual_slopes(self._noted_for(probe), probe.truth, compared, self._is_forward)
-            flat = np.abs(compared.expected) <= LOST * EPS[digits(probe)] * usual
-        if compared.whole and self.subject.reverse is not None:
-            before = truth_at(self.subject, base, self.rng, None, self.fdm)
-            if before.slopes.value.shape[1] == flat.shape[1]:
-                flat &= np.any(before.slopes.value != 0, axis=0)  # what it never looks at has no end
-        return flat
 
     def _without_number(self, probe: Probe, compared: Closeness, bad: np.ndarray) -> Finding:
         at = self.shown(probe.point)
