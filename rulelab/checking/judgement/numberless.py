@@ -253,9 +253,9 @@ class Numberless(Settling):
 
     def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a function computes its value at a place without dividing by zero itself, or says in its
-        code what it is there. A factor that is a single number need not be meant for zero, as the step of
-        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so, or is smooth and
-        does not vanish with it. A guard is there not to be zero.
+        code what it is there. A single number need not be meant for zero, as a wavelength or the step of
+        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so. A guard is there
+        not to be zero.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         if position in self._positions_of_defaults() and is_a_guard(name, self.first.inputs[position]):
@@ -267,9 +267,7 @@ class Numberless(Settling):
         is_special = name in special_at_zero(self.subject.primal)
         divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
         if 0.0 in marks and np.ndim(base.inputs[position]) == 0:
-            if is_special or name in zero_said(self.subject.primal):
-                return not divides
-            return self._slopes_if_ordinary(probe.point, probe.truth.y) is not None
+            return (is_special or name in zero_said(self.subject.primal)) and not divides
         if 0.0 in marks and self._is_an_end(base, position):
             is_special = False
         return is_special or not divides

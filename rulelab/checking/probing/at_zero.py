@@ -81,6 +81,7 @@ _MAY_BE_ZERO = re.compile(
     r"\b(?:(?:may|can|might) (?:also )?be zero|(?:zero|0) or (?:positive|more|above|greater|larger)"
     r"|positive or zero|non-?negative)\b"
 )
+_THEY_MAY = re.compile(r"\b((?:\w+(?:, | and | or |, and |, or ))*\w+) (?:may|can|might) (?:also )?be zero\b")
 
 
 def zero_said(f: Callable) -> frozenset[str]:
@@ -88,8 +89,10 @@ def zero_said(f: Callable) -> frozenset[str]:
 
     >>> def effect(dose, half, n):
     ...     "The effect of a drug, where half > 0 and n >= 0; dose is a number, and may be zero."
-    >>> sorted(zero_said(effect))
-    ['dose', 'n']
+    >>> def run(v, w, t):
+    ...     "The speeds v and w may be zero."
+    >>> sorted(zero_said(effect)), sorted(zero_said(run))
+    (['dose', 'n'], ['v', 'w'])
     """
     names, said = text_of(f)[1], said_of(f)
     ends = (r for r in relations_in(said, sorted(names)) if r.sign in (">=", "<="))
@@ -97,6 +100,7 @@ def zero_said(f: Callable) -> frozenset[str]:
     found = {r.left.name or r.right.name for r in zeros}
     clauses = (clause.strip().partition(" ") for clause in re.split(r"[.;:]\s", said))
     found.update(name for name, _, rest in clauses if _MAY_BE_ZERO.search(rest))
+    found.update(name for m in _THEY_MAY.finditer(said) for name in re.findall(r"\w+", m[1]))
     found.update(name for name, words in words_about(f).items() if _MAY_BE_ZERO.search(words))
     return names & found
 
