@@ -725,6 +725,34 @@ def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
         assert any(note.startswith("no formula is shown: it took more than") for note in before.notes)
 
 
+def internal_rate(flows):
+    """Of yearly cash flows: the first is an outlay (negative), all the later ones are positive (float array)."""
+    outlay, income = -flows[0], flows[1:]
+    k = np.arange(1, len(flows))
+    x = np.log(income[0] / outlay)
+    for _ in range(100):
+        pv = income * np.exp(-k * x)
+        x += (np.sum(pv) - outlay) / np.sum(k * pv)
+    return np.expm1(x)
+
+
+def internal_rate_rule(flows):
+    r = internal_rate(flows)
+
+    def back(r_bar):
+        k = np.arange(len(flows))
+        discount = (1 + r) ** (-1.0 * k)
+        return NOTHING, r_bar * discount / (np.sum(k * flows * discount) / (1 + r))
+
+    return r, back
+
+
+@pytest.mark.slow
+def test_a_cotangent_for_vectors_is_not_refuted_by_matrices_where_nothing_is_known_of_what_is_meant():
+    report = prove(internal_rate, registry=registry_with(internal_rate, internal_rate_rule))
+    assert not isinstance(report.verdict, Refuted)
+
+
 def test_what_is_tidied_for_one_proof_is_counted_in_operations():
     x = sp.Symbol("x")
     long = sum(sp.sin(k * x) ** 2 + sp.cos(k * x) ** 2 for k in range(1, 4))

@@ -71,8 +71,10 @@ class Meant:
 
     def excludes_ranks(self, ranks: tuple[int, ...]) -> bool:
         """Whether arguments with so many axes are none of those that are meant, and the rule seems right for
-        these.
+        these; matrices are none where nothing is known of what is meant.
         """
+        if not self.kinds:
+            return max(ranks, default=0) > 1
         known = [tuple(_RANKS.get(kind.form, -1) for kind in kinds) for kinds in self.kinds]
         return bool(known) and ranks[: len(known[0])] not in known and self._is_right
 
