@@ -73,7 +73,7 @@ def _args(question, sample, count):
 
 def _is_mixed(args):
     """Whether each array of flags has both: a sum over those that are set may be empty where none is."""
-    flags = (x for x in args if getattr(x, "dtype", None) == bool)
+    flags = (x for x in args if getattr(getattr(x, "dtype", None), "kind", "") == "b")
     return all(0 < x.sum() < x.size for x in flags)
 
 

@@ -211,7 +211,28 @@ def tension_with(sign):
     return rule
 
 
+def sparse_product(data, x, rows: tuple, cols: tuple, n_rows: int):
+    product = np.zeros(n_rows)
+    np.add.at(product, list(rows), data * x[list(cols)])
+    return product
+
+
+def sparse_product_with(add):
+    def rule(data, x, rows, cols, n_rows):
+        r, c = list(rows), list(cols)
+
+        def back(bar):
+            x_bar = np.zeros(x.shape)
+            add(x_bar, c, data * bar[r])
+            return NO, bar[r] * x[c], x_bar, NO, NO, NO
+
+        return sparse_product(data, x, rows, cols, n_rows), back
+
+    return rule
+
+
 CASES = {
+    "a matrix by its places": (sparse_product, sparse_product_with, np.add.at, np.put),
     "one more joint than there are links": (tension, tension_with, 1, -1),
     "an object of a plain class": (output, output_with, 1.0, 1.1),
     "objects in an object": (apply, apply_with, np.cos, lambda inner: np.cos(inner) ** 2),

@@ -1,4 +1,4 @@
-"""A right rule that overflows far away, where nobody asked, is right: the headline says where it has no number."""
+"""A right rule that overflows far away, where nobody asked, is right, and the headline says where it does."""
 
 import pytest
 

@@ -190,3 +190,32 @@ def test_of_three_vectors_two_may_have_one_length():
     """Where all have one, nobody sees by which of them a rule divides."""
     assert judged(PULL.format("x")).verdict == "right"
     assert judged(PULL.format("centres")).verdict == "wrong"
+
+
+MASKED = """
+def f(query, keys, values, mask):
+    "Attention of one query. Keys whose mask is False are left out; at least one is True."
+    scores = np.where(mask, keys @ query / np.sqrt(query.size), -np.inf)
+    weights = np.exp(scores - scores.max())
+    return (weights / weights.sum()) @ values
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(query, keys, values, mask):
+    scores = np.where(mask, keys @ query / np.sqrt(query.size), -np.inf)
+    p = np.exp(scores - scores.max())
+    p /= p.sum()
+
+    def back(y_bar):
+        p_bar = values @ y_bar
+        bar = p * (p_bar - p @ p_bar) / np.sqrt(SIZE)
+        return rl.NoTangent(), keys.T @ bar, np.outer(bar, query), np.outer(p, y_bar), rl.NoTangent()
+
+    return p @ values, back
+"""
+
+
+@pytest.mark.parametrize(("size", "verdict"), [("query.size", "right"), ("len(keys)", "wrong")])
+def test_matrices_beside_a_mask_need_not_be_square(size, verdict):
+    """And a mask lets through more than one element, where there are several: one alone has no share."""
+    assert judged(MASKED.replace("SIZE", size)).verdict == verdict

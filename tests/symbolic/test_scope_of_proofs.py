@@ -708,8 +708,8 @@ def free_energy(e, t):
 @pytest.mark.slow
 @pytest.mark.parametrize("off", [0, 1])
 def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
-    """Each of its cases has formulas that take SymPy a second to simplify: the proof is handed over before they
-    are, and what is cut short is what is shown."""
+    """Each of its cases has formulas that take SymPy a second to simplify: the proof is handed over before,
+    and what is cut short is what is shown."""
 
     def rule(e, t):
         f = free_energy(e, t)
@@ -726,7 +726,7 @@ def test_a_proof_of_many_cases_does_not_end_at_what_is_shown_of_them(off):
 
 
 def internal_rate(flows):
-    """Of yearly cash flows: the first is an outlay (negative), all the later ones are positive (float array)."""
+    """Of yearly cash flows: the first is an outlay (negative), the later ones are positive (float array)."""
     outlay, income = -flows[0], flows[1:]
     k = np.arange(1, len(flows))
     x = np.log(income[0] / outlay)

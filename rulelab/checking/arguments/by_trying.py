@@ -96,6 +96,7 @@ _ANYTHING = (
     Kind("indices", dims=("n", "n")),
     Kind("integer"),
     Kind("integer", 0, 2),
+    Kind("integer", dims=("n",)),
     Kind("vector", dims=("n+1",)),
     Kind("indices", dims=("n", "n"), dtype=AS_LIST),
     *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
@@ -114,7 +115,6 @@ _ANYTHING = (
     *(sequence(tuple, map(_whole, range(count))) for count in (2, 3, 4)),
     Kind("positive definite", dims=("n", "n")),
     Kind("array", dims=("n", "n", "n")),
-    Kind("integer", dims=("n",)),
 )
 
 
@@ -253,10 +253,7 @@ class _Search:
             for i, likely in enumerate(self.choices):
                 best = self._better(best, (((i, kind),) for kind in likely))
             if self.reached(best) == before:
-                furthest = [self._furthest(best, i) for i in range(len(best))]
-                for (i, ones), (j, others) in itertools.combinations(enumerate(furthest), 2):
-                    both = itertools.product(ones, others)
-                    best = self._better(best, (((i, one), (j, other)) for one, other in both))
+                best = self._better(best, _by_twos([self._furthest(best, i) for i in range(len(best))]))
             if self.reached(best) == before or self.is_over():
                 break
         return self._likeliest(best) if self.reached(best)[0] else None
@@ -329,6 +326,16 @@ class _Search:
 def _with(kinds: Kinds, change: tuple[tuple[int, Kind], ...]) -> Kinds:
     those = dict(change)
     return tuple(those.get(i, kind) for i, kind in enumerate(kinds))
+
+
+def _by_twos(furthest: Sequence[Sequence[Kind]]) -> Iterator[tuple[tuple[int, Kind], tuple[int, Kind]]]:
+    """All changes of two parameters, those first in which both have a likely kind."""
+    pairs = list(itertools.combinations(range(len(furthest)), 2))
+    for total in range(2 * max(map(len, furthest))):
+        for i, j in pairs:
+            for place, one in enumerate(furthest[i][: total + 1]):
+                for other in furthest[j][total - place : total - place + 1]:
+                    yield (i, one), (j, other)
 
 
 class _TooManyStepsError(BaseException):

@@ -424,20 +424,23 @@ def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
     matrices, or several of one shape: of those nobody sees by which length a rule divides.
     """
     for kinds in found:
-        plain = [kind.form in _RANKS and not kind.dims for kind in kinds]
+        plain = [kind.form in _RANKS and all(d in AXES for d in map(str, kind.dims)) for kind in kinds]
         free = [is_plain and not guesser.is_asked(i) for i, is_plain in enumerate(plain)]
         matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and free[i]]
         arrays = [i for i, is_free in enumerate(free) if is_free]
         ranks = [_RANKS[kinds[i].form] for i in arrays]
-        is_alike = len(matrices) > 1 or any(kinds[i].form == "square" for i in matrices)
+        is_alike = len(matrices) > 1 or any(map(_is_square, (kinds[i] for i in matrices)))
         if not is_alike or len(arrays) < 2 or sum(ranks) > MOST_AXES_APART:
             continue
-        known = 1 + all(kinds[i].form == "matrix" for i in matrices)  # letters at which it is judged
+        lettered = {letter for i in arrays for letter in kinds[i].dims}  # at which it is judged
+        known = len(lettered) or 1 + all(kinds[i].form == "matrix" for i in matrices)
         for letters in _lettered(sum(ranks), known):
             left = iter(letters)
             dims = {i: tuple(itertools.islice(left, rank)) for i, rank in zip(arrays, ranks)}
             apart = tuple(
-                dataclasses.replace(kind, form=_OF_RANK[len(dims[i])], dims=dims[i]) if i in dims else kind
+                dataclasses.replace(kind, form=_AS_LONG.get(kind.form, kind.form), dims=dims[i])
+                if i in dims
+                else kind
                 for i, kind in enumerate(kinds)
             )
             if guesser.end.is_over():
@@ -448,8 +451,13 @@ def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
                     return
 
 
-_RANKS = {"matrix": 2, "square": 2, "vector": 1, "rows": 1, "columns": 1}
-_OF_RANK = {1: "vector", 2: "matrix"}
+_RANKS = {"matrix": 2, "square": 2, "vector": 1, "rows": 1, "columns": 1, "mask": 1}
+_AS_LONG = {"square": "matrix", "rows": "vector", "columns": "vector"}
+"""Arrays whose lengths go with others, as those that have lengths of their own."""
+
+
+def _is_square(kind: Kind) -> bool:
+    return kind.form == "square" or len(kind.dims) == 2 and len({*kind.dims}) == 1
 
 
 def _lettered(axes: int, known: int) -> list[tuple[str, ...]]:

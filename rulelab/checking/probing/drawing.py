@@ -116,6 +116,8 @@ def draw(
         return drawn
     if kind.form in ("mask", "flags"):
         flags = rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
+        if kind.form == "mask" and flags.size > 2 and np.count_nonzero(flags) == 1:
+            flags.flat[np.argmax(flags) - 1] = True  # of one alone nothing is shared out, as by a softmax
         if kind.low != -1.0:
             return flags
         signs = np.where(flags, 1, -1)
