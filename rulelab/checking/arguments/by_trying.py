@@ -260,11 +260,13 @@ class _Search:
 
     def _likeliest(self, best: Kinds) -> Kinds:
         """Of the kinds that the function takes, those for which the rule was written, it seems: in one
-        parameter others than these, with all that are numbers as one of the arrays is, or in two parameters.
+        parameter others than these, with matrices for all vectors, with all that are numbers as one of the
+        arrays is, or in two parameters.
         """
         for i, likely in enumerate(self.choices):
             general = (kind for kind in likely if kind.form not in SQUARE)  # of others a transpose is right
             best = self._best(best, ((*best[:i], kind, *best[i + 1 :]) for kind in general))
+        best = self._best(best, iter([tuple(_MATRIX if k.form == "vector" else k for k in best)]))
         arrays = (kind for kind in best if kind.form not in ("number", "integer") and kind.made is None)
         best = self._best(
             best, (tuple(kind if k.form == "number" else k for k in best) for kind in dict.fromkeys(arrays))

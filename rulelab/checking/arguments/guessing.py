@@ -58,6 +58,8 @@ from .wider import of_wider_intervals
 
 MOVES = 3
 """Whole numbers at which a rule is asked whether it has a cotangent for them."""
+CHANCES = 4
+"""Draws at which a rule has to be right that is wrong for likelier kinds."""
 
 
 class Found(NamedTuple):
@@ -90,8 +92,25 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
         if kinds is None:
             raise
         return Found((kinds,))
-    kinds = kinds_by_trying(guesser) if _is_refused(guesser, found) else None
+    kinds = kinds_by_trying(guesser) if _is_refused(guesser, found) else _right_by_trying(guesser, found)
     return found if kinds is None else Found((kinds,))
+
+
+def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
+    """Kinds for which a rule is right that is wrong for all that were found, where places are among them:
+    what they are places of may be rows of matrices as well. None where there are none.
+    """
+    those = found.kinds
+    if guesser.mode != "rrule" or not all(any(k.form == "indices" for k in kinds) for kinds in those):
+        return None
+    with guesser.undisturbed():
+        if any(guesser.seems_right(guesser.drawn(kinds)) for kinds in those):
+            return None
+        kinds = kinds_by_trying(guesser)
+        if kinds is None:
+            return None
+        drawn = [guesser.draw(kinds, number) for number in range(CHANCES)]
+        return kinds if all(map(guesser.seems_right, drawn)) else None
 
 
 def _with_those_of_none(guesser: Guesser) -> Kinds | None:

@@ -161,6 +161,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "Area of a triangle from the (3, 2) array of its corners."
     >>> dict(shapes_said(area))
     {'corners': (3, 2)}
+    >>> def risk(mean, cov):
+    ...     "mean, cov : ndarray (n,), (n, n)"
+    >>> dict(shapes_said(risk))
+    {'mean': ('n',), 'cov': ('n', 'n')}
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
@@ -181,10 +185,20 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
             found.update(dict.fromkeys(said, lengths))
     for inside, word in _SHAPE_BEFORE.findall(said_of(f)):
         found.setdefault(parameter_called(word, names), lengths_in(inside))
+    for those, shapes in _ONE_EACH.findall(said_of(f)):
+        each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
+        listed = _AND.split(those)
+        found.update(zip(listed, each) if len(each) == len(listed) else ())
     found |= _shapes_of_all(f, [name for name in names if name not in found])
     return {name: found[name] for name in names if name in found}
 
 
+_ONE_EACH = re.compile(
+    r"\b(\w+(?:(?:, and |, | and )\w+)+) ?: ?(?:\w+,? )?(?:of )?(?:shapes? )?"
+    r"(\([\w, ]+\)(?:(?:, and |, | and )\([\w, ]+\))+)"
+)
+_PARENTHESES = re.compile(r"\(([\w, ]+)\)")
+"""Several names, and behind them a shape for each: mean, cov : ndarray (n,), (n, n)."""
 _SHAPE_BEFORE = re.compile(r"\((\d+, ?\d+)\) (?:real |nd)?(?:array|matrix) of (?:its |the |all )?(\w+)")
 """Numbers in front of what they are the shape of: the (4, 3) array of its vertices."""
 _SHAPE_OF_ALL = re.compile(
