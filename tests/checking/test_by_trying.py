@@ -231,7 +231,40 @@ def sparse_product_with(add):
     return rule
 
 
+@dataclasses.dataclass
+class Camera:
+    focal: float
+    centre: np.ndarray
+    place: np.ndarray
+
+
+def project(points, camera: Camera):
+    moved = points + camera.place
+    if np.any(moved[:, 2] <= 0):
+        raise ValueError("a point lies behind the camera")
+    return camera.focal * moved[:, :2] / moved[:, 2:] + camera.centre
+
+
+def project_with(centre_of):
+    def rule(points, camera):
+        moved = points + camera.place
+        depth, ratio = moved[:, 2:], moved[:, :2] / moved[:, 2:]
+
+        def back(bar):
+            xy = camera.focal * bar / depth
+            points_bar = np.column_stack([xy, -np.sum(xy * ratio, axis=1)])
+            place, centre = points_bar.sum(axis=0), centre_of(bar)
+            return NO, points_bar, rl.Tangent(Camera, focal=np.sum(bar * ratio), centre=centre, place=place)
+
+        return project(points, camera), back
+
+    return rule
+
+
 CASES = {
+    "points in front of a camera": (
+        project, project_with, lambda bar: bar.sum(axis=0), lambda bar: bar.mean(axis=0)
+    ),
     "a matrix by its places": (sparse_product, sparse_product_with, np.add.at, np.put),
     "one more joint than there are links": (tension, tension_with, 1, -1),
     "an object of a plain class": (output, output_with, 1.0, 1.1),

@@ -7,7 +7,9 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import dataclasses
+import dis
 import itertools
+import math
 import sys
 import types
 import typing
@@ -54,18 +56,14 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
     if sys.gettrace() is not None or guesser.bound or not guesser.names:
         return None
     with guesser.undisturbed():
-        found = _Search(guesser).found()
-        alike = None if found is None else _in_domain(guesser, found)
+        search = _Search(guesser)
+        found = search.found()
+        alike = None if found is None else search.in_domain(found)
         if alike is None or not _standing(guesser, alike)[1]:
             return None  # else a rule would be wrong for arguments that nobody means
-        return _with_axes_apart(guesser, alike)
-
-
-def _in_domain(guesser: Guesser, kinds: Kinds) -> Kinds | None:
-    """The same kinds over the first interval at which the function mostly has a value."""
-    with contextlib.suppress(Exception):
-        return next(filter(guesser.takes, narrowed(kinds)), None)
-    return None
+        kinds = _with_axes_apart(guesser, alike)
+        guesser.lengths = {name: (k.dims,) for name, k in zip(guesser.names, kinds) if _has_a_number(k.dims)}
+        return kinds
 
 
 # -- what is tried -------------------------------------------------------------------------------------------
@@ -137,7 +135,7 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
 
 def _within(kind: Kind, bounds: Kind) -> Kind:
     """The kind with numbers between these bounds."""
-    if kind.form not in ("number", "vector", "matrix", "list", "array"):
+    if kind.form not in _OF_FLOATS:
         return kind
     return dataclasses.replace(kind, low=max(kind.low, bounds.low), high=min(kind.high, bounds.high))
 
@@ -239,6 +237,7 @@ class _Search:
 
     def __init__(self, guesser: Guesser) -> None:
         self.guesser, self.tries = guesser, 0
+        self.refuses = False  # whether the function raises for some numbers, by a statement of its own
         self.seen: dict[Kinds, tuple[bool, int]] = {}
         self.standings: dict[Kinds, tuple[bool, bool, int]] = {}
         self.choices = _choices(guesser)
@@ -284,8 +283,16 @@ class _Search:
 
     def _standing(self, kinds: Kinds) -> tuple[bool, bool, int]:
         if kinds not in self.standings:
-            self.standings[kinds] = _standing(self.guesser, _in_domain(self.guesser, kinds) or kinds)
+            self.standings[kinds] = _standing(self.guesser, self.in_domain(kinds) or kinds)
         return self.standings[kinds]
+
+    def in_domain(self, kinds: Kinds) -> Kinds | None:
+        """The same kinds over the first interval at which the function mostly has a value: not of all numbers
+        where it refuses some."""
+        tried = itertools.islice(narrowed(kinds), self.refuses, None)
+        with contextlib.suppress(Exception):
+            return next(filter(self.guesser.takes, tried), None)
+        return None
 
     def _furthest(self, best: Kinds, i: int) -> list[Kind]:
         """The kinds of a parameter with which the function comes furthest, the likeliest first."""
@@ -314,15 +321,43 @@ class _Search:
         return self.seen[kinds]
 
     def _reached(self, kinds: Kinds) -> tuple[bool, int]:
+        """The same, asked; again with positive numbers where the function itself refuses the first."""
         steps: set[tuple[types.CodeType, int]] = set()
+        error = self._error_with(kinds, steps)
+        if error is not None and self._is_refusal(error):
+            error = self._error_with(tuple(map(_positive, kinds)), steps)
+            self.refuses |= error is None
+        return error is None and self.in_domain(kinds) is not None, len(steps)
+
+    def _error_with(self, kinds: Kinds, steps: set[tuple[types.CodeType, int]]) -> BaseException | None:
+        """What the function raises for such arguments, None where it has a value; `steps` it comes."""
         guesser = self.guesser
         try:
             args = guesser.related.put_right(draw_all(kinds, np.random.default_rng(0)))
             with brought_to_an_end(guesser.target), _noted(self.wanted, steps):
                 vouched(guesser.f, args, guesser.kwargs)
-        except (Exception, _TooManyStepsError):
-            return False, len(steps)
-        return _in_domain(guesser, kinds) is not None, len(steps)
+        except (Exception, _TooManyStepsError) as error:
+            return error
+        return None
+
+    def _is_refusal(self, error: BaseException) -> bool:
+        """Whether the function's own code raises an error, by a statement of its own."""
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        if last is None or last.tb_frame.f_code not in self.wanted:
+            return False
+        return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+
+
+def _positive(kind: Kind) -> Kind:
+    """The kind with positive numbers, in its parts, too."""
+    parts = tuple((name, _positive(part)) for name, part in kind.parts)
+    is_free = kind.form in _OF_FLOATS and kind.low == -math.inf
+    return dataclasses.replace(kind, low=0.0 if is_free else kind.low, parts=parts)
+
+
+_OF_FLOATS = ("number", "vector", "matrix", "list", "array")
 
 
 def _with(kinds: Kinds, change: tuple[tuple[int, Kind], ...]) -> Kinds:
@@ -381,6 +416,10 @@ def _with_axes_apart(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 _LETTERS = "mpqrstuv"
+
+
+def _has_a_number(dims: tuple[int | str, ...]) -> bool:
+    return any(isinstance(length, int) for length in dims)
 
 
 def _standing(guesser: Guesser, kinds: Kinds) -> tuple[bool, bool, int]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import RuleLabError
 from ...rules.authoring import ask, frule, rrule
@@ -53,7 +54,7 @@ from ..reading.axes_read import (
 from ..reading.by_name import COUNTS, interval_of_name, means_symmetric, ordered_pairs, special_names
 from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
 from ..reading.groups_read import grouped, told_from_numbers
-from ..reading.kinds import AS_LIST, AS_ROWS, Kind
+from ..reading.kinds import AS_LIST, AS_ROWS, Kind, Lengths
 from ..reading.kinds_taken import dicts_of, objects_with
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
@@ -63,7 +64,7 @@ from ..reading.said import covariances_said, intervals_said, kinds_said, labels_
 from ..reading.shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
 from ..reading.shapes_solved import shapes_solved
 from ..reading.texts import attributes_read, keys_read
-from ..reading.usage import indexing, masking, scattering
+from ..reading.usage import handed_to_arrays, indexing, masking, scattering
 from .iterated import Iterated, iterated
 from .refusals import REFUSALS
 
@@ -125,6 +126,7 @@ class Guesser:
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
         self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
         self.sized: frozenset[str] = frozenset()  # the arrays of which the function itself says the lengths
+        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # of arrays, as was tried
 
     def take(self, names: tuple[str, ...]) -> None:
         """Look for arguments for these parameters, the first of the function."""
@@ -138,6 +140,7 @@ class Guesser:
         rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
         speakers = (*rules, self.target)  # the last of them is heard first
         numbers, picking = numbers_said(self.target), indexing(self.target)
+        arrays = handed_to_arrays(self.target)  # which the annotation `complex` means the numbers of
         kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
         intervals = {name: ends for one in speakers for name, ends in intervals_said(one).items()}
         notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
@@ -146,7 +149,7 @@ class Guesser:
             if name in intervals:
                 self.bounds = {**self.bounds, name: Kind(low=low, high=high)}
                 domain[name] = self.bounds[name]
-            if name in numbers:
+            if name in numbers and not (notes.get(name) is complex and name in arrays):
                 domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
             elif (parts := _numbers_annotated(notes.get(name))) is not None:
                 domain[name] = parts
@@ -466,7 +469,8 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
     notes = meant_types(target)
     if not notes:
         return accepted
-    parameters = []
+    parameters, arrays = [], handed_to_arrays(target)
+    notes = {n: _COMPLEX_ARRAY if note is complex and n in arrays else note for n, note in notes.items()}
     for i, name in enumerate(all_names(target)):
         said = ANY if accepted is None else accepted.at(i)
         if said == ANY and name in notes:
@@ -474,6 +478,10 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
                 said = accepts_from((notes[name],)).at(0)
         parameters.append(said)
     return Accepts(tuple(parameters), open_ended=True)
+
+
+_COMPLEX_ARRAY = npt.NDArray[np.complex128]
+"""What `complex` means of what is handed on as an array."""
 
 
 def _means_flags(name: str, used: Kinds) -> bool:

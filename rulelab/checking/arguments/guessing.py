@@ -17,7 +17,7 @@ from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
 from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
-from ..reading.kinds import Kind
+from ..reading.kinds import Kind, Lengths
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
@@ -329,7 +329,6 @@ def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
     return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
 
 
-Lengths = tuple[int | str, ...]
 _OF_AXES = {1: "vector", 2: "matrix", 3: "array"}
 
 

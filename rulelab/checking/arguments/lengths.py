@@ -17,7 +17,7 @@ from ..measuring.vectors import shape_of
 from ..probing.drawing import draw
 from ..probing.probes import Point, quiet
 from ..reading.by_name import COUNTS, is_matrix_name, special_names
-from ..reading.kinds import Kind
+from ..reading.kinds import Kind, Lengths
 from ..reading.kinds_taken import choices_of, likeliest_first, narrowed
 from ..reading.shapes_solved import solved_together
 from ..reading.usage import elements_taken, picks_by_number, side_by_side
@@ -481,10 +481,9 @@ def _has_value(guesser: Guesser, kinds: Kinds) -> bool:
 
 MOST_SHARED = 3
 """Arrays beside indices of which it is tried which are as long as these."""
-_Lengths = tuple[int | str, ...]
-_OF_TABLE: dict[str, _Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
-_OF_PICKS: dict[str, _Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
-_OF_APART: dict[_Lengths, _Lengths] = {
+_OF_TABLE: dict[str, Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
+_OF_PICKS: dict[str, Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
+_OF_APART: dict[Lengths, Lengths] = {
     (): ("m", "n"),
     **{("n", corners, "n"): ("m", corners, "n") for corners in (2, 3, 4)},
     (2, "n", "n"): (2, "m", "n"),

@@ -50,7 +50,7 @@ from ..probing.perturb import (
 from ..probing.probes import Point, quiet, watched_lines, watched_steps
 from ..reading.axes_read import takes_triangles
 from ..reading.by_name import interval_of_name
-from ..reading.kinds import Kind
+from ..reading.kinds import Kind, Lengths
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
 from .as_said import is_told
@@ -103,6 +103,7 @@ class Source:
         self.iterated: Iterated | None = None  # the function with more steps, if it has to come to an end
         self.named_intervals: Mapping[int, tuple[float, float]] = {}  # of given arguments, by their names
         self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself gives of them
+        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # that arguments have to have, as was tried
         guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
         if given is not None:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
@@ -120,7 +121,7 @@ class Source:
         found, others, self.notes = kinds_of(guesser, several)
         self.took_more = took_more("the search for arguments", seconds) if guesser.end.was_over else ""
         self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
-        self.iterated = guesser.iterated
+        self.iterated, self.lengths = guesser.iterated, guesser.lengths
         asked = (name in domain and domain[name].is_asked for name in guesser.names)
         self.is_guessed = not guesser.sized and not all(asked)
         self.elsewhere = tuple(map(guesser.drawn, others))

@@ -28,9 +28,15 @@ BETWEEN = rf"(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBE
 TO_LAST = r"([A-Za-z]\w*)(?:\.shape\[(\d)\])? ?- ?1\b"
 _ALONG = rf"(?:between|from) ({_NUMBER}) (?:and|to) ({TO_LAST})"
 """An interval that ends where an axis does: between 0 and h - 1."""
+_OF_ORDER = r"(?:strictly )?(?:sorted|increasing|ascending|rising|decreasing|descending|finite)\b"
 _SIGNED = (
     (re.compile(r"\b(?:non-?negative|zero or positive|positive or zero)\b"), ">= 0"),
-    (re.compile(r"(?<!non-)(?<!zero or )\bpositive\b(?!,? (?:and|semi|definite)| or zero|-)"), "> 0"),
+    (
+        re.compile(
+            rf"(?<!non-)(?<!zero or )\bpositive\b(?!,? (?:and (?!{_OF_ORDER})|semi|definite)| or zero|-)"
+        ),
+        "> 0",
+    ),
     (re.compile(r"(?<!non-)\bnegative\b(?!,? (?:and|semi|definite)|-)"), "< 0"),
 )
 _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")
@@ -90,6 +96,9 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
     if first is not None and len(names) > 1 and first[1] in names:
         name = rf"(?:{'|'.join(map(re.escape, names))})"
         doc = re.sub(rf"(: [^\n:]*?[,;.]) (?=(?:{name}, )*{name} ?: )", r"\1\n", doc)
+    doc = _WORD_IN_BRACKETS.sub(r"\1 ", _QUOTED.sub(r"\1", doc))
+    doc = _OF_SEVERAL.sub(functools.partial(_one_by_one, names), doc)
+    doc = _BETWEEN_TWO.sub(functools.partial(_each_between, names), doc)
     doc = _IN_BRACKETS.sub(r"\1 \2 \3", doc)
 
     def called(found: re.Match[str]) -> str:
@@ -99,6 +108,31 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
     return _BY_A_LETTER.sub(called, doc)
 
 
+def _one_by_one(names: tuple[str, ...], found: re.Match[str]) -> str:
+    """What a bracket says of all names before it, said of each."""
+    those = _AND.split(found[1])
+    if not {*those} <= {*names} or len(those) < 2:
+        return found[0]
+    return f"{found[1]}{found[2]} ({', '.join(f'{name} {found[3]} {found[4]}' for name in those)})"
+
+
+def _each_between(names: tuple[str, ...], found: re.Match[str]) -> str:
+    """An interval that several names have, for each."""
+    those = _AND.split(found[2])
+    if not {*those} <= {*names}:
+        return found[0]
+    return ", ".join(f"{found[1]}{name}{found[3]}" for name in those)
+
+
+_AND = re.compile(r", and |, | and ")
+_SEVERAL = r"(\w+(?:(?:, and |, | and )\w+)+)"
+_OF_SEVERAL = re.compile(rf"\b{_SEVERAL}((?: (?:is|are)(?: \w+){{1,3}})?) \((<=|>=|<|>) ?({_NUMBER})\)")
+"""Of all names before it: attack, decay, release are lengths (> 0)."""
+_BETWEEN_TWO = re.compile(rf"({_NUMBER} ?<=? ?){_SEVERAL}( ?<=? ?{_NUMBER})(?!\w|\.\d)")
+"""One interval of several names: 0 <= attack, release < 1."""
+_QUOTED = re.compile(r"`+(\w+)`+")
+_WORD_IN_BRACKETS = re.compile(r"(?<=\bthe )\((positive|negative|non-?negative)\) (?=\w)")
+"""A word that need not be there, and is: the (positive) durations."""
 _IN_BRACKETS = re.compile(rf"\b(\w+) \((?:[\w/ ]+, )?(<=|>=|<|>) ?({_NUMBER})\)")
 _BY_A_LETTER = re.compile(r"\b(\w+) ([A-Za-z](?:_\w+)?) ((?:<=|>=|<|>) )")
 """What a formula calls a parameter, between its name and what is said of it: degeneracies g_i > 0."""

@@ -11,6 +11,9 @@ from typing import Any
 from ...errors import RuleLabError, an
 from ...nearest import did_you_mean
 
+Lengths = tuple[int | str, ...]
+"""The lengths of an array: numbers, and letters for those that are the same wherever one stands."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Kind:

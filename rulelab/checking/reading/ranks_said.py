@@ -104,6 +104,16 @@ def of_either_rank(names: tuple[str, ...], text: str) -> frozenset[str]:
     return _ends_of((_SAID_EITHER, _EITHER_BEHIND, _MAY_BE_AN_ARRAY), names, text)
 
 
+def numbers_beside_arrays(names: tuple[str, ...], text: str) -> frozenset[str]:
+    """The parameters that are numbers, as others alone are said to be arrays, too.
+
+    >>> sorted(numbers_beside_arrays(("rate", "mean", "scv"), "The rate may be an array; scv is a ratio."))
+    ['mean', 'scv']
+    """
+    arrays = _ends_of((_MAY_BE_AN_ARRAY,), names, text)
+    return frozenset(names) - arrays if arrays else frozenset()
+
+
 def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The kinds of different ranks that a function says of a parameter that it takes: all of these are meant.
 

@@ -68,6 +68,11 @@ _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
 _OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
 _AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # values x (1-D, at least k)
 _EVEN = re.compile(r"\b(\w+) (?:is )?of even length\b|\beven-length (\w+)\b")
+_NAME_BEFORE = re.compile(r"\w+(?= \($)")
+_SUM = r"([A-Za-z_]\w*) \+ ([A-Za-z_]\w*)"
+_MORE_THAN = re.compile(rf"\b([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*{_SUM}(?![\w(\[.]\w|\s*[-+*/^\[(])")
+_SUM_OF = re.compile(rf"(?<![\w.)\]*/+-] )\b{_SUM}\s*(<=|>=|<|>)\s*({_SIDE})(?![\w(\[.]\w|\s*[-+*/^\[(])")
+"""Beside a sum of two: gate >= attack + decay; T + C > 0."""
 _UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
 _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
@@ -75,18 +80,22 @@ _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 @dataclass(frozen=True)
 class Side:
     """One side of a relation: a number, or a parameter by its name, or an attribute of one, or its length or
-    size, or the last place along an axis of it.
+    size, or the last place along an axis of it, or its sum with another parameter.
     """
 
     name: str = ""
     number: float = math.nan
     of: str = ""
     axis: int | None = None
+    plus: str = ""
 
     def at(self, arguments: Mapping[str, Any]) -> Any:
         """What it is for these arguments; None where there is nothing to compare."""
         if not self.name:
             return self.number
+        if self.plus:
+            one, other = replace(self, plus="").at(arguments), Side(self.plus).at(arguments)
+            return None if one is None or other is None else one + other
         name, *attributes = self.name.split(".")
         x = arguments.get(name)
         for attribute in attributes:
@@ -120,22 +129,25 @@ class Relation:
         """
         if self.in_words and any(shape_of(arguments.get(name, 0)) for name in self.names):
             return False  # two places are spoken of, and not two lists of places
-        left, right = self.left.at(arguments), self.right.at(arguments)
-        if left is None or right is None:
-            return True
         try:
+            left, right = self.left.at(arguments), self.right.at(arguments)
+            if left is None or right is None:
+                return True
             return bool(np.all(_OPERATORS[self.sign](left, right)))
         except ValueError:  # of lengths that do not go together
             return True
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(side.name for side in (self.left, self.right) if side.name)
+        sides = (self.left, self.right)
+        return frozenset(name for side in sides for name in (side.name, side.plus) if name)
 
     @property
     def ordered(self) -> tuple[str, str] | None:
         """Two parameters of which the first has the smaller numbers; None where it says something else."""
-        if self.left.of or self.right.of or len(self.names) < 2 or self.sign == "!=":
+        if self.left.of or self.right.of or len(self.names) != 2 or self.sign == "!=":
+            return None
+        if self.left.plus or self.right.plus:
             return None
         pair = self.left.name, self.right.name
         return pair if self.sign in ("<", "<=") else pair[::-1]
@@ -286,18 +298,36 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
         parts = _OPERATOR.split(found[0])
         sides = [_side(part, known) for part in parts[::2]]
         told = {side.name for side in sides if side is not None and side.name}
-        if _CONDITION.search(before) or told & cases and _PART.search(before):
+        is_of_name = before.endswith("(") and (_NAME_BEFORE.search(before) or ("",))[0] in told
+        if _CONDITION.search(before) and not is_of_name or told & cases and _PART.search(before):
             continue
         if re.match(r"[^.;]*\b(else|otherwise)\b", text[found.end() :]):
             continue
         for (left, right), sign in zip(itertools.pairwise(sides), parts[1::2]):
             if left is not None and right is not None and (left.name or right.name):
                 yield Relation(left, sign, right)
+    yield from _of_sums(text, known)
     for sentence in re.split(r"[.;]\s", text):
         if _UNLIKE.search(sentence):
             for one, other in _TWO.findall(sentence):
                 if one != other and {one, other} <= known:
                     yield Relation(Side(one), "!=", Side(other), in_words=True)
+
+
+def _of_sums(text: str, known: frozenset[str]) -> Iterator[Relation]:
+    """The relations between a sum of two parameters and another one, or a number.
+
+    >>> found, = _of_sums("gate >= a + b", frozenset(("gate", "a", "b")))
+    >>> found.holds({"gate": 2.0, "a": 1.0, "b": 0.5}), found.holds({"gate": 2.0, "a": 1.0, "b": 1.5})
+    (True, False)
+    """
+    for name, sign, one, other in _MORE_THAN.findall(text):
+        if {name, one, other} <= known:
+            yield Relation(Side(name), sign, Side(one, plus=other))
+    for one, other, sign, beside in _SUM_OF.findall(text):
+        side = _side(beside, known)
+        if {one, other} <= known and side is not None:
+            yield Relation(Side(one, plus=other), sign, side)
 
 
 def least_said(f: Callable) -> Mapping[str, int]:

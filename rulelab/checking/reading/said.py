@@ -27,7 +27,15 @@ from .docstrings import (
     words_about,
 )
 from .kinds import Kind
-from .ranks_said import IN_ALL, OR_A_NUMBER, OR_AN_ARRAY, are_each, numbers_called, of_either_rank
+from .ranks_said import (
+    IN_ALL,
+    OR_A_NUMBER,
+    OR_AN_ARRAY,
+    are_each,
+    numbers_beside_arrays,
+    numbers_called,
+    of_either_rank,
+)
 from .relations import related
 from .texts import names_without_defaults
 
@@ -190,6 +198,8 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if others is not None:
         kinds = _kinds(others[1] or "", "numbers", "")
         found = {**dict.fromkeys(_not_told_of(text[: others.start()], names), kinds), **found}
+    numbers = sorted(numbers_beside_arrays(names, text) - found.keys() - notes.keys())
+    found |= dict.fromkeys(numbers, (Kind(),))
     left = [name for name in names if name not in found and name not in notes]
     for count, adjectives, noun, of in _ALL_ALIKE.findall(text):
         if _COUNTS.get(count, len(left)) == len(left) > 1:

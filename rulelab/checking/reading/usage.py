@@ -97,6 +97,29 @@ def _part_attribute(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) and node.attr in _PARTS else None
 
 
+def handed_to_arrays(f: Callable) -> frozenset[str]:
+    """The parameters that a function hands to others that are for arrays, or takes the length or parts of.
+
+    >>> def fidelity(a: complex, b: complex, phase: complex):
+    ...     return abs(phase * np.vdot(a, b)) ** 2
+    >>> sorted(handed_to_arrays(fidelity))
+    ['a', 'b']
+    """
+    nodes, names, _ = text_nodes(f)
+    taken = (n.value for n in nodes if isinstance(n, ast.Subscript))
+    measured = (n.args[0] for n in calls_in(text_of(f)[0]) if last_name(n.func) == "len" and n.args)
+    products = (n for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult))
+    multiplied = (side for product in products for side in (product.left, product.right))
+    parts = {n.id for n in (*taken, *measured, *multiplied) if isinstance(n, ast.Name)}
+    return names & (parts | {*_handed_to(f, _OF_ARRAYS)})
+
+
+_OF_ARRAYS = frozenset(
+    "vdot dot outer kron norm sum mean fft ifft rfft irfft fft2 ifft2 cumsum cumprod einsum trace inv solve"
+    " det".split()
+)
+
+
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
     """The parameters that are given, alone, to functions of these names."""
     node, names = text_of(f)

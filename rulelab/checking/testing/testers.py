@@ -143,7 +143,7 @@ def checking(
     said = related(subject.primal, names or subject.names, rules)
     said = said.holding(inputs)  # arguments given are as meant
     asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}
-    lengths = {**lengths_held(subject.primal), **asked}
+    lengths = {**source.lengths, **lengths_held(subject.primal), **asked}
     first = Point(
         inputs,
         kwargs,
