@@ -10,6 +10,7 @@ import dataclasses
 import dis
 import itertools
 import math
+import operator
 import sys
 import types
 import typing
@@ -24,7 +25,7 @@ from ..calling.plain_calls import vouched
 from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
-from ..reading.kinds import AS_LIST, SQUARE, Kind
+from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.shapes_read import sequence
 from ..reading.texts import attributes_read
@@ -239,7 +240,7 @@ class _Search:
         self.guesser, self.tries = guesser, 0
         self.refuses = False  # whether the function raises for some numbers, by a statement of its own
         self.seen: dict[Kinds, tuple[bool, int]] = {}
-        self.standings: dict[Kinds, tuple[bool, bool, int]] = {}
+        self.standings: dict[Kinds, tuple[tuple[bool, bool, int], Kinds]] = {}
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
 
@@ -282,17 +283,27 @@ class _Search:
         return max((best, *taken), key=self._standing)
 
     def _standing(self, kinds: Kinds) -> tuple[bool, bool, int]:
+        return self._asked(kinds)[0]
+
+    def in_domain(self, kinds: Kinds) -> Kinds:
+        """The same kinds over the first interval at which the function mostly has a value and its rule runs,
+        or has a value; not of all numbers where it refuses some."""
+        return self._asked(kinds)[1]
+
+    def _asked(self, kinds: Kinds) -> tuple[tuple[bool, bool, int], Kinds]:
         if kinds not in self.standings:
-            self.standings[kinds] = _standing(self.guesser, self.in_domain(kinds) or kinds)
+            best = (False, False, 0), kinds
+            for one in self._taken(kinds):
+                best = max(best, (_standing(self.guesser, one), one), key=operator.itemgetter(0))
+                if best[0][1]:
+                    break
+            self.standings[kinds] = best
         return self.standings[kinds]
 
-    def in_domain(self, kinds: Kinds) -> Kinds | None:
-        """The same kinds over the first interval at which the function mostly has a value: not of all numbers
-        where it refuses some."""
-        tried = itertools.islice(narrowed(kinds), self.refuses, None)
+    def _taken(self, kinds: Kinds) -> Iterator[Kinds]:
+        """The same kinds over those intervals at which the function mostly has a value."""
         with contextlib.suppress(Exception):
-            return next(filter(self.guesser.takes, tried), None)
-        return None
+            yield from filter(self.guesser.takes, itertools.islice(narrowed(kinds), self.refuses, None))
 
     def _furthest(self, best: Kinds, i: int) -> list[Kind]:
         """The kinds of a parameter with which the function comes furthest, the likeliest first."""
@@ -327,7 +338,7 @@ class _Search:
         if error is not None and self._is_refusal(error):
             error = self._error_with(tuple(map(_positive, kinds)), steps)
             self.refuses |= error is None
-        return error is None and self.in_domain(kinds) is not None, len(steps)
+        return error is None and next(self._taken(kinds), None) is not None, len(steps)
 
     def _error_with(self, kinds: Kinds, steps: set[tuple[types.CodeType, int]]) -> BaseException | None:
         """What the function raises for such arguments, None where it has a value; `steps` it comes."""
@@ -400,25 +411,52 @@ def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, i
 
 def _with_axes_apart(guesser: Guesser, kinds: Kinds) -> Kinds:
     """The kinds with letters of their own for the axes that may have other lengths than the rest, alone or
-    together. Where a rule runs for arrays that are all as long as each other, or is right for these, it has
-    to for the others.
+    together: those first for which a rule is as right as where all are as long as each other, then any for
+    which it runs, if none are places. By which length it divides is seen there alone.
     """
+    for i, kind in enumerate(kinds):
+        longer = (dataclasses.replace(kind, dims=dims) for dims in _with_a_letter(kind.dims))
+        others = ((*kinds[:i], one, *kinds[i + 1 :]) for one in longer)
+        kinds = next((one for one in others if _runs(guesser, one)), kinds)
     known = _standing(guesser, kinds)
     for letter in _LETTERS:
         axes, together = _axes(kinds), range(1, MOST_TOGETHER + 1)
         chosen = (those for count in together for those in itertools.combinations(range(axes), count))
         apart = (_with_letter(kinds, frozenset(those), letter) for those in chosen if len(those) < axes)
-        other = next((one for one in apart if _standing(guesser, one) >= known), None)
-        if other is None:
-            break
-        kinds = other
+        running: list[Kinds] = []
+        for one in apart:
+            if (standing := _standing(guesser, one)) >= known:
+                kinds = one
+                break
+            running += [one] if standing[1] and not _has_places(one) else []
+        else:
+            if not running:
+                break
+            kinds = running[0]
     return kinds
+
+
+def _has_places(kinds: Kinds) -> bool:
+    """Whether some are places in others, which have to be long enough."""
+    return any(kind.form == "indices" for kind in kinds)
+
+
+def _with_a_letter(dims: Lengths) -> Iterator[Lengths]:
+    """The lengths of a matrix of so many rows and columns, with any other number of one of the two."""
+    if len(dims) == 2 and dims[0] == dims[1] and isinstance(dims[0], int):
+        yield "n", dims[1]
+        yield dims[0], "n"
+
+
+def _runs(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether a function has a value for such arguments, and its rule cotangents of the right shapes."""
+    return _standing(guesser, kinds)[1]
 
 
 _LETTERS = "mpqrstuv"
 
 
-def _has_a_number(dims: tuple[int | str, ...]) -> bool:
+def _has_a_number(dims: Lengths) -> bool:
     return any(isinstance(length, int) for length in dims)
 
 

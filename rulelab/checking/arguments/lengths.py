@@ -173,7 +173,7 @@ def _is_case_of(kinds: Kinds, others: Kinds) -> bool:
     """
     pairs = list(zip(kinds, others))
     free = [any(isinstance(d, str) for d in other.dims) for other in others]
-    is_known = any(other.dims and not is_free for other, is_free in zip(others, free))
+    is_known = any(isinstance(d, int) for other in others for d in other.dims)
     alike = (one == other or is_free and one.form == other.form for (one, other), is_free in zip(pairs, free))
     return is_known and any(free) and all(alike)
 

@@ -122,6 +122,7 @@ class Judging:
         self.noted: list[Noted] | None = None  # at ordinary points, once they are asked for
         self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
         self.not_for_complex = False  # the same of complex numbers
+        self.answers_as_real = False  # whether its cotangents of complex numbers are real
         self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
         self.not_comparable = False  # whether the function has another value for the same numbers
         self.kinks = 0

@@ -426,8 +426,9 @@ class Otherwise(Judging):
         ways = list(itertools.product(dict.fromkeys(kinds), bases))
         ask = partial(self._judged_in_complex, ways, mentioned or bool(said), None if said else meant)
         found = list(ask(real | measured - meant - called))
-        # A rule that answers with real numbers is not written for a complex signal beside what is measured.
-        yield from found or (ask(real) if measured else ())
+        # A rule that answers with real numbers is not written for a complex signal beside what is measured,
+        # nor for a complex window beside a signal for which it does.
+        yield from found or (ask(real) if measured and not self.answers_as_real else ())
 
     def _judged_in_complex(
         self,
@@ -494,6 +495,7 @@ class Otherwise(Judging):
         is_judged = held or _drops_imaginary_parts(self.subject, found)
         if is_judged:
             self._judge(found)
+        self.answers_as_real |= not is_judged
         return is_judged
 
     def _takes_reals_for(self, probe: Probe) -> bool:
