@@ -14,7 +14,7 @@ import operator
 import sys
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ MOST_LIKELY = 8
 """Kinds of a parameter that its name and the text suggest, beside those that are tried of any."""
 MOST_TOGETHER = 3
 """Axes that are told apart from the others together."""
+DRAWS, MOST_DRAWS = 6, 5
+"""Draws of a kind, and at how many the function has to have a value: a count may fit by luck."""
 DEEPEST = 3
 """Classes within classes whose objects are made."""
 
@@ -130,8 +132,21 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
         classes = _classes_with(guesser.target, read.get(name, ()))
         made = [*_of_note(notes.get(name), DEEPEST), *(k for cls in classes for k in _objects(cls, DEEPEST))]
         kinds = dict.fromkeys((*made, *(() if read.get(name) else _ANYTHING), *likely[:MOST_LIKELY]))
+        kinds = dict.fromkeys(filter(_NOTED.get(notes.get(name), bool), kinds))
         every.append(tuple(_within(kind, bounds) for kind in kinds))
     return every
+
+
+def _is_whole(kind: Kind) -> bool:
+    return kind.form == "integer"
+
+
+def _is_listed(kind: Kind) -> bool:
+    return kind.form in ("list", "indices") or kind.made in (list, tuple)
+
+
+_NOTED: Mapping[Any, Callable[[Kind], bool]] = {int: _is_whole, list: _is_listed, tuple: _is_listed}
+"""What is left of all kinds by an annotation that says no more."""
 
 
 def _within(kind: Kind, bounds: Kind) -> Kind:
@@ -240,7 +255,7 @@ class _Search:
         self.guesser, self.tries = guesser, 0
         self.refuses = False  # whether the function raises for some numbers, by a statement of its own
         self.seen: dict[Kinds, tuple[bool, int]] = {}
-        self.standings: dict[Kinds, tuple[tuple[bool, bool, int], Kinds]] = {}
+        self.standings: dict[Kinds, tuple[Standing, Kinds]] = {}
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
 
@@ -263,7 +278,8 @@ class _Search:
         parameter others than these, with matrices for all vectors, with all that are numbers as one of the
         arrays is, or in two parameters.
         """
-        for i, likely in enumerate(self.choices):
+        self.tries = 0  # what was left of them told of kinds that the function does not take
+        for i, likely in 2 * [*enumerate(self.choices)]:  # a count may have to come first
             general = (kind for kind in likely if kind.form not in SQUARE)  # of others a transpose is right
             best = self._best(best, ((*best[:i], kind, *best[i + 1 :]) for kind in general))
         best = self._best(best, iter([tuple(_MATRIX if k.form == "vector" else k for k in best)]))
@@ -282,7 +298,7 @@ class _Search:
         taken = (kinds for kinds in others if not self.is_over() and self.reached(kinds)[0])
         return max((best, *taken), key=self._standing)
 
-    def _standing(self, kinds: Kinds) -> tuple[bool, bool, int]:
+    def _standing(self, kinds: Kinds) -> Standing:
         return self._asked(kinds)[0]
 
     def in_domain(self, kinds: Kinds) -> Kinds:
@@ -290,9 +306,9 @@ class _Search:
         or has a value; not of all numbers where it refuses some."""
         return self._asked(kinds)[1]
 
-    def _asked(self, kinds: Kinds) -> tuple[tuple[bool, bool, int], Kinds]:
+    def _asked(self, kinds: Kinds) -> tuple[Standing, Kinds]:
         if kinds not in self.standings:
-            best = (False, False, 0), kinds
+            best = _NOWHERE, kinds
             for one in self._taken(kinds):
                 best = max(best, (_standing(self.guesser, one), one), key=operator.itemgetter(0))
                 if best[0][1]:
@@ -460,17 +476,25 @@ def _has_a_number(dims: Lengths) -> bool:
     return any(isinstance(length, int) for length in dims)
 
 
-def _standing(guesser: Guesser, kinds: Kinds) -> tuple[bool, bool, int]:
-    """Whether a function has a value for such arguments, whether its rule runs, and how many of its
-    cotangents are right: most are of a wrong rule, too, where it is written for such arguments.
+Standing = tuple[bool, bool, int, int]
+_NOWHERE: Standing = (False, False, 0, 0)
+
+
+def _standing(guesser: Guesser, kinds: Kinds) -> Standing:
+    """Whether a function has a value for such arguments, whether its rule runs, how many of its cotangents
+    are right, as most are of a wrong rule, too, where it is written for such arguments, and for how many
+    arguments there may be one.
     """
     try:  # an object may refuse what it is made of, too
-        drawn = [guesser.draw(kinds, number) for number in (0, 1)]
+        drawn = [guesser.draw(kinds, number) for number in range(DRAWS)]
     except Exception:
-        return False, False, 0
-    has_value = len(list(guesser.finite_values(drawn))) == len(drawn)
-    runs = has_value and all(map(guesser.rule_runs, drawn))
-    return has_value, runs, min(map(guesser.right_cotangents, drawn)) if runs else 0
+        return _NOWHERE
+    valued = [args for args in drawn if any(True for _ in guesser.finite_values([args]))]
+    has_value = len(valued) >= MOST_DRAWS
+    runs = has_value and all(map(guesser.rule_runs, valued[:2]))
+    right = min(map(guesser.right_cotangents, valued[:2])) if runs else 0
+    floats = sum(kind.made is not None or kind.form in _OF_FLOATS for kind in kinds)
+    return has_value, runs, right, floats
 
 
 def _axes(kinds: Kinds) -> int:

@@ -100,10 +100,10 @@ def draw(
     if corners := joined_by(kind):
         return _joined(said, corners, kind.dims[1] == corners, rng)
     if kind.form == "indices" and len(said) > 1:
-        places = rng.integers(0, said[-1], said[:-1])
-        if places.ndim == 1 and len(places) > 2:
-            places[-1] = places[0]  # what is picked twice is picked out of an array the more
-        return places
+        picked = rng.integers(0, said[-1], said[:-1])
+        if picked.ndim == 1 and len(picked) > 2:
+            picked[-1] = picked[0]  # what is picked twice is picked out of an array the more
+        return picked
     if kind.form == "integer":
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)
         return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
