@@ -339,14 +339,14 @@ def _rebuilt(cls, state):
 class MutationError(RuleLabError):
     """An array that a derivative depends on, or an object in use elsewhere, was about to be changed.
 
-    Raised at the write and before it, so that nothing is lost.
+    Raised at the write, before it happens, so that nothing is lost.
     """
 
 
 class MutatedAfterCaptureError(RuleLabError):
     """What the forward pass saved was changed before the pullback ran.
 
-    The old values are needed and gone: call `back` first, or give `pullback` a copy.
+    The old values are needed, but are gone: call `back` first, or give `pullback` a copy.
     """
 
 
@@ -360,7 +360,7 @@ class ForeignCallError(RuleLabError):
 class CatchBlockError(RuleLabError):
     """A cotangent reached what an exception handler had computed.
 
-    The value is right and was returned; how far the `try` had got cannot be known.
+    The value is right and was returned; but how far the `try` had got cannot be known.
     """
 
 
@@ -372,7 +372,7 @@ class ScalarOutputError(RuleLabError):
 
 
 class UnsupportedSyntaxError(RuleLabError):
-    """The function holds Python that is not differentiated, such as `yield`, `async` or a class definition.
+    """The function has code that cannot be differentiated, such as `yield`, `async` or a class definition.
 
     Raised before anything runs, with the place.
     """
@@ -388,7 +388,7 @@ class SourceMismatchError(RuleLabError):
 class SourceNotFoundError(RuleLabError):
     """No source text could be found for a function.
 
-    It was made by `exec`, `eval` or at a bare prompt: define it in a file or in a cell.
+    It was defined by `exec`, `eval` or at a bare prompt: define it in a file or in a cell.
     """
 
 
@@ -416,15 +416,15 @@ class RuleShapeError(RuleError):
 class RuleDtypeError(RuleError):
     """A cotangent is of a kind that cannot belong to its primal: text, None, an object.
 
-    A zero is `ZeroTangent()`, and what has no derivative `NoTangent()`.
+    A zero is `ZeroTangent()`; what has no derivative is `NoTangent()`.
     """
 
 
 class RuleEffectsError(RuleError):
     """A rule changed something that belongs to its caller: an argument or a cotangent.
 
-    Work on a copy. `is_sharing` is true where it changed nothing, but what it returned is not its own: it
-    shares memory with something, or cannot be written to.
+    Work on a copy. `is_sharing` is true if it changed nothing, but what it returned is not its own: it
+    shares memory with something else, or cannot be written to.
     """
 
     is_sharing = False
@@ -433,15 +433,15 @@ class RuleEffectsError(RuleError):
 class DerivationError(RuleError):
     """No rule can be derived from this function, or the one that was derived did not pass its checks.
 
-    The message says what stood in the way, and where in the function. Rules are derived by formulas
+    The message says what stood in the way, and where in the function. Rules are derived as formulas
     or statement by statement.
 
     Parameters
     ----------
     found : str
-        What stood in the way of formulas.
+        What stood in the way of a rule by formulas.
     also : str, optional
-        What stood in the way of a rule statement by statement, in a line of its own.
+        What stood in the way of a rule statement by statement, shown on a line of its own.
     **parts
         Those of `RuleLabError`.
 
@@ -464,7 +464,7 @@ class DerivationError(RuleError):
 class RuleRegistrationError(RuleLabError):
     """A rule cannot be stated in this way; refused when it is registered.
 
-    What there was before stays.
+    The rules that were registered before stay.
     """
 
 
@@ -509,8 +509,8 @@ class ThunkMutationError(RuleLabError):
 
 
 class InternalError(RuleLabError):
-    """rulelab itself failed where it should have answered or refused. This is a bug: please report it. A
-    rule for the function takes its place until then.
+    """rulelab itself failed where it should have answered or refused. This is a bug: please report it. Until
+    it is fixed, write a rule for the function.
     """
 
 
@@ -534,7 +534,7 @@ class RecordError(RuleLabError):
 
 
 class ExportError(RuleLabError):
-    """A rule cannot leave the session as it was asked.
+    """A rule cannot be exported as requested.
 
-    Something that it needs has no text, or no counterpart where it is to go. Nothing has been written.
+    Something that it needs has no source text, or no counterpart in the target. Nothing has been written.
     """

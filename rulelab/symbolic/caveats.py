@@ -21,17 +21,17 @@ class Caveat:
     Attributes
     ----------
     kind : str
-        "SINGULAR_AT" (no number, or a number where no derivative is), "NOT_A_SUBGRADIENT" (a wrong
-        number where cells meet), "INEXACT_CONSTANT", "CELLS_CAPPED" (not every cell that was met was
+        "SINGULAR_AT" (no number, or a number where there is no derivative), "NOT_A_SUBGRADIENT" (a wrong
+        number where cells meet), "INEXACT_CONSTANT", "CELLS_CAPPED" (not every cell that was found was
         tried) or "UNSTABLE" (right in exact arithmetic, wrong in floats).
     words : str
-        What is to be known.
+        The warning in words.
     point : str
-        At which arguments; empty where there is no such point.
+        The arguments at which it holds; empty if there is no such point.
     place : Place or None
-        The line of the author's.
+        The author's line.
     code : str
-        What can be pasted to see it; may be empty.
+        Code to paste, which shows it; may be empty.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Caveat:
     code: str = ""
 
     def sentence(self):
-        """The caveat in one line, for people: its kind is a code, which its words say in full."""
+        """The caveat in one line, for people: without its kind, which its words express in full."""
         at = f"at {self.point}: " if self.point else ""
         return f"{at}{self.words}" + (f" ({self.place.label()})" if self.place else "")
 

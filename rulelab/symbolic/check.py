@@ -56,12 +56,12 @@ def prove(
     """Judge the rule of a function symbolically.
 
     Without `at`, numbers are tried, then vectors, then matrices: each kind that the function takes, at two
-    sizes or more. Complex numbers are tried where `at` has some, or where a parameter is annotated `complex`:
+    sizes or more. Complex numbers are tried if `at` has some, or if a parameter is annotated `complex`:
     the cotangent of z is then dL/dRe(z) + i dL/dIm(z) for a real L, and both parts are judged.
 
     A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
-    kinds and sizes it is for, and is of the open cells; the points where they meet, and zeros, ones and ties,
-    are tried afterwards, and what is not right there is in `warnings`.
+    kinds and sizes it is for, and covers the open cells; the points where they meet, and zeros, ones and
+    ties, are tried afterwards, and what is not right there is in `warnings`.
 
     Parameters
     ----------
@@ -72,20 +72,20 @@ def prove(
     at : tuple, optional
         Sample arguments: they set which arguments are arrays, of which shape, and are tried first. Strings
         and flags in it are held fixed, and so are whole numbers in whose place the function takes no
-        fraction, or for which the rule says `NoTangent()`.
+        fraction, or for which the rule says `NoTangent()` or `not_implemented`.
     kwargs : dict, optional
         Keyword arguments, which are held fixed.
     sizes : list, optional
-        The sizes of arrays to be tried instead: a list of lengths or shapes, `[3, 5]` or `[(2, 3), (4, 2)]`,
+        The sizes of arrays to try instead: a list of lengths or shapes, `[3, 5]` or `[(2, 3), (4, 2)]`,
         or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()` is a number.
     domain : optional
         The open interval that all numbers are drawn from, `(0, 1)` or a word such as "positive", or a dict of
-        these by argument; words such as "square" or "positive definite" say what an argument is. The verdict
+        these by argument; words such as "square" or "positive definite" describe an argument. The verdict
         is for this domain and says so.
     registry : Registry, optional
         Where to look for rules.
     time_limit : float
-        Seconds of processor time; what takes longer is Undecided.
+        Seconds of processor time; a check that takes longer is Undecided.
     rng : numpy.random.Generator, optional
         For the sample points. The default one is seeded, so that a verdict can be repeated.
     stop : callable, optional
@@ -94,11 +94,11 @@ def prove(
         How the author writes `f`, for the report and the code to paste.
     steps : str, optional
         The parameter that is the number of steps of a sum that stands for an integral (see `Converges`); by
-        default it is looked for by its name.
+        default it is found by its name.
     stability : StabilityReport, optional
-        A scan whose findings are to stand among the warnings.
+        A scan whose findings are added to the warnings.
     heard : callable, optional
-        Called with each report on the way to the one that is returned, as soon as more is known.
+        Called with each preliminary report, as soon as more is known.
 
     Returns
     -------

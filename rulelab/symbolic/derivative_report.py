@@ -22,9 +22,9 @@ class AtPoint:
     name : str
         Which number of the gradient it is.
     exact : str
-        The exact one as a decimal, or a dash where the expression could not be followed.
+        The exact number as a decimal, or a dash if the expression could not be followed.
     found : float or None
-        What the AD or the formula gives; None where it has another shape.
+        What the AD or the formula gives; None if it has the wrong shape.
     digits : int or None
         How many digits agree, 16 at most.
     """
@@ -42,7 +42,7 @@ class DerivativeReport(SymbolicReport):
     Attributes
     ----------
     formula : str
-        The author's formula for the derivative; empty where the gradient is that by the AD.
+        The author's formula for the derivative; empty if the gradient is that of the AD.
     point : dict
         Names to exact numbers as text.
     numbers : tuple of AtPoint

@@ -61,9 +61,9 @@ def sym_check(
     written: str | None = None,
     heard: Callable[[Any], Any] | None = None,
 ) -> DerivativeReport:
-    """Judge the gradient of a function symbolically: that by the AD, or a formula for it.
+    """Judge the gradient of a function symbolically: that of the AD, or a formula for it.
 
-    Without `formula`, `rulelab.gradient(f, *args)` is judged, with the rules that count now: the whole
+    Without `formula`, `rulelab.gradient(f, *args)` is judged, with the rules in force now: the whole
     program, at the shapes of the arguments. Where the passes of the AD cannot be followed, the verdict is
     Undecided at best, with the digits to which the numbers agree.
 
@@ -73,12 +73,12 @@ def sym_check(
         Any function of numbers and float arrays, at most 64 numbers in all, with rules in it or without.
         Without `formula` it returns a real number.
     *args
-        Its positional arguments. One may be the class `float`, which stands for any real number; what is
-        neither that nor a float or an array of floats is held fixed.
+        Its positional arguments. One may be the class `float`, which stands for any real number. Anything
+        that is not that, a float or an array of floats is held fixed.
     formula : callable, optional
         A function of the same arguments that returns the derivative, of the shape of the argument; a tuple
-        where several arguments are floats or arrays of floats. Where `f` returns an array, the formula is
-        that of its entries one by one.
+        if several arguments are floats or arrays of floats. If `f` returns an array, the formula is for
+        its entries, one by one.
     kwargs : dict, optional
         Keyword arguments, which are held fixed.
     time_limit : float
@@ -92,7 +92,7 @@ def sym_check(
     written : str, optional
         How the author writes the expression.
     heard : callable, optional
-        Called with each report on the way to the one that is returned.
+        Called with each preliminary report.
 
     Returns
     -------

@@ -57,7 +57,7 @@ WIDTH = 100  # columns of a line before its parts get names
 
 @dataclass(frozen=True, repr=False)
 class DerivedRule(Report):
-    """A rule derived from its function, with what the checks say of it.
+    """A rule derived from its function, with what the checks say about it.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class DerivedRule(Report):
     source, cell : str
         Plain Python that states the rule, and the same as a cell with a magic.
     proof : SymbolicReport
-        What the symbolic check says of it; `is_proved` says whether it ended well.
+        The report of the symbolic check; `is_proved` says whether the rule was proved.
     checked : str
-        What the check by numbers says of it.
+        What the check by numbers says about it.
     is_checked : bool
-        Whether that ended well.
+        Whether that check found it right.
     notes : tuple of str
-        What the reader has to know.
+        What else the reader should know.
     seconds : float
         How long it took.
     """
@@ -92,7 +92,7 @@ class DerivedRule(Report):
 
     @property
     def rests_on_numbers(self) -> bool:
-        """Whether no proof was found, but the check by numbers ended well."""
+        """Whether no proof was found, but the check by numbers found the rule right."""
         return self.is_checked and word_of(self.proof.verdict.word) in (CANNOT_TELL, NOT_JUDGED)
 
     def page(self) -> Page:
@@ -168,11 +168,11 @@ def derive_rule(
     *args
         Arrays of the shapes that the rule is for; the AD answers for others. Not needed for numbers.
     name : str, optional
-        How `f` is written where the rule will stand.
+        How `f` is written where the rule will be used.
     scalar : bool
         Whether to state a `scalar_rule`, which gives the forward rule too.
     time_limit : float
-        Seconds of processor time, of which two fifths are for the rule and the others for its checks.
+        Seconds of processor time: two fifths for deriving the rule, the rest for its checks.
     rng : numpy.random.Generator, optional
         For the sample points.
     stop : callable, optional
@@ -181,12 +181,12 @@ def derive_rule(
     Returns
     -------
     DerivedRule
-        The rule as text, and what was checked of it.
+        The rule as text, and the results of the checks.
 
     Raises
     ------
     DerivationError
-        With the line, where no rule can be derived in that time, or where it did not pass.
+        With the line, if no rule can be derived in that time, or if it did not pass the checks.
 
     Examples
     --------

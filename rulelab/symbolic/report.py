@@ -74,7 +74,7 @@ class SymbolicReport(Report):
     Attributes
     ----------
     function : str
-        The function that the rule is of.
+        The function that the rule is for.
     names : tuple
         Its arguments.
     verdict : Proved, Refuted, Undecided, Unsupported, Agrees or Converges
@@ -86,7 +86,7 @@ class SymbolicReport(Report):
     seconds : float
         How long it took.
     warnings : tuple of Caveat
-        Where the rule gives no number or a wrong one although it is right elsewhere, or loses digits.
+        Where a rule that is right elsewhere gives no number or a wrong one, or loses digits.
     """
 
     function: str
@@ -101,7 +101,7 @@ class SymbolicReport(Report):
 
     @property
     def html_columns(self):
-        """The columns as HTML, of which one names the seed as mathematics does."""
+        """The columns as HTML; one of them names the seed in mathematical notation."""
         return (self.columns[0], _derivative_by_seed(), *self.columns[2:])
 
     @property
@@ -120,7 +120,7 @@ class SymbolicReport(Report):
         return f"agrees to {verdict.digits} digits" if verdict.digits else ""
 
     def stopped(self):
-        """The same as the report of a check that was stopped when this was what it knew."""
+        """This report as that of a check that was stopped at this point."""
         if not isinstance(self.verdict, Undecided):
             return self
         return replace(self, verdict=replace(self.verdict, why="it was stopped before it was decided"))
@@ -131,7 +131,7 @@ class SymbolicReport(Report):
         return self.cells[0].arguments if self.cells else ()
 
     def with_formulas(self):
-        """The cells with formulas to be read: large ones are proved without, or the formulas are too long."""
+        """The cells whose formulas can be shown: those of large cells are not made, or are too long."""
         found = []
         for cell in self.cells:
             if rows := tuple(row for row in cell.arguments if row.says_something):
@@ -139,7 +139,7 @@ class SymbolicReport(Report):
         return found
 
     def lines(self, whole=False):
-        """The report as lines of text; what is long is folded unless the `whole` is asked for."""
+        """The report as lines of text; long parts are folded unless the `whole` is requested."""
         head, *below = self._headed()
         yield head
         scope = [line if whole else _shortened(line) for line in self.scope_lines()]
@@ -163,7 +163,7 @@ class SymbolicReport(Report):
         yield from (f"  note: {note}" for note in self.notes)
 
     def place_lines(self):
-        """The author's line at which the code could not be followed any more, and a caret below it."""
+        """The author's line at which the code could no longer be followed, with a caret below it."""
         place = getattr(self.verdict, "place", None)
         return () if place is None else place.code_lines()
 
@@ -179,7 +179,7 @@ class SymbolicReport(Report):
         yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
 
     def number_lines(self):
-        """What numbers there are between the formulas and the counterexample, as lines of text."""
+        """The numbers shown between the formulas and the counterexample, as lines of text."""
         yield from (f"  {line}" for line in self.convergence_lines())
 
     def counterexample_lines(self):
@@ -203,7 +203,7 @@ class SymbolicReport(Report):
         return True
 
     def convergence(self):
-        """The errors at more and more steps as a table, where the verdict has any; else None."""
+        """The errors at more and more steps as a table, if the verdict has any; else None."""
         verdict = self.verdict
         if not isinstance(verdict, Converges):
             return None
@@ -226,7 +226,7 @@ class SymbolicReport(Report):
         return _joined(self.lines())
 
     def details(self):
-        """All that the text of a report folds: the whole scope, and the formulas on each cell."""
+        """Everything that the text of a report folds: the whole scope, and the formulas for each cell."""
         return _joined(self.lines(whole=True))
 
     def page(self):

@@ -129,16 +129,16 @@ class Better:
 
 @dataclass(frozen=True, repr=False)
 class StabilityReport(Report):
-    """The scan of a pullback. It is true where no significant number of digits is lost at any input.
+    """The scan of a pullback. It is true if no significant number of digits is lost at any input.
 
     Attributes
     ----------
     function : str
         The function whose pullback was scanned.
     regions : tuple of Region
-        Where it loses digits, and why.
+        Where the pullback loses digits, and why.
     better : tuple of Better
-        Formulas that lose fewer.
+        Formulas that lose fewer digits.
     points : int
         The number of inputs that were tried.
     worst : float
@@ -148,7 +148,7 @@ class StabilityReport(Report):
     seconds : float
         How long it took.
     cut : bool
-        Whether the time was too short for all inputs.
+        Whether there was not enough time for all inputs.
     """
 
     function: str
@@ -165,7 +165,7 @@ class StabilityReport(Report):
 
     @property
     def word(self) -> str:
-        """The verdict as one word: "right" is to rounding."""
+        """The verdict as one word; "right" means up to rounding."""
         if self.regions:
             return LOSES_DIGITS
         return CANNOT_TELL if self.cut else RIGHT if self.points else NOT_JUDGED
@@ -246,11 +246,11 @@ def scan_stability(
 ) -> StabilityReport:
     """Where the pullback of `f` loses digits, why, and a better formula where one is found.
 
-    One argument at a time goes through floats of both signs, spaced evenly in their logarithm, and close to
-    ±1; the others stay at those of `at`. Of an array the first entry moves, then all are scaled, then all are
-    shifted. Inputs count at which the exact value and cotangent are numbers that a float can hold: an
+    One argument at a time takes floats of both signs, spaced evenly in their logarithm, and floats close to
+    ±1; the others keep their values in `at`. For an array the first entry moves, then all are scaled, then
+    all are shifted. Inputs count if the exact value and cotangent are numbers that a float can hold: an
     overflow, an error or nan there is a finding. The cotangent that the pullback gives is compared with the
-    same code computed with hundreds of digits: this scan is about rounding alone, `prove` about being
+    same code computed with hundreds of digits: this scan is only about rounding; `prove` is about being
     right.
 
     Parameters
@@ -262,11 +262,11 @@ def scan_stability(
     at : tuple, optional
         The values of the arguments that do not vary.
     plane : bool
-        Whether the argument goes through complex numbers instead; there may be only one.
+        Whether the argument takes complex numbers instead; there may be only one argument.
     registry : Registry, optional
         Where to look for rules.
     time_limit : float
-        Seconds of processor time; the report says what they cut off.
+        Seconds of processor time; the report says what was left out for lack of time.
     stop : callable, optional
         Called now and then; says whether to end early.
     name : str, optional
@@ -275,12 +275,12 @@ def scan_stability(
     Returns
     -------
     StabilityReport
-        A report that is true where nothing was found.
+        A report that is true if nothing was found.
 
     Raises
     ------
     RuleError
-        If there is no rule, or none that can be followed.
+        If there is no rule, or if the rule cannot be followed.
 
     Examples
     --------

@@ -25,9 +25,9 @@ class Counterexample:
     expected, found : str
         What the number should be and what the rule gave, as decimals.
     digits : int
-        How many digits of the two agree.
+        How many of their digits agree.
     code : str
-        What can be pasted to see it.
+        Code to paste, which shows it.
     """
 
     arguments: dict[str, Any]
@@ -66,7 +66,7 @@ class Proved:
     scope : str
         Where the rule's cotangents equal the derivative times `y_bar`.
     method : str
-        By what means that is known.
+        How it was proved.
     error : str
         The chance that the proof is wrong; "none" for a symbolic one.
     kinds : str
@@ -95,7 +95,7 @@ class Refuted:
     Attributes
     ----------
     kind : str
-        "value", "gradient", "shape", "arity" or "effects", or "numbers" where floats show it outside of
+        "value", "gradient", "shape", "arity" or "effects", or "numbers" if floats show it outside
         what is proved.
     reason : str
         How it is wrong, in words.
@@ -121,7 +121,7 @@ class Agrees:
     digits : int
         How many digits agree at every sample.
     why : str
-        The rounded constant that it comes from, or the digit at which the two begin to differ.
+        The rounded constant that causes the difference, or the digit at which the two begin to differ.
     """
 
     digits: int
@@ -139,7 +139,7 @@ class Undecided:
     Attributes
     ----------
     digits : int
-        To how many digits no difference was found; 0: nothing was compared.
+        The number of digits to which no difference was found; 0 if nothing was compared.
     why : str
         What stood in the way of a proof.
     """
@@ -155,12 +155,12 @@ class Undecided:
 
 @dataclass(frozen=True)
 class Converges:
-    """The rule is not for the sum with any number of steps, but for its limit.
+    """The rule is not for the sum with a given number of steps, but for its limit.
 
     Attributes
     ----------
     order : float
-        The error falls with this power of the number of steps.
+        The error falls as this power of the number of steps.
     steps : str
         The name of the number of steps.
     sizes : tuple of int
@@ -168,9 +168,9 @@ class Converges:
     errors : tuple of (str, tuple of float)
         The largest relative errors at each of them, by argument.
     left : float
-        Less than this part of the derivative is left as an error.
+        An upper bound on the error in the limit, relative to the derivative.
     samples : int
-        At how many points. The verdict rests on numbers, not on a proof.
+        The number of points. The verdict rests on numbers, not on a proof.
     """
 
     order: float
@@ -206,7 +206,7 @@ class Unsupported:
     construct : str
         What cannot be followed.
     place : Place or None
-        The line of the author's.
+        The author's line.
     advice : str
         What to do about it; may be empty.
     """

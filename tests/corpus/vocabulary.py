@@ -1,4 +1,4 @@
-"""What ChainRules gives to who writes rules, tool by tool: the rows of docs/coming-from/vocabulary.md.
+"""What ChainRules offers to authors of rules, tool by tool: the rows of docs/coming-from/vocabulary.md.
 
 A row has our spelling with an example, whose outputs are checked (vocabulary_table.py), or the reason why
 there is nothing of the kind. The examples of one group share their names, as the cells of a notebook do.
@@ -183,7 +183,7 @@ half_pullback must return a tuple of cotangents, not a float
 row(
     STATING,
     "several outputs: the pullback gets a `Tangent` of the tuple",
-    "the same; it unpacks",
+    "the same; it can be unpacked",
     """
 >>> def polar(r, t):
 ...     return r * np.cos(t), r * np.sin(t)
@@ -261,7 +261,7 @@ row(
 row(
     STATING,
     "a rule from mathematics that the code does not show: an integral with respect to its limit",
-    "the same; its other derivative may be left open",
+    "the same; its other derivative may be left unimplemented",
     """
 >>> def area(f, upper, n=1000):
 ...     h = upper / n
@@ -306,7 +306,7 @@ row(
 row(
     STATING,
     "no rules for functions that change their arguments",
-    "refused when a derivative is taken through them, and when a rule for one is seen to do it",
+    "refused when a derivative is taken through them, and when a rule for one is seen to change an argument",
     """
 >>> def doubles(x):
 ...     x *= 2
@@ -378,8 +378,8 @@ row(
 )
 row(
     VALUES,
-    "what zeros have in common: an index, a field, a part is again zero; `Zero + No` is `No`",
-    "the same; false, one object each",
+    "what zeros have in common: an index, a field or a part of one is zero again; `Zero + No` is `No`",
+    "the same; there is one object of each kind, and it is false",
     """
 >>> rl.ZeroTangent() + rl.NoTangent(), bool(rl.ZeroTangent())
 (NoTangent(), False)
@@ -389,8 +389,8 @@ True
 )
 row(
     VALUES,
-    "the difference of the two",
-    "a string has no derivative, a number that is not used has the derivative zero",
+    "the difference between the two",
+    "a string has no derivative; a number that is not used has the derivative zero",
     """
 >>> rl.ProjectTo("name")(1.0), rl.ProjectTo(2.0)(rl.ZeroTangent())
 (NoTangent(), ZeroTangent())
@@ -401,11 +401,11 @@ row(
     "`NO_FIELDS`, `DoesNotExist`, `Zero`, `Composite`: names of older texts",
     "the same, with a warning that gives the current name ([older names](../reference/old-names.md))",
     """
->>> with warnings.catch_warnings(record=True) as said:
+>>> with warnings.catch_warnings(record=True) as caught:
 ...     warnings.simplefilter("always")
 ...     rl.NO_FIELDS, rl.Zero is rl.ZeroTangent, rl.Composite is rl.Tangent
 (NoTangent(), True, True)
->>> print(said[0].message)
+>>> print(caught[0].message)
 NO_FIELDS is the older name; use NoTangent()
 """,
 )
@@ -417,8 +417,8 @@ row(
 >>> with warnings.catch_warnings():
 ...     warnings.simplefilter("ignore")
 ...     one = rl.One()
->>> x_bar, dear = np.ones(2, np.float32), rl.thunk(lambda: 1 / 0)
->>> one * x_bar is x_bar, dear * one is dear, (x_bar + one).dtype
+>>> x_bar, costly = np.ones(2, np.float32), rl.thunk(lambda: 1 / 0)
+>>> one * x_bar is x_bar, costly * one is costly, (x_bar + one).dtype
 (True, True, dtype('float32'))
 """,
 )
@@ -448,7 +448,7 @@ Tangent(Point, x=ZeroTangent(), y=2.0)
 )
 row(
     VALUES,
-    "primal + tangent is a primal, by its constructor",
+    "primal + tangent is a primal, made by its constructor",
     "the same; fields that the constructor does not take are set on a copy",
     """
 >>> Point(1.0, 2.0) + rl.Tangent(Point, x=0.5)
@@ -511,7 +511,7 @@ Tried to mutate a thunk, this is not supported. `unthunk` it first.
 row(
     VALUES,
     "`@not_implemented(message)`",
-    '`rl.not_implemented("why")`; raises where it is reached or computed with',
+    '`rl.not_implemented("why")`; a sum keeps it; an error is raised where its value is needed',
     """
 >>> x_bar = rl.not_implemented("derivative with respect to the order of a Bessel function")
 >>> (x_bar + 1.0) is x_bar
@@ -526,7 +526,7 @@ tangent not implemented: derivative with respect to the order of a Bessel functi
 row(
     VALUES,
     "natural and structural tangents",
-    "an array has an array, a number a number; all else has a `Tangent`",
+    "for an array an array, for a number a number, for anything else a `Tangent`",
     """
 >>> rl.ProjectTo(np.zeros(2))(np.ones(2)), rl.ProjectTo([0.0, 0.0])(np.ones(2))
 (array([1., 1.]), Tangent(list, 1.0, 1.0))
@@ -535,7 +535,7 @@ row(
 row(
     VALUES,
     "the operations that a tangent must have",
-    "`+` and a scalar `*`, then what comes out is projected to the primal",
+    "`+` and a scalar `*`; the result is then projected to the primal",
     """
 >>> class Dual:
 ...     def __init__(self, a, b):
@@ -548,7 +548,7 @@ row(
 row(
     VALUES,
     "debug mode",
-    "`rl.debug_mode()`: every user's rule is watched, and every derived value compared",
+    "`rl.debug_mode()`: every rule of yours is watched, and every derived value is compared",
     """
 >>> def tripled(x):
 ...     return 3 * x
@@ -584,7 +584,7 @@ row(
 row(
     HELPERS,
     "`@scalar_rule` for several outputs, and with `@setup`",
-    "a tuple of partials for each output; a `def` instead of the lambda holds the set-up",
+    "a tuple of partials for each output; a `def` in place of the lambda has room for the set-up",
     """
 >>> def sincos(x):
 ...     return np.sin(x), np.cos(x)
@@ -599,7 +599,7 @@ row(
 row(
     HELPERS,
     "`@scalar_rule` cannot be used on closures",
-    "the same, and says what it closes over",
+    "the same; the error says what the function closes over",
     """
 >>> def scaled_by(k):
 ...     return lambda x: k * x
@@ -663,8 +663,8 @@ np.float64(3.0)
 )
 row(
     HELPERS,
-    "`muladd` that keeps to zeros",
-    "`a * b + c`: the operators know the zeros",
+    "`muladd` that keeps zeros",
+    "`a * b + c`: the operators handle the zeros",
     """
 >>> 2.0 * rl.ZeroTangent() + 1.0, rl.NoTangent() * 2.0 + rl.ZeroTangent()
 (1.0, NoTangent())
@@ -709,8 +709,8 @@ row(
     "`import rulelab` loads NumPy and nothing heavier; a module of rules needs no notebook",
     """
 >>> import subprocess, sys
->>> asked = "import sys, rulelab; print({'IPython', 'sympy', 'scipy'} & set(sys.modules))"
->>> subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True).stdout.strip()
+>>> code = "import sys, rulelab; print({'IPython', 'sympy', 'scipy'} & set(sys.modules))"
+>>> subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
 'set()'
 """,
 )
@@ -779,8 +779,8 @@ row(
 )
 row(
     ASKING,
-    "for authors of an AD: is there a rule, is one opted out",
-    "`rl.has_rrule`, `rl.which_rule`; no rule, opted out and found are three answers",
+    "for authors of an AD: whether there is a rule, and whether it was opted out of",
+    "`rl.has_rrule`, `rl.which_rule`; a rule that was found, none, and an opt-out are told apart",
     """
 >>> rl.opt_out(twice)
 >>> rl.has_rrule(twice, np.exp, 0.0), rl.which_rule(twice, np.exp, 0.0).opt_out is not None
@@ -802,8 +802,8 @@ ADDING = "Accumulation"
 
 row(
     ADDING,
-    "the gradient of `x[i]` in a loop makes an array of zeros for each index",
-    "one buffer per array, written in place, where the pass owns it",
+    "the gradient of `x[i]` in a loop makes an array of zeros for every index",
+    "one buffer per array, written in place, if it belongs to the pass",
     """
 >>> def total(x):
 ...     s = 0.0
@@ -816,7 +816,7 @@ row(
 )
 row(
     ADDING,
-    "`add!!(acc, t)`: the sum, in place where that is the same",
+    "`add!!(acc, t)`: the sum, in place where that gives the same result",
     "`rl.add_into(acc, t)`; use what it returns",
     """
 >>> acc = np.zeros(2)
@@ -850,7 +850,7 @@ the add_into of forgetful must return the array it added to, not a NoneType
 row(
     ADDING,
     "a rule must not write to the cotangent it is given",
-    "the same advice, enforced by `rl.debug_mode()`; the seed and other sums stay unchanged",
+    "the same advice, enforced by `rl.debug_mode()`; even without it the seed and other sums stay unchanged",
     """
 >>> def doubled(x):
 ...     return 2 * x
@@ -877,7 +877,7 @@ doubled_pullback changed its cotangent, which belongs to the caller
 row(
     ADDING,
     "what the AD does with thunks",
-    "it leaves them until a value is needed; a thunk that is not needed never runs",
+    "it leaves them alone until a value is needed; a thunk that is not needed never runs",
     """
 >>> ran = []
 >>> def product(a, x):
@@ -918,7 +918,7 @@ row(
 row(
     PROJECTING,
     "shapes: `(n, 1)` to `(n,)` reshaped, `(1, n)` refused, 0-d made from numbers",
-    "the same; the error has both shapes",
+    "the same; the error names both shapes",
     """
 >>> rl.ProjectTo(np.zeros(2))(np.ones((2, 1))), rl.ProjectTo(np.array(0.0))(1)
 (array([1., 1.]), array(1.))
@@ -968,7 +968,7 @@ row(
 )
 row(
     PROJECTING,
-    "projection that loses something one wanted, the imaginary part for one",
+    "a projection that loses something that was wanted, such as the imaginary part",
     reason="""
     It cannot be switched off: a real argument always has a real gradient. For the imaginary part,
     pass a complex argument.""",
