@@ -141,7 +141,7 @@ BANNED = {
     r"\bkeeps something from\b": "keeps state between",
     r"\b(?:arguments?|shapes?|parameters?) by which\b": "with respect to which",
     r"\b(?:is|are) first met\b": "first called, or used",
-    r"\bat=\([^)]*\), or --at\b": "one of them: symbolic/advice.py",
+    r"\bat=\([^)]*\), or --at\b": "one of them: advice.py",
     r"\bas (?:it|they) sees? fit\b": "any number of times",
     r"\bwhat it comes to\b": "name it",
     r"\bhas no (?:number|value) there\b": "is not defined there",

@@ -30,8 +30,8 @@ def test_what_is_loaded_later_brings_none_of_the_floors_that_hold_numpys_functio
         "import json, sys, rulelab as rl\n"
         "before = set(sys.modules)\n"
         "rl.compare, rl.rule_check, rl.rule_lint\n"
-        "floors = tuple(f'rulelab.{name}' for name in ('tangents', 'rules', 'compiler', 'ad'))\n"
-        "print(json.dumps([name for name in set(sys.modules) - before if name.startswith(floors)]))\n"
+        "floors = tuple(f'rulelab.{name}.' for name in ('tangents', 'rules', 'compiler', 'ad'))\n"
+        "print(json.dumps([name for name in set(sys.modules) - before if f'{name}.'.startswith(floors)]))\n"
     )
     assert late == []
 

@@ -536,17 +536,20 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def _checked(arguments: argparse.Namespace) -> int:
     from ..ad.progress import Progress
+    from ..advice import shown_on_command_line
     from ..checking.many import ManyChecks, check_all
 
     jobs = jobs_of(arguments)
     if not jobs:
         return _nothing_to_check(arguments)
     with Progress(len(jobs), "checks of rules") as progress:
-        report: ManyChecks = check_all(
-            jobs,
-            workers=arguments.jobs,
-            limit=arguments.limit or (300.0 if arguments.deep else 60.0),
-            told=lambda *_: progress.step(),
+        report: ManyChecks = shown_on_command_line(
+            check_all(
+                jobs,
+                workers=arguments.jobs,
+                limit=arguments.limit or (300.0 if arguments.deep else 60.0),
+                told=lambda *_: progress.step(),
+            )
         )
     if arguments.junit is not None:
         report.save_junit(arguments.junit)

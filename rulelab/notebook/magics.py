@@ -17,6 +17,7 @@ from IPython.core.magic_arguments import argument
 from ..ad.allowance import Allowance
 from ..ad.matrices import hessian_within, jacobian_within
 from ..ad.reverse import gradient, need_positional
+from ..advice import shown_in_magics
 from ..bench.duel import GradientDuel, in_rounds
 from ..bench.profile import SECONDS, Profiling
 from ..checking.advice.lint import rule_lint
@@ -235,7 +236,6 @@ class RuleLab(ManneredMagics, Settings):
         """The report of a short symbolic check of the rule of a name, or why there is none, in words."""
         try:
             from ..symbolic import prove  # here, because SymPy takes most of a second to import
-            from ..symbolic.advice import shown_in_magics
 
             f, registry = lookup(name, self.shell.user_ns), self.session.registry
             with Asking(f"proof of {name}", SHORT_PROOF_SECONDS) as asking:
@@ -250,7 +250,8 @@ class RuleLab(ManneredMagics, Settings):
             f = lookup(name, self.shell.user_ns)
             given, _ = self._where(name, f)
             options: dict[str, Any] = {"mode": mode, "registry": self.session.registry}
-            return run(checking(f, *given.args, fkwargs=given.kwargs, depth="quick", **options))
+            check = checking(f, *given.args, fkwargs=given.kwargs, depth="quick", **options)
+            return shown_in_magics(run(check))
         except Exception as error:
             return f"not judged: {in_one_line(error)}"
 
@@ -544,7 +545,7 @@ class RuleLab(ManneredMagics, Settings):
             prove=self._proof if args.prove else None,
             registry=self.session.registry,
         )
-        return self.kept(args, report)
+        return self.kept(args, shown_in_magics(report))
 
     @staticmethod
     def _proof(f, **options: Any) -> Any:
@@ -833,7 +834,7 @@ class RuleLab(ManneredMagics, Settings):
         """The report of a check that is driven to its end; Ctrl-C shows what there is, and is reported."""
         __tracebackhide__ = True
         limited = Limited(check, args.seconds)
-        found = run(Barred(limited, doing, args.seconds, beats=1.0))
+        found = shown_in_magics(run(Barred(limited, doing, args.seconds, beats=1.0)))
         stopped = found.interrupted and not limited.is_over
         if stopped and not found.points:
             raise KeyboardInterrupt
@@ -1080,8 +1081,6 @@ class RuleLab(ManneredMagics, Settings):
     def _symbolic_report(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
         """The report that answers a question to SymPy; Ctrl-C shows what is known by then, with a note."""
         __tracebackhide__ = True
-        from ..symbolic.advice import shown_in_magics  # here, because it is of the package of SymPy
-
         asking = Asking(doing, question.keywords["time_limit"])
         try:
             with asking:
@@ -1090,9 +1089,6 @@ class RuleLab(ManneredMagics, Settings):
             if asking.known is None:
                 raise
             found, stopped = asking.known.stopped(), True
-        except RuleLabError as error:
-            shown_in_magics(error)
-            raise
         found = shown_in_magics(replace(found, notes=(*notes, *found.notes)))
         self.kept(args, found)
         if stopped:
@@ -1212,15 +1208,12 @@ class RuleLab(ManneredMagics, Settings):
     def _cut_short(self, method, args, doing: str, seconds: float, question: partial) -> Any:
         """The report that answers a question which has one at any moment; Ctrl-C ends it, and is reported."""
         __tracebackhide__ = True
-        from ..symbolic.advice import shown_in_magics  # here, because it is of the package of SymPy
-
         with Asking(doing, seconds, keeps=True) as asking:
             try:
                 found = shown_in_magics(question(time_limit=seconds, stop=asking.stop))
-            except RuleLabError as error:
+            except RuleLabError:
                 if asking.asked:  # before there was anything
                     raise KeyboardInterrupt from None
-                shown_in_magics(error)
                 raise
         if (cell := getattr(found, "cell", None)) is not None:
             self.shell.set_next_input(cell)

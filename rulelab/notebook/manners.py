@@ -24,9 +24,10 @@ from IPython.core.magic_arguments import MagicArgumentParser, argument, kwds, ma
 from IPython.utils.process import arg_split
 
 from ..ad.progress import Waiting, place_of_bar
+from ..advice import shown_in_magics
 from ..annotations import signature_of_callable
 from ..checking.reading.kinds import DomainError, kind_named
-from ..errors import an
+from ..errors import RuleLabError, an
 from ..nearest import did_you_mean
 from . import in_place
 from .cells import Interrupted, MagicError, evaluate, parse
@@ -151,6 +152,9 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
                 if hasattr(error, "_render_traceback_"):
                     raise
                 raise MagicError(f"{spelled}: {error}") from None
+            except RuleLabError as error:
+                shown_in_magics(error)
+                raise
             except Interrupted:
                 raise
             except KeyboardInterrupt:

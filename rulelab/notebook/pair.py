@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ..advice import shown_in_magics
 from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
 from ..bench.duel import LEAST_ROUNDS, ROUNDS, Duel, GradientDuel, in_times
@@ -93,6 +94,7 @@ class Pair:
     ):
         __tracebackhide__ = True
         self.f, self.f_cr, self.asked = f, f_cr, asked
+        self.by_magic = asked is not None
         self.args, self.kwargs = copied(f, tuple(args), kwargs or {})
         self.rng = np.random.default_rng(20) if rng is None else rng
         self.rounds, self.clock = rounds, clock
@@ -150,6 +152,15 @@ class Pair:
             return None
         f, f_cr, at = self.asked
         return f"{magic} {f_cr if twin_only else f'{f} {f_cr}'} --at {at.strip()}"
+
+    def told(self, ask: Callable[[], Any]) -> Any:
+        """What a question gives or raises, with its advice in the syntax of what the panel was opened by."""
+        try:
+            return shown_in_magics(ask()) if self.by_magic else ask()
+        except RuleLabError as error:
+            if self.by_magic:
+                shown_in_magics(error)
+            raise
 
     def timing(
         self, *, rounds: int | None = None, seconds: float | None = None, sizes: Sequence[int] = ()
@@ -250,11 +261,15 @@ class Pair:
 
         options: dict[str, Any] = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop, "heard": heard}
         moving = all(kind_of(arg).startswith("float") for arg in self.args)
-        found = prove(self.f_cr, at=None if moving else self.args, **options)
-        if moving and found.verdict.word == "UNSUPPORTED" and not stop():
-            here = prove(self.f_cr, at=self.args, **options)
-            found = found if here.verdict.word == "UNSUPPORTED" else here
-        return found
+
+        def ask() -> Any:
+            found = prove(self.f_cr, at=None if moving else self.args, **options)
+            if moving and found.verdict.word == "UNSUPPORTED" and not stop():
+                here = prove(self.f_cr, at=self.args, **options)
+                found = found if here.verdict.word == "UNSUPPORTED" else here
+            return found
+
+        return self.told(ask)
 
     def deriving(self, seconds: float = RULE_SECONDS) -> Waiting:
         """The question to SymPy for a rule of the twin, derived from its code."""
@@ -262,7 +277,8 @@ class Pair:
         def ask(stop: Callable[[], bool], heard: Callable[[Any], None]) -> Derived:
             from ..symbolic import derive_rule  # here, because SymPy takes most of a second to import
 
-            return Derived(derive_rule(self.f_cr, *self.args, time_limit=seconds, stop=stop))
+            options: dict[str, Any] = {"time_limit": seconds, "stop": stop}
+            return Derived(self.told(lambda: derive_rule(self.f_cr, *self.args, **options)))
 
         def keep(derived: Derived, interrupted: bool) -> None:
             self.derived = derived
@@ -458,7 +474,7 @@ class PairCheck:
 
     def result(self, *, interrupted: bool = False) -> RuleCheck:
         """The report of what is there."""
-        report = self.check.result(interrupted=interrupted)
+        report = self.pair.told(lambda: self.check.result(interrupted=interrupted))
         if report.points or not interrupted or self.pair.check is None:
             self.pair.check, self.pair.checked_by = report, self.rule
         return report

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ..advice import OF_ONE_KIND
 from ..errors import ExportError
 from .anatomy import ForwardRule, Parameters, ReverseRule, Text, forward_rule, read, without_docstring
 from .gathering import Gathered
@@ -117,7 +118,7 @@ def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
             rule.text.tree,
             "the points do not say how many axes each argument has: Julia broadcasts along different "
             "axes from NumPy",
-            ("export it for one kind of argument: --at",),
+            (OF_ONE_KIND,),
         )
     return first
 

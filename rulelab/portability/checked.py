@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..advice import FOR_FLOATS, with_at
+from ..checking.arguments.guesser import NoInputsError
 from ..checking.judgement.reports import RuleCheck
 from ..checking.measuring.vectors import to_vec
 from ..checking.probing.findings import WRONG
+from ..checking.reading.parameters import required_names
 from ..checking.testing.testers import checking, finished
 from ..errors import ExportError, RuleLabError
 from ..rules.registry import DEFAULT, Registry
@@ -72,6 +75,7 @@ def checked_rule(
     points: list[Point] = []
     symmetric: tuple[int, ...] = ()
     f = gathered.primal
+    to_give = (with_at("give arguments", required_names(f)),)
     for mode in modes_of(gathered):
         try:
             check = checking(
@@ -85,13 +89,13 @@ def checked_rule(
                 f"the rule of {gathered.target} cannot be checked: {error.found}",
                 asked=f"an export of {gathered.target}",
                 place=error.place,
-                fixes=error.fixes or ("give the arguments: at=…, --at",),
+                fixes=to_give if isinstance(error, NoInputsError) else error.fixes or to_give,
             ) from None
         except TypeError as error:
             raise ExportError(
                 f"{gathered.target} does not take these arguments: {error}",
                 asked=f"an export of {gathered.target}",
-                fixes=("say at which arguments: at=…, --at",),
+                fixes=to_give,
             ) from None
         if report.interrupted:  # a check tells what it has found by then; an export ends
             raise KeyboardInterrupt
@@ -100,7 +104,7 @@ def checked_rule(
                 report.sentence.removesuffix("."),
                 asked=f"an export of {gathered.target}",
                 place=report.diagnoses[0].place if report.diagnoses else report.place,
-                fixes=("%rule_check shows what is wrong", "change the rule", *_for_floats(report)),
+                fixes=("rule_check shows what is wrong", "change the rule", *_for_floats(report)),
             )
         checks.append((mode, report))
         if not points:
@@ -117,7 +121,7 @@ def _for_floats(report: RuleCheck) -> tuple[str, ...]:
     """What can be done about a rule that is wrong for whole numbers alone."""
     wrong = [one.probe for one in report.findings if one.level == WRONG]
     of_integers = all(p is not None and any(map(_is_of_integers, p.point.inputs)) for p in wrong)
-    return ("export it for floats only: give floats with at= or --at",) if wrong and of_integers else ()
+    return (FOR_FLOATS,) if wrong and of_integers else ()
 
 
 def _chosen(check: Any) -> list[Any]:

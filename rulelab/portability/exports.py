@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..advice import BY_FORCE, NO_PACKAGE
 from ..errors import ExportError
 from ..files import write_all
 from ..rules.registry import DEFAULT, Registry
@@ -391,7 +392,7 @@ def _refuse_existing(places: Iterable[Path], force: bool) -> None:
         raise ExportError(
             f"{there[0]} already exists" + (f", and {len(there) - 1} more" if there[1:] else ""),
             asked="an export",
-            fixes=("give another name", "force=True, --force: replace what exists"),
+            fixes=("give another name", BY_FORCE),
         )
 
 
@@ -438,7 +439,7 @@ def _check_package(to: str, path: Path) -> None:
     stem, asked = path.stem, "an export as a package"
     if to != "module":
         raise ExportError(
-            f"--package is for --to module, not for {to}", asked=asked, fixes=("leave out --package",)
+            f"only a module can be exported as a package, not {to}", asked=asked, fixes=(NO_PACKAGE,)
         )
     if path.parent != Path():
         raise ExportError(

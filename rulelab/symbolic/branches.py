@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from ..advice import with_arguments
 from ..errors import DerivationError, an
 from ..raised import raised_words
-from .advice import with_arguments
 from .cells import Array, Static, entry_name, more_samples, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size

@@ -191,7 +191,7 @@ def finished(outcome, empty, started):
     if outcome.failure and isinstance(result.verdict, Undecided):
         digits = result.verdict.digits
         known = digits or outcome.cut  # else the check itself has failed, before anything was seen
-        advice = "give shorter arrays or fewer steps; or judge it by numbers: rule_check, %rule_check"
+        advice = "give shorter arrays or fewer steps; or judge it by numbers: rule_check"
         advice = advice if outcome.failure == worker.TOO_DEEP else ""
         verdict = (
             Undecided(digits, outcome.failure) if known else Unsupported(outcome.failure, advice=advice)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sympy as sp
 
+from ..advice import MORE_TIME, NO_SCALAR, with_arguments
 from ..checking.calling.budgets import took_more
 from ..checking.reading.axes_read import sums
 from ..checking.testing.testers import rule_check
@@ -28,7 +29,6 @@ from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
 from ..verdicts import CANNOT_TELL, NOT_JUDGED, headed, word_of
 from . import worker
-from .advice import MORE_TIME, NO_SCALAR, with_arguments
 from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
 from .by_steps import draft_by_steps
 from .cells import Array, Static

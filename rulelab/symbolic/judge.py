@@ -9,11 +9,11 @@ import itertools
 
 import numpy as np
 
+from ..advice import FLOATS, ONE_SIZE, with_at
 from ..checking.calling.subjects import codes_of, helper_codes
 from ..checking.reading.axes_read import names_an_axis, ranks_asked, summed_for
 from ..checking.reading.complex_meant import may_be_of_complex
 from ..checking.reading.usage import speaks_of_complex, taken_apart
-from .advice import FLOATS, ONE_SIZE, with_at
 from .boundary import Borders
 from .caveats import UNSTABLE, Caveat
 from .cells import Static, count_of, positive_samples, samples, shape_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..advice import with_at
 from ..checking.reading.axes_read import multiplies_matrices
-from .advice import with_at
 from .cells import shape_of
 from .verdicts import Unsupported
 

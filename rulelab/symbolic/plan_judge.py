@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..advice import FLOATS, with_at
 from ..checking.calling.budgets import took_more
 from . import worker
-from .advice import FLOATS, with_at
 from .caveats import CELLS_CAPPED, Caveat, of_constants
 from .cell_proofs import FORMULA_SECONDS, NO_FORMULA, Cell, factor_hint, finding, with_formulas
 from .cells import Static, count_of, fraction, shape_of

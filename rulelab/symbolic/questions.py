@@ -460,10 +460,10 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         rules = rules_of(target, book)
         if rules and all(one.mode == "frule" for one in rules):
             found = "has only a forward rule; proofs are for reverse rules"
-            raise NoRuleFound(_error(f, found, "judge it by numbers: %rule_check", name=name))
+            raise NoRuleFound(_error(f, found, "judge it by numbers: rule_check", name=name))
         if plan.form and not isinstance(answer, OptedOut) and rules:
             give = "give arguments that the rule accepts with at="
-            fixes = ("judge it by numbers: %rule_check", give)
+            fixes = ("judge it by numbers: rule_check", give)
             found = "has no rule for numbers or arrays, the kinds tried here"
             raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)
         opted = "is opted out of rules" if isinstance(answer, OptedOut) else "has no rule to judge"

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..advice import AT_OR_DOMAIN
 from ..checking.calling.subjects import codes_of
 from ..checking.reading.texts import decides_in_a_loop
 from ..checking.testing.witness import seen_by_numbers
-from .advice import AT_OR_DOMAIN
 from .cells import shape_of
 from .plain import plain_argument
 from .verdicts import Refuted, Undecided

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from ..advice import IN_THE_PLANE, NO_PLANE, with_at
 from ..checking.calling.budgets import took_more
 from ..errors import NotDifferentiableError, RuleError
 from ..rules.registry import Registry
@@ -26,7 +27,6 @@ from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
 from ..verdicts import CANNOT_TELL, HEADLINE, LOSES_DIGITS, NOT_JUDGED, RIGHT, headed
 from . import worker
-from .advice import IN_THE_PLANE, NO_PLANE, with_at
 from .arrays import own
 from .branches import uses
 from .cells import Array, ComplexNumbers, Static, entry_name

@@ -28,7 +28,7 @@ from .work import COUNTER
 STEP = CONTEXT.mpf(10) ** -30
 _THE_AD = (f"{ad.__name__}.", f"{compiler.__name__}.")
 THE_AD_CALLED = "the rule calls the AD"
-_BY_NUMBERS = "SymPy cannot follow it; check the rule by numbers, with rule_check or %rule_check"
+_BY_NUMBERS = "SymPy cannot follow it; judge it by numbers: rule_check"
 
 
 # --- what stands in for functions of ours -------------------------------------------------------------------

@@ -95,7 +95,7 @@ def folded(A, B):
 
 
 def test_a_check_at_guesses_that_fail_says_what_to_give():
-    """In one verdict, with the command that takes arguments."""
+    """In one verdict, with the call that takes arguments."""
 
     def rule(A, B):
         raise ValueError("unlucky")
@@ -103,7 +103,7 @@ def test_a_check_at_guesses_that_fail_says_what_to_give():
     found = rule_check(folded, registry=registry_with(folded, rule))
     assert found.verdict == "inconclusive" and "not judged" not in found.in_short
     assert "raises ValueError: unlucky, at arguments that were guessed" in found.in_short
-    assert "give your own: %rule_check folded --at ARGS" in found.in_short
+    assert "give your own: rule_check(folded, A, B)" in found.in_short
 
 
 def test_what_a_pullback_of_another_shape_says_is_a_sentence():

@@ -258,6 +258,34 @@ def test_what_cannot_be_checked_is_said(notebook):
     assert notebook.ok("rl.has_rrule(texts, 'a')")
 
 
+UNLUCKY = """\
+def unlucky(A, B):
+    return A @ B
+"""
+UNLUCKY_RULE = """\
+def unlucky_rrule(A, B):
+    raise ValueError("no such matrices")
+"""
+
+
+def test_advice_is_in_the_syntax_of_where_one_stands(notebook):
+    """In a magic, in the line below a cell, and in plain Python next to these."""
+    notebook.ok(UNLUCKY)
+    notebook.ok(f"%%rrule unlucky --check\n{UNLUCKY_RULE}")
+    assert "give your own: %rule_check unlucky --at A, B" in " ".join(notebook.text.split())
+    found = notebook.ok("%rule_check unlucky")
+    assert "give your own: %rule_check unlucky --at A, B" in found.reason and "at=" not in found.to_json()
+    assert notebook.ok("rl.rule_check(unlucky)").reason.endswith("give your own: rule_check(unlucky, A, B)")
+
+
+def test_advice_of_an_error_is_in_the_syntax_of_where_one_stands(notebook):
+    notebook.ok("def texts(name):\n    return name.upper()\n")
+    notebook.ok("%%rrule texts\ndef texts_rrule(name):\n    return name, None\n")
+    assert "do: give them: %rule_check f --at 2.0, [1.0, 2.0]; or" in notebook.fails("%rule_check texts")
+    assert "do: give them: rule_check(f, 2.0, [1.0, 2.0]); or" in notebook.fails("rl.rule_check(texts)")
+    assert "do: give arguments: --at name" in notebook.fails("%rule_export texts --to module texts_rules.py")
+
+
 def test_a_setting_checks_every_rule(notebook):
     """Until it is set to never again."""
     notebook.ok("%config RuleLab.check = 'quick'")

@@ -473,6 +473,14 @@ def refusing(x): raise ValueError("never")
 
 rl.scalar_rule(refusing, lambda y, x: 1.0)
 """
+UNLUCKY = """
+import rulelab as rl
+
+def unlucky(A, B): return A @ B
+
+@rl.rrule_for(unlucky)
+def unlucky_rrule(A, B): raise ValueError("no such matrices")
+"""
 PATIENT = """
 import time
 
@@ -514,6 +522,16 @@ def test_check_tells_right_wrong_and_unknown_by_its_exit_code(rules, capsys):
     assert cli.main(["check", rules(RULES, REFUSING, name="one_unknown")]) == 3
     assert "no arguments were found that refusing takes: ValueError: never" in capsys.readouterr().out
     assert cli.main(["check", rules(RULES, REFUSING, WRONG, name="both")]) == 1
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_check_advises_what_can_be_done_there(rules, form, capsys, tmp_path):
+    """The command takes no arguments of functions: the module states them."""
+    path = tmp_path / "out.xml"
+    assert cli.main(["check", rules(UNLUCKY), "--format", form, "--junit", str(path)]) == 3
+    for text in (capsys.readouterr().out, path.read_text()):
+        assert "give your own in __rulelab_points__" in " ".join(text.split())
+        assert "--at" not in text and "rule_check(" not in text
 
 
 def test_check_of_names_only(rules, capsys):

@@ -12,9 +12,10 @@ import pytest
 
 import rulelab as rl
 from rulelab import pieces
-from rulelab.checking import NoRuleError
+from rulelab.advice import NO_SCALAR
+from rulelab.checking import NoRuleError, RuleCheck
 from rulelab.compiler.calls.cache import DEFAULT as CACHE
-from rulelab.errors import MeasurementError
+from rulelab.errors import MeasurementError, RuleLabError
 from rulelab.notebook import lab, pair, tabs
 from rulelab.pieces import percent, share_of
 from rulelab.verdicts import sign_of
@@ -386,6 +387,29 @@ def test_sizes_stand_in_equal_ratios():
     assert pair.sizes_between(7, 7, 4) == (7,)
     with pytest.raises(MeasurementError, match=r"smallest N, 1,000, is larger than the largest, 10"):
         pair.sizes_between(1000, 10, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "advice", "fix"),
+    [
+        (None, "give arguments to judge it there", "leave out scalar=True"),
+        (("mse", "mse_cr", "y, yh"), "give --at to judge it there", "leave out --scalar"),
+    ],
+)
+def test_advice_is_in_the_syntax_of_what_opened_the_panel(asked, advice, fix):
+    """In the report of a check as in what SymPy answers and refuses."""
+    opened = pair.Pair(mse, mse_cr, (Y, YH), asked=asked)
+    report = RuleCheck("mse_cr", "rrule", "mse_cr_rrule", notes=("give arguments to judge it there",))
+    measured = opened.checking()
+    measured.check = types.SimpleNamespace(result=lambda interrupted: report)
+    assert measured.result().notes == opened.told(lambda: report).notes == (advice,)
+
+    def refusing():
+        raise RuleLabError("no", fixes=NO_SCALAR)
+
+    with pytest.raises(RuleLabError) as refused:
+        opened.told(refusing)
+    assert refused.value.fixes == (fix,)
 
 
 def test_the_proof_is_kept(opened):

@@ -114,7 +114,7 @@ def test_a_package_has_one_name_in_all_of_its_files():
 
 @pytest.mark.parametrize(
     "to, file, words",
-    [("jax", "cubes.py", "--package is for --to module, not for jax"),
+    [("jax", "cubes.py", "only a module can be exported as a package, not jax"),
      ("module", "a/cubes.py", "named without a folder"),
      ("module", "würfel.py", "package cannot be called"), ("module", "__.py", "package cannot be called")],
 )  # fmt: skip

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from rulelab.advice import ONE_SIZE
 from rulelab.checking.reading.kinds import DomainError
 from rulelab.errors import RuleLabError
 from rulelab.symbolic import prove
-from rulelab.symbolic.advice import ONE_SIZE
 from rulelab.symbolic.cells import Array, Static, Symmetric, samples
 from rulelab.symbolic.limits import inside, sized_specs
 from rulelab.symbolic.questions import judged_arguments

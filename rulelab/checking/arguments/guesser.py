@@ -619,7 +619,7 @@ def none_found(f: Callable, why: str) -> NoInputsError:
         f"no arguments were found that {name} takes: {why}",
         asked=f"a check of the rule of {name}",
         fixes=(
-            "give them: %rule_check f --at 2.0, [1.0, 2.0]",
+            "give them: rule_check(f, 2.0, [1.0, 2.0])",
             'their kinds: domain={"x": "positive vector"}',
         ),
         read="howto/check-a-rule",

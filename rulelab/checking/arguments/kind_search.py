@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...advice import TO_JUDGE
 from ...raised import raised_words
 from ...rules.signatures import Accepts, meant_types
 from ...tangents.zeros import AbstractZero
@@ -385,7 +386,7 @@ class Search:
         """On kinds that a function takes without meaning anything by it, perhaps."""
         left = [kinds for kinds in self.wrong if kinds not in found] if self.right and self.several else []
         listed = (", ".join(f"{n}: {k}" for n, k in zip(self.guesser.names, kinds)) for kinds in left[:2])
-        ending = "which may not be intended: --at judges it there"
+        ending = f"which may not be intended: {TO_JUDGE} there"
         return tuple(f"not right for ({kinds}), {ending}" for kinds in listed)
 
     def why(self) -> str:

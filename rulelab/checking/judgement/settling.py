@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...advice import TO_JUDGE
 from ...errors import RuleShapeError
 from ..arguments.beside import NUMBERS, SHAPE, Answered, in_doubt
 from ..arguments.lengths_taken import raises_when_longer
@@ -145,7 +146,7 @@ class Settling(Judging):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
                 f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
-                "give --at to judge it there"
+                f"{TO_JUDGE} there"
             )
             self._cannot_tell(wrong, NO_NUMBER, words)
 
@@ -181,7 +182,7 @@ class Settling(Judging):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
                 f"right at {points} points, and wrong where a loop of {self.subject.name} never meets "
-                f"its break condition, as at {at}: give --at to judge it there"
+                f"its break condition, as at {at}: {TO_JUDGE} there"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -220,7 +221,7 @@ class Settling(Judging):
             at = self.shown(ended[0].point)
             words = (
                 f"right at {points} point{'s' * (points > 1)}, and wrong where {self.subject.name} comes to "
-                f"an end of what it searches, as at {at}: give --at to judge it there"
+                f"an end of what it searches, as at {at}: {TO_JUDGE} there"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -299,7 +300,7 @@ class Settling(Judging):
             lengths = " x ".join(map(str, next(iter(meant.values()))))
             words = (
                 f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
-                "others: give --at to judge it at lengths that it is for"
+                f"others: {TO_JUDGE} at lengths that it is for"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -318,7 +319,7 @@ class Settling(Judging):
         if length in written and not is_read:
             words = (
                 f"right for arrays of length {length}, which stands in the rule, and raises for others: "
-                "give --at to judge it at those that are intended"
+                f"{TO_JUDGE} at lengths that it is for"
             )
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
@@ -332,7 +333,7 @@ class Settling(Judging):
         domain = ", ".join(f'"{name}": "symmetric"' for name in those)
         words = (
             f"right for symmetric {' and '.join(those)}, and wrong for others: "
-            f'say which it is for, domain={{{domain}}} or "square"'
+            f'say which it is for: domain={{{domain}}} or "square"'
         )
         self._cannot_tell(self._wrong(), "answer", words)
         self.diagnoses = ()
@@ -406,7 +407,7 @@ class Settling(Judging):
         if name is not None and any(shape_of(probe.truth.y) for probe in self.probes):
             words = (
                 f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
-                f'say which it is for, domain={{"{name}": "number"}} or "vector"'
+                f'say which it is for: domain={{"{name}": "number"}} or "vector"'
             )
             self.findings.append(Finding("answer", words, UNKNOWN))
 
@@ -435,7 +436,7 @@ class Settling(Judging):
         if self.unanswered and not self.probes:
             words = failure_found(self.unanswered[0]).words
             raised = words.startswith("raises ")
-            more = f"give your own: %rule_check {self.subject.name} --at ARGS"
+            more = f"give your own: rule_check({self.subject.name}, {', '.join(self.subject.names)})"
             words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"
             yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...advice import TO_JUDGE
 from ...errors import NotImplementedTangentError
 from ...pieces import Progress
 from ...tables import engineering
@@ -483,10 +484,9 @@ class Checking(Otherwise, Numberless):
             yield f"judged where {self.subject.name} has converged: more steps change nothing there"
         if self.not_for_matrices:
             what = "matrices in place of vectors"
-            yield f"not right for {what}, which may not be intended; give --at to judge it there"
+            yield f"not right for {what}, which may not be intended; {TO_JUDGE} there"
         if self.not_for_complex:
-            intended = "which may not be intended; give --at to judge it there"
-            yield f"not right for complex numbers, {intended}"
+            yield f"not right for complex numbers, which may not be intended; {TO_JUDGE} there"
         if unmeasured := self._unmeasured_as_given():
             yield (
                 f"the derivative for {', '.join(unmeasured)} could not be measured at the arguments given (a "

@@ -212,7 +212,7 @@ class GradientChecking:
         yield from (f"made with your rule {rule}" for rule in self.rules)
         if any(finding.level == WRONG for finding in self.findings):
             yield (
-                "rule_check (in a notebook, %rule_check) says more about a rule"
+                "rule_check says more about a rule"
                 if self.rules
                 else "no rule of yours took part: please report what the AD gets wrong"
             )
