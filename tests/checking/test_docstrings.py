@@ -1,8 +1,10 @@
 """What a docstring says of each parameter in a section: in NumPy's style, in Google's, and in fields."""
 
+import numpy as np
 import pytest
 
 from rulelab.checking.reading.docstrings import lists_said, said_of, types_said
+from rulelab.checking.reading.relations import related
 from rulelab.checking.reading.said import covariances_said, intervals_said, kinds_said, wholes_said
 from rulelab.checking.reading.usage import shapes_said
 
@@ -347,3 +349,37 @@ def test_rules_are_judged_at_what_words_about_their_parameters_say(case):
     text, right, wrong = JUDGED[case]
     assert judged(text.format(right), depth="quick").verdict == "right"
     assert judged(text.format(wrong), depth="quick").verdict == "wrong"
+
+
+INF = float("inf")
+OF_SEVERAL = [
+    ("attack, decay are lengths (> 0), sustain is any level.", {"attack": (0.0, INF), "decay": (0.0, INF)}),
+    ("With coefficients 0 <= attack, decay < 1.", {"attack": (0.0, 1.0), "decay": (0.0, 1.0)}),
+    ("While alive, over the years of attack (0 <= attack < 1).", {"attack": (0.0, 1.0)}),
+    ("Levels that last for the (positive) decay.", {"decay": (0.0, INF)}),
+    ("attack : array\n        Positive and increasing; decay too.", {"attack": (0.0, INF)}),
+    ("While attack > 1 it rises.", {}),
+    ("A gain, positive and negative attack.", {}),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), OF_SEVERAL)
+def test_what_is_said_of_several_names_is_said_of_each(said, wanted):
+    def f(attack, decay, sustain): ...
+
+    f.__doc__ = f"An envelope.\n\n    Parameters\n    ----------\n    {said}" if " : " in said else said
+    assert {name: tuple(ends) for name, ends in intervals_said(f).items()} == wanted
+
+
+@pytest.mark.parametrize(("said", "gate", "holds"), [
+    ("The key is let go at `gate` >= attack + decay.", 2.0, True),
+    ("The key is let go at `gate` >= attack + decay.", 1.0, False),
+    ("For attack + decay < gate.", 1.0, False),
+    ("For attack + decay < gate * 2.", 1.0, True),
+])  # fmt: skip
+def test_sums_of_two_are_compared(said, gate, holds):
+    def f(attack, decay, gate): ...
+
+    f.__doc__ = said
+    assert related(f, ("attack", "decay", "gate")).hold((1.0, 0.5, gate)) is holds
+    assert related(f, ("attack", "decay", "gate")).hold((np.ones(2), np.ones(3), gate))  # of no one shape

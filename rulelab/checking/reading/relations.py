@@ -61,7 +61,9 @@ _CHAIN = re.compile(
     rf"(?![\w(\[.]\w|\s*[*/+^\[-]|\(|\s+(?!{_REMARK})\()"
 )
 _OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
-_CONDITION = re.compile(r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$")
+_CONDITION = re.compile(
+    r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$", re.IGNORECASE
+)
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 """Words before a relation by which it tells a case, and such as may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
@@ -70,8 +72,9 @@ _AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # v
 _EVEN = re.compile(r"\b(\w+) (?:is )?of even length\b|\beven-length (\w+)\b")
 _NAME_BEFORE = re.compile(r"\w+(?= \($)")
 _SUM = r"([A-Za-z_]\w*) \+ ([A-Za-z_]\w*)"
-_MORE_THAN = re.compile(rf"\b([A-Za-z_]\w*)\s*(<=|>=|<|>)\s*{_SUM}(?![\w(\[.]\w|\s*[-+*/^\[(])")
-_SUM_OF = re.compile(rf"(?<![\w.)\]*/+-] )\b{_SUM}\s*(<=|>=|<|>)\s*({_SIDE})(?![\w(\[.]\w|\s*[-+*/^\[(])")
+_COMPARED, _NO_MORE = r"\s*(<=|>=|<|>)\s*", r"(?![\w(\[.]\w|\s*[-+*/^\[(])"
+_MORE_THAN = re.compile(rf"\b([A-Za-z_]\w*){_COMPARED}{_SUM}{_NO_MORE}")
+_SUM_OF = re.compile(rf"(?<![\w.)\]*/+-])(?<![*/+-] )\b{_SUM}{_COMPARED}({_SIDE}){_NO_MORE}")
 """Beside a sum of two: gate >= attack + decay; T + C > 0."""
 _UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
 _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
