@@ -26,7 +26,7 @@ from ..probing.far_numbers import (
 )
 from ..probing.findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from ..probing.perturb import landmarks
-from ..probing.probes import Point, Probe, truth_at
+from ..probing.probes import Point, Probe, moving, truth_at
 from ..reading.by_name import is_a_guard
 from .otherwise import PLAIN
 from .settling import Settling
@@ -253,9 +253,9 @@ class Numberless(Settling):
 
     def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a function computes its value at a place without dividing by zero itself, or says in its
-        code what it is there. A single number need not be meant for zero, as a wavelength or the step of
-        Simpson's rule, by which `y_bar * y / h` divides: only where the function says so. A guard is there
-        not to be zero.
+        code what it is there. One of several arguments need not be meant for zero, nor one number, as a
+        wavelength or the step of Simpson's rule, by which `y_bar * y / h` divides: only where the function
+        says so. A guard is there not to be zero.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         if position in self._positions_of_defaults() and is_a_guard(name, self.first.inputs[position]):
@@ -266,8 +266,10 @@ class Numberless(Settling):
             return True
         is_special = name in special_at_zero(self.subject.primal)
         divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
-        if 0.0 in marks and np.ndim(base.inputs[position]) == 0:
-            return (is_special or name in zero_said(self.subject.primal)) and not divides
+        is_one_of_several = sum(to_vec(x)[0].size > 0 for x in moving(base.floats, base)) > 1
+        if is_one_of_several or 0.0 in marks and np.ndim(base.inputs[position]) == 0:
+            is_said = 0.0 in marks and (is_special or name in zero_said(self.subject.primal))
+            return is_said and not divides
         if 0.0 in marks and self._is_an_end(base, position):
             is_special = False
         return is_special or not divides
