@@ -383,3 +383,31 @@ def test_sums_of_two_are_compared(said, gate, holds):
     f.__doc__ = said
     assert related(f, ("attack", "decay", "gate")).hold((1.0, 0.5, gate)) is holds
     assert related(f, ("attack", "decay", "gate")).hold((np.ones(2), np.ones(3), gate))  # of no one shape
+
+
+GUARDED = """
+import math
+
+
+def f(kv: float, opening: float, p_in: float, p_out: float) -> float:
+    if not p_in > p_out > 0:
+        raise ValueError("need p_in > p_out > 0")
+    return kv * opening * math.sqrt(p_in - p_out)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(kv, opening, p_in, p_out):
+    root = math.sqrt(p_in - p_out)
+
+    def back(q_bar):
+        drop_bar = q_bar * kv * opening / (2 * root)
+        return rl.NoTangent(), q_bar * opening * root, q_bar * kv * root, drop_bar, -drop_bar
+
+    return kv * opening * root, back
+"""
+
+
+def test_an_order_that_a_function_insists_on_is_kept():
+    """Else numbers seem not to be taken, and vectors for some of them are."""
+    assert judged(GUARDED).verdict == "right"
+    assert judged(GUARDED.replace("-drop_bar", "drop_bar")).verdict == "wrong"

@@ -145,7 +145,13 @@ def _is_listed(kind: Kind) -> bool:
     return kind.form in ("list", "indices") or kind.made in (list, tuple)
 
 
-_NOTED: Mapping[Any, Callable[[Kind], bool]] = {int: _is_whole, list: _is_listed, tuple: _is_listed}
+def _is_number(kind: Kind) -> bool:
+    return kind.form == "number"
+
+
+_NOTED: Mapping[Any, Callable[[Kind], bool]] = {
+    float: _is_number, int: _is_whole, list: _is_listed, tuple: _is_listed
+}  # fmt: skip
 """What is left of all kinds by an annotation that says no more."""
 
 

@@ -22,6 +22,7 @@ from ..measuring.vectors import shape_of
 from .axes_read import halved
 from .by_name import interval_of_name, ordered_pairs
 from .docstrings import TO_LAST, said_of
+from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
 from .texts import attributes_read, unpacked
@@ -253,7 +254,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)
-    found += tuple(Relation(Side(low), "<", Side(high)) for low, high in sorted(meant_larger(f)))
+    larger = sorted(meant_larger(f) | larger_by_guards(f))
+    found += tuple(Relation(Side(low), "<", Side(high)) for low, high in larger)
     found += (*_along_axes(said, names), *_as_long_as(f, said, names))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))

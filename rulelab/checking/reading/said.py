@@ -321,7 +321,7 @@ _ARE_LABELS = re.compile(
 )
 
 
-_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:number |value |\w+s )?{_NAMES}\b")
+_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:\w+ )?{_NAMES}\b")
 _ALL_COMPLEX = re.compile(
     r"\b(?:of|between|for|from|with) (?:two |three |the |its )?complex (?:\w+ ){0,2}"
     r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|points|samples)\b"
