@@ -277,6 +277,7 @@ CASES = {
 }
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", CASES)
 def test_arguments_are_found_by_how_far_the_function_comes(name):
     f, ruled, right, wrong = CASES[name]

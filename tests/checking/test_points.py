@@ -221,7 +221,7 @@ def test_an_exception_at_guessed_arguments_condemns_nobody():
     """It is told, with what to do; given the arguments, it is a finding."""
     found = judged(picky, picky_rrule)
     assert found.verdict == "inconclusive"
-    assert "cannot tell" in found.sentence and "--at" in found.sentence
+    assert "cannot tell" in found.sentence and "give your own: rule_check(picky, x)" in found.sentence
     assert judged(picky, picky_rrule, 2.0, depth="quick").verdict == "wrong"
 
 

@@ -366,7 +366,7 @@ def test_arguments_that_cannot_be_found():
 
     with pytest.raises(NoInputsError, match="nothing suits me") as caught:
         rule_check(strange, registry=registry_with(strange, cube_rrule))
-    assert "--at" in str(caught.value)
+    assert "give them: rule_check(" in str(caught.value)
 
 
 @pytest.mark.parametrize(

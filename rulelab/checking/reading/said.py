@@ -321,7 +321,8 @@ _ARE_LABELS = re.compile(
 )
 
 
-_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:\w+ )?{_NAMES}\b")
+_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:number |value |\w+s )?{_NAMES}\b")
+_COMPLEX_WORD = re.compile(rf"\bcomplex \w+ {_NAMES}\b")  # complex element weights
 _ALL_COMPLEX = re.compile(
     r"\b(?:of|between|for|from|with) (?:two |three |the |its )?complex (?:\w+ ){0,2}"
     r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|points|samples)\b"
@@ -348,7 +349,8 @@ def complex_said(f: Callable) -> frozenset[str]:
     ['phi', 'psi']
     """
     names, text = _text_of(f)
-    before = (_names_in(those) for those in _COMPLEX_BEFORE.findall(text))
+    found_before = (*_COMPLEX_BEFORE.findall(text), *_COMPLEX_WORD.findall(text))
+    before = map(_names_in, found_before)
     explicit = {name for those in before for name in itertools.takewhile(names.__contains__, those)}
     found = _listed(_COMPLEX, names, text)
     if not found and not explicit and _ALL_COMPLEX.search(text) and "real" not in text:
