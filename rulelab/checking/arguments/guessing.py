@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import RuleLabError
 from ...rules.targets import name_of
 from ...tangents.zeros import AbstractZero, NoTangent
+from ..calling.budgets import Limit
 from ..calling.subjects import author_of, rules_of
 from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
@@ -58,6 +59,8 @@ from .wider import of_wider_intervals
 
 MOVES = 3
 """Whole numbers at which a rule is asked whether it has a cotangent for them."""
+TRYING = 2.0
+"""Seconds of the processor that may be spent on others than those found."""
 CHANCES = 4
 """Draws at which a rule has to be right that is wrong for likelier kinds."""
 
@@ -106,7 +109,11 @@ def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
     with guesser.undisturbed():
         if any(guesser.seems_right(guesser.drawn(kinds)) for kinds in those):
             return None
-        kinds = kinds_by_trying(guesser)
+        usual, guesser.end = guesser.end, Limit(TRYING)  # what is found by then is judged
+        try:
+            kinds = kinds_by_trying(guesser)
+        finally:
+            guesser.end = usual
         if kinds is None:
             return None
         drawn = [guesser.draw(kinds, number) for number in range(CHANCES)]

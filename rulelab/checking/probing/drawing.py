@@ -100,17 +100,14 @@ def draw(
     if corners := joined_by(kind):
         return _joined(said, corners, kind.dims[1] == corners, rng)
     if kind.form == "indices" and len(said) > 1:
-        picked = rng.integers(0, said[-1], said[:-1])
-        if picked.ndim == 1 and len(picked) > 2:
-            picked[-1] = picked[0]  # what is picked twice is picked out of an array the more
-        return picked
+        return rng.integers(0, said[-1], said[:-1])
     if kind.form == "integer":
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)
         return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
     if kind.form == "indices":
         places = int(kind.high) if 2 <= kind.high < math.inf else vector
         drawn = rng.integers(0, places, vector)
-        drawn[-1] = drawn[0]
+        drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
         if vector > 1 and not drawn.any():
             drawn[:] = 1  # charges of which all are zero are a case of its own
         if vector > 2 and (drawn == drawn[0]).all():
