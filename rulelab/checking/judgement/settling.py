@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -160,8 +160,9 @@ class Settling(Judging):
             return False
         off = self._probes_off(self._wrong())
         right = [p.point for p in self.probes if p.failure is None and id(p) not in off]
-        alike = [p for p in right if [*map(shape_of, p.inputs)] == [*map(shape_of, probe.point.inputs)]]
-        points = [p.having(tuple(whole.get(i, x) for i, x in enumerate(p.inputs)), p.origin) for p in alike]
+        kinds = [*map(_kind_of, probe.point.inputs)]
+        alike = [p for p in right if [*map(_kind_of, p.inputs)] == kinds]
+        points = [p.having(_with_whole(p.inputs, whole), p.origin) for p in alike]
         values = [(point, self._usable(point)) for point in points]
         there = [has_no_number(self.subject, point, y) for point, y in values if y is not None]
         return bool(there) and all(there)
@@ -466,6 +467,16 @@ class Settling(Judging):
                     UNKNOWN,
                     name,
                 )
+
+
+def _with_whole(inputs: tuple, whole: Mapping[int, np.ndarray]) -> tuple:
+    """The inputs with other whole numbers at some positions, over and over where there were more."""
+    return tuple(np.resize(whole[i], x.shape) if i in whole else x for i, x in enumerate(inputs))
+
+
+def _kind_of(x: Any) -> tuple[int, str]:
+    """How many axes an argument has, and whether its numbers are whole."""
+    return len(shape_of(x)), x.dtype.kind if isinstance(x, np.ndarray) else ""
 
 
 def _largest_slope(probe: Probe) -> float:
