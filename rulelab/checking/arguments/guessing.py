@@ -95,8 +95,17 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
         if kinds is None:
             raise
         return Found((kinds,))
-    kinds = kinds_by_trying(guesser) if _is_refused(guesser, found) else _right_by_trying(guesser, found)
+    kinds = _others_by_trying(guesser) if _is_refused(guesser, found) else _right_by_trying(guesser, found)
     return found if kinds is None else Found((kinds,))
+
+
+def _others_by_trying(guesser: Guesser) -> Kinds | None:
+    """Others than those found, in a time of their own: where it is over those found are judged."""
+    usual, guesser.end = guesser.end, Limit(TRYING)
+    try:
+        return kinds_by_trying(guesser)
+    finally:
+        guesser.end = usual if usual.was_over else Limit(usual.seconds)
 
 
 def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
@@ -109,11 +118,7 @@ def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
     with guesser.undisturbed():
         if any(guesser.seems_right(guesser.drawn(kinds)) for kinds in those):
             return None
-        usual, guesser.end = guesser.end, Limit(TRYING)  # what is found by then is judged
-        try:
-            kinds = kinds_by_trying(guesser)
-        finally:
-            guesser.end = usual
+        kinds = _others_by_trying(guesser)
         if kinds is None:
             return None
         drawn = [guesser.draw(kinds, number) for number in range(CHANCES)]
