@@ -7,7 +7,6 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import dataclasses
-import dis
 import itertools
 import math
 import operator
@@ -30,6 +29,7 @@ from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrow
 from ..reading.shapes_read import sequence
 from ..reading.texts import attributes_read
 from .guesser import Guesser, Kinds
+from .refusals import is_raised_by
 
 MOST_TRIES = 1500
 """Calls of a function that a search may take."""
@@ -357,7 +357,7 @@ class _Search:
         """The same, asked; again with positive numbers where the function itself refuses the first."""
         steps: set[tuple[types.CodeType, int]] = set()
         error = self._error_with(kinds, steps)
-        if error is not None and self._is_refusal(error):
+        if error is not None and is_raised_by(error, self.wanted):
             error = self._error_with(tuple(map(_positive, kinds)), steps)
             self.refuses |= error is None
         return error is None and next(self._taken(kinds), None) is not None, len(steps)
@@ -372,15 +372,6 @@ class _Search:
         except (Exception, _TooManyStepsError) as error:
             return error
         return None
-
-    def _is_refusal(self, error: BaseException) -> bool:
-        """Whether the function's own code raises an error, by a statement of its own."""
-        last = error.__traceback__
-        while last is not None and last.tb_next is not None:
-            last = last.tb_next
-        if last is None or last.tb_frame.f_code not in self.wanted:
-            return False
-        return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def _positive(kind: Kind) -> Kind:

@@ -140,16 +140,16 @@ class Guesser:
         rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
         speakers = (*rules, self.target)  # the last of them is heard first
         numbers, picking = numbers_said(self.target), indexing(self.target)
-        arrays = handed_to_arrays(self.target)  # which the annotation `complex` means the numbers of
         kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
         intervals = {name: ends for one in speakers for name, ends in intervals_said(one).items()}
         notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
+        arrays = _arrays_called_complex(self.target, notes)
         for name in (name for name in self.names if name not in self.domain):
             low, high = intervals.get(name, interval_of_name(name))
             if name in intervals:
                 self.bounds = {**self.bounds, name: Kind(low=low, high=high)}
                 domain[name] = self.bounds[name]
-            if name in numbers and not (notes.get(name) is complex and name in arrays):
+            if name in numbers and name not in arrays:
                 domain[name] = dataclasses.replace(numbers[name], low=low, high=high)
             elif (parts := _numbers_annotated(notes.get(name))) is not None:
                 domain[name] = parts
@@ -469,8 +469,8 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
     notes = meant_types(target)
     if not notes:
         return accepted
-    parameters, arrays = [], handed_to_arrays(target)
-    notes = {n: _COMPLEX_ARRAY if note is complex and n in arrays else note for n, note in notes.items()}
+    parameters = []
+    notes = {**notes, **dict.fromkeys(_arrays_called_complex(target, notes), _COMPLEX_ARRAY)}
     for i, name in enumerate(all_names(target)):
         said = ANY if accepted is None else accepted.at(i)
         if said == ANY and name in notes:
@@ -478,6 +478,12 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
                 said = accepts_from((notes[name],)).at(0)
         parameters.append(said)
     return Accepts(tuple(parameters), open_ended=True)
+
+
+def _arrays_called_complex(target: Any, notes: Mapping[str, Any]) -> frozenset[str]:
+    """The parameters that are annotated `complex`, of which the function makes use as of arrays."""
+    found = frozenset(name for name, note in notes.items() if note is complex)
+    return found & handed_to_arrays(target) if found else found
 
 
 _COMPLEX_ARRAY = npt.NDArray[np.complex128]

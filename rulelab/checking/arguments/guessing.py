@@ -18,7 +18,7 @@ from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
 from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
-from ..reading.kinds import Kind, Lengths
+from ..reading.kinds import Kind, Lengths, is_square
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
@@ -262,7 +262,7 @@ def _of_symmetric(guesser: Guesser, found: Found) -> Found:
     """
     first = found.kinds[0]
     called = guesser.symmetric
-    those = [i for i, (n, kind) in enumerate(zip(guesser.names, first)) if n in called and _is_square(kind)]
+    those = [i for i, (n, kind) in enumerate(zip(guesser.names, first)) if n in called and is_square(kind)]
     if not those or any(map(guesser.is_form_asked, those)) or guesser.seems_right(guesser.drawn(first)):
         return found
     dims = [first[i].dims[:1] for i in those]
@@ -293,10 +293,6 @@ def _of_one_index(guesser: Guesser, found: Found) -> Found:
         if all(map(guesser.seems_right, [guesser.drawn(one), *guesser.inside(one)])):
             return found._replace(kinds=(one,))
     return found
-
-
-def _is_square(kind: Kind) -> bool:
-    return kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
 
 
 def _of_said_shapes(guesser: Guesser) -> Found | None:

@@ -17,7 +17,7 @@ from ..measuring.vectors import shape_of
 from ..probing.drawing import draw
 from ..probing.probes import Point, quiet
 from ..reading.by_name import COUNTS, is_matrix_name, special_names
-from ..reading.kinds import Kind, Lengths
+from ..reading.kinds import Kind, Lengths, is_square
 from ..reading.kinds_taken import choices_of, likeliest_first, narrowed
 from ..reading.shapes_solved import solved_together
 from ..reading.usage import elements_taken, picks_by_number, side_by_side
@@ -429,7 +429,7 @@ def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
         matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and free[i]]
         arrays = [i for i, is_free in enumerate(free) if is_free]
         ranks = [_RANKS[kinds[i].form] for i in arrays]
-        is_alike = len(matrices) > 1 or any(map(_is_square, (kinds[i] for i in matrices)))
+        is_alike = len(matrices) > 1 or any(is_square(kinds[i]) for i in matrices)
         if not is_alike or len(arrays) < 2 or sum(ranks) > MOST_AXES_APART:
             continue
         lettered = {letter for i in arrays for letter in kinds[i].dims}  # at which it is judged
@@ -454,10 +454,6 @@ def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
 _RANKS = {"matrix": 2, "square": 2, "vector": 1, "rows": 1, "columns": 1, "mask": 1}
 _AS_LONG = {"square": "matrix", "rows": "vector", "columns": "vector"}
 """Arrays whose lengths go with others, as those that have lengths of their own."""
-
-
-def _is_square(kind: Kind) -> bool:
-    return kind.form == "square" or len(kind.dims) == 2 and len({*kind.dims}) == 1
 
 
 def _lettered(axes: int, known: int) -> list[tuple[str, ...]]:

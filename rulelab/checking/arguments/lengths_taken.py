@@ -4,7 +4,6 @@ by accident, and whether a rule that raises at them is to blame: for the lengths
 
 from __future__ import annotations
 
-import dis
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 from ..calling.plain_calls import plainly
 from ..measuring.vectors import shape_of
 from ..probing.probes import Point, Probe
-from .refusals import is_about_shapes
+from .refusals import is_about_shapes, is_raised_by
 
 
 class _Watched(np.ndarray):
@@ -94,7 +93,7 @@ def raises_when_longer(probe: Probe, right: Iterable[Probe], own: Iterable[types
     error = probe.failure
     if error is None or probe.spent or not (is_about_shapes(error) or type(error) is IndexError):
         return False
-    if _is_raised_by(error, frozenset(own)):
+    if is_raised_by(error, frozenset(own)):
         return False
     mine = _lengths(probe.point)
     others = {_lengths(other.point) for other in right}
@@ -127,17 +126,3 @@ def _is_shorter(one: Lengths, other: Lengths) -> bool:
     return grows and all(
         np.sign(a - b) == np.sign(more_a - more_b) for a, more_a in pairs for b, more_b in pairs
     )
-
-
-def _is_raised_by(error: Exception, own: frozenset[types.CodeType]) -> bool:
-    """Whether a `raise` in one of these codes has raised an exception."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or trace.tb_frame.f_code not in own:
-        return False
-    steps = dis.get_instructions(trace.tb_frame.f_code)
-    return any(step.offset == trace.tb_lasti and step.opname in _RAISING for step in steps)
-
-
-_RAISING = ("RAISE_VARARGS", "RERAISE")

@@ -81,3 +81,17 @@ _OF_SHAPES = ("broadcast", "shape", "dimension", "mismatch", "aligned", "out of 
 def is_about_shapes(error: Exception | None) -> bool:
     """Whether NumPy refuses arrays for their shapes, or an index for their lengths."""
     return isinstance(error, (ValueError, IndexError)) and any(word in str(error) for word in _OF_SHAPES)
+
+
+def is_raised_by(error: BaseException, own: frozenset[types.CodeType]) -> bool:
+    """Whether a `raise` in one of these codes has raised an exception."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or trace.tb_frame.f_code not in own:
+        return False
+    steps = dis.get_instructions(trace.tb_frame.f_code)
+    return any(step.offset == trace.tb_lasti and step.opname in _RAISING for step in steps)
+
+
+_RAISING = ("RAISE_VARARGS", "RERAISE")

@@ -212,6 +212,11 @@ def _known_domains() -> tuple[str, ...]:
     return (f"use (low, high), or some of these words: {known}; lengths may follow: matrix (m, n)",)
 
 
+def is_square(kind: Kind) -> bool:
+    """Whether a kind is of matrices with as many rows as columns, of which nothing else is said."""
+    return kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
+
+
 def dims_of(kind: Kind) -> Iterator[int | str]:
     """The lengths of a kind, and of what is in it."""
     yield from kind.dims
