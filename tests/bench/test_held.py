@@ -4,6 +4,7 @@ import sys
 import tracemalloc
 
 import numpy as np
+import pytest
 
 from rulelab.bench.held import held_by
 
@@ -69,6 +70,7 @@ def test_numbers_and_tuples_of_a_tape_count():
     assert found.total < 300 * (PAIR + 32 + 24 + 2 * 8) + 2_000
 
 
+@pytest.mark.slow
 def test_a_long_tape_is_counted_as_well():
     """By what is left at all, when there are too many objects to look at each."""
 

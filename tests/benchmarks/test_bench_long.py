@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench_long  # noqa: E402
 
 
+@pytest.mark.slow
 def test_long_loops():
     """A loop of a million steps in 10 s and 400 MB; checkpointed in 60 MB and 2.5 times the time."""
     plain, split = bench_long.records(["long loop"])
@@ -18,6 +19,7 @@ def test_long_loops():
     assert split["megabytes"] < 60
 
 
+@pytest.mark.slow
 def test_deep_recursion():
     """A hundred thousand calls deep: right, or RecursionError."""
     (record,) = bench_long.records(["deep"])

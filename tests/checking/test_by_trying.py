@@ -277,7 +277,7 @@ CASES = {
 }
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", CASES)
 def test_arguments_are_found_by_how_far_the_function_comes(name):
     f, ruled, right, wrong = CASES[name]
@@ -308,6 +308,7 @@ def test_where_nothing_is_found_it_is_said():
         verdict(open_it, lambda handle: (1.0, lambda y_bar: (NO, NO)))
 
 
+@pytest.mark.slow
 def test_a_loop_without_end_ends_the_try():
     """Where most arguments let a loop go on for ever, the search goes on."""
 
@@ -332,6 +333,7 @@ def area(heights, step=None):
     return step * (heights.sum() - 0.5 * (heights[0] + heights[-1]))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("share, word", [(0.5, "right"), (0.4, "wrong")])
 def test_what_is_none_by_default_and_has_to_be_given_is_given(share, word):
     """A step that is missing, or one of several ways to say the same."""

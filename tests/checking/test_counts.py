@@ -116,7 +116,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("f", "rule_with"), PAIRS, ids=lambda one: one.__name__)
 def test_what_is_counted_is_held(f, rule_with):
     """By its factorial, by a cut, by a range, by whole numbers that it is compared with: a rule that says

@@ -176,7 +176,7 @@ def both(text, right, wrong, args):
     return report.diagnoses[0]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", LINES)
 def test_the_line_that_is_shown_is_that_of_the_mistake(case):
     text, right, wrong, args = LINES[case]

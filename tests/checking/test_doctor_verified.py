@@ -205,6 +205,7 @@ def f_rrule(w, x):
 """
 
 
+@pytest.mark.slow
 def test_a_correction_beside_another_mistake_does_not_claim_that_all_is_right():
     """The buffer cuts off fractions where `w` holds integers, and no corrected factor helps there."""
     (one,) = judged(BUFFERED.format("")).diagnoses

@@ -130,6 +130,7 @@ def with_bars(share, factor):
     return twin
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_symmetric_matrices_are_compared_by_what_reaches_them(share):
     """The triangle in which a cotangent stands is its author's choice where the function reads one only; the

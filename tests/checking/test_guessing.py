@@ -1415,6 +1415,7 @@ def scaled_ratio(kappa):
     return special.i1e(kappa) / special.i0e(kappa)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("at", [(), (0.5, 1.5)])
 def test_what_is_scaled_by_its_size_is_positive(at):
     assert judged(log_density, log_density_with(scaled_ratio), *at)

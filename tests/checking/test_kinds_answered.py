@@ -148,6 +148,7 @@ def f_rrule(w, b, c):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("piece", "verdict"), [("-2 * s", "right"), ("2 * s", "wrong")])
 def test_a_rule_that_answers_with_tuples_is_judged_at_tuples(piece, verdict):
     report = judged(SELLMEIER.replace("-2 * s", piece))
@@ -227,7 +228,7 @@ def f_rrule(x, tail, head, nodes):
 }
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("text, change", LABELLED.values(), ids=LABELLED)
 def test_labels_and_what_they_pick_are_whole_numbers(text, change):
     """No booleans, of which `word != blank` tells nothing, and no floats, which are equal to no node."""

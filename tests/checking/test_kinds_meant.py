@@ -327,7 +327,80 @@ def outside_with(below):
     return rule
 
 
+def slope_within(x, y, firm):
+    "Slope of y on x, both without the mean of their firm: 1-D arrays, and a tuple of ids."
+    _, code = np.unique(firm, return_inverse=True)
+    within = x - (np.bincount(code, x) / np.bincount(code))[code]
+    return within @ y / (within @ within)
+
+
+def slope_within_with(share):
+    def rule(x, y, firm):
+        _, code = np.unique(firm, return_inverse=True)
+
+        def demeaned(v):
+            return v - (np.bincount(code, v) / np.bincount(code))[code]
+
+        within = demeaned(x)
+        size = within @ within
+        slope = within @ y / size
+
+        def pullback(y_bar):
+            x_bar = y_bar * (demeaned(y) - share * slope * within) / size
+            return NO, x_bar, y_bar * within / size, NO
+
+        return slope, pullback
+
+    return rule
+
+
+def energy(psi, hamiltonian):
+    "Re <psi|H|psi> of a complex state and a complex square matrix."
+    return np.vdot(psi, hamiltonian @ psi).real
+
+
+def energy_with(turn):
+    def rule(psi, hamiltonian):
+        def pullback(y_bar):
+            psi_bar = y_bar * (hamiltonian @ psi + turn(hamiltonian) @ psi)
+            return NO, psi_bar, y_bar * np.outer(psi, psi.conj())
+
+        return np.vdot(psi, hamiltonian @ psi).real, pullback
+
+    return rule
+
+
+def evidence(times, scale, sigma):
+    "Of a process at 1-D times; scale and sigma (noise) are positive numbers."
+    k = np.exp(-0.5 * ((times[:, None] - times) / scale) ** 2) + sigma**2 * np.eye(len(times))
+    return 0.5 * np.linalg.slogdet(k)[1]
+
+
+def evidence_with(factor):
+    def rule(times, scale, sigma):
+        gap = times[:, None] - times
+        smooth = np.exp(-0.5 * (gap / scale) ** 2)
+        inverse = np.linalg.inv(smooth + sigma**2 * np.eye(len(times)))
+
+        def pullback(y_bar):
+            m = y_bar * inverse * smooth
+            scale_bar = np.sum(m * gap**2) / (2 * scale**3)
+            sigma_bar = factor * y_bar * sigma * np.trace(inverse)
+            return NO, -np.sum(m * gap, axis=1) / scale**2, scale_bar, sigma_bar
+
+        return evidence(times, scale, sigma), pullback
+
+    return rule
+
+
 CASES = {
+    "labels that are numbered": (slope_within, slope_within_with(2.0), slope_within_with(1.0)),
+    "a square matrix with the name of a symmetric one": (
+        energy,
+        energy_with(lambda h: h.conj().T),
+        energy_with(lambda h: h),
+    ),
+    "another word for a number in brackets": (evidence, evidence_with(1.0), evidence_with(2.0)),
     "a band from minus its width to its width": (outside, outside_with(1.0), outside_with(2.0)),
     "a weight for each column of a matrix": (
         normalised,

@@ -215,6 +215,7 @@ def f_rrule(query, keys, values, mask):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "verdict"), [("query.size", "right"), ("len(keys)", "wrong")])
 def test_matrices_beside_a_mask_need_not_be_square(size, verdict):
     """And a mask lets through more than one element, where there are several: one alone has no share."""

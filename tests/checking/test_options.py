@@ -124,7 +124,7 @@ MORE_MISTAKES = [
 ]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("text", [LOSS, TABLE, NORM, ENDS, REQUIRED, TOGETHER])
 def test_a_rule_that_is_right_for_each_value_of_its_options_is_right(text):
     """Words, flags, whole numbers and what is looked up are tried, and none of them is held against it."""

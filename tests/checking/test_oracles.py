@@ -372,6 +372,23 @@ def test_what_is_finite_at_infinity_has_no_slope_over_that_distance(x, at_infini
             assert error == math.inf or abs(value) <= error
 
 
+class OutOfRangeError(Exception):
+    """As an author's own."""
+
+
+@pytest.mark.parametrize("error", [AssertionError, KeyError, OutOfRangeError, RuntimeError])
+def test_whatever_a_function_refuses_a_place_with_it_has_no_value_there(error):
+    def f(x):
+        if x[0] <= 0:
+            raise error
+        return np.sqrt(x)
+
+    found = measured_jacobian(f, np.array([0.3]))
+    assert abs(found.value[0, 0] - 0.5 / math.sqrt(0.3)) <= found.error[0, 0] < 1e-6
+    with pytest.raises(error):
+        measured_jacobian(f, np.array([-0.3]))
+
+
 def test_each_output_is_judged_for_itself():
     """A kink or a missing value in one output leaves the others known."""
 

@@ -1168,6 +1168,7 @@ def f_rrule(x, a=0.5):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "text, right, wrong",
     [(CHOSEN, "norm <= most", "False"), (GUARDED, "0.05", "0.0"), (LIMIT, "-y * np.var(logs) / 2", "0.0")],

@@ -157,6 +157,7 @@ def discounted_with(sign):
     return rule
 
 
+@pytest.mark.slow
 def test_a_class_of_the_namespace_with_what_is_read_is_taken_where_none_is_named():
     for sign, verdict in ((-1, "right"), (1, "wrong")):
         report = rule_check(discounted, registry=registry_with(discounted, discounted_with(sign)))

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from rulelab.checking import NoInputsError, rule_check
+from rulelab.checking.arguments.guesser import Guesser
 from rulelab.checking.arguments.refusals import is_own_fault
+
+from .rules import registry_with
 
 X = np.array([0.5, 1.5, 2.5])
 
@@ -75,3 +79,18 @@ def test_what_depends_on_what_was_guessed_is_not(rule):
 def test_a_buffer_of_integers_is_none_where_a_mask_may_be_meant():
     mask = np.array([True, False, True])
     assert not is_own_fault(raised_by(into_integers, X), (X, mask))
+
+
+def weighed(x, w):
+    return np.bincount(np.arange(3), x)[0] * w.sum()
+
+
+def weighed_with(x, w):
+    return weighed(x, w), lambda y_bar: (None, y_bar * np.eye(3)[0] * w.sum(), y_bar * x[0] * w**0)
+
+
+def test_arguments_that_a_function_refuses_after_all_are_none_that_were_found(monkeypatch):
+    """They may be of other lengths than those by which their kinds were found; that is no error of a check."""
+    monkeypatch.setattr(Guesser, "drawn", lambda self, kinds: (np.ones(2), np.ones(3)))
+    with pytest.raises(NoInputsError, match="were found that weighed takes: ValueError: The weights"):
+        rule_check(weighed, registry=registry_with(weighed, weighed_with))

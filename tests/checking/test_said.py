@@ -32,6 +32,7 @@ def first_kinds(doc, *names):
         ("The phase of the complex signal z.", "z", {"z": "a complex vector"}),
         ("Turns the point p, a vector of three, about k.", "p k", {"p": "a vector (3)"}),
         ("Its likelihood; K is symmetric positive definite.", "K", {"K": "a positive definite matrix"}),
+        ("Of the risk. cov symmetric positive definite.", "w cov", {"cov": "a positive definite matrix"}),
         ("The determinant of an invertible matrix.", "A", {"A": "a square matrix"}),
         ("W: input weight matrix, b: bias vector", "W b", {"W": "a matrix", "b": "a vector"}),
         ("K: symmetric positive definite Gram matrix", "K y", {"K": "a positive definite matrix"}),

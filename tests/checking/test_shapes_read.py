@@ -409,6 +409,7 @@ def running_state_with(factor):
     return rule
 
 
+@pytest.mark.slow
 def test_matrices_that_a_loop_goes_through_row_by_row_are_found():
     """Beside lists of layers, of which a text that multiplies and adds looks the same."""
     for factor, verdict in ((1.0, "right"), (2.0, "wrong")):
@@ -440,6 +441,7 @@ def f_rrule(layers):
 """
 
 
+@pytest.mark.slow
 def test_matrices_that_a_loop_multiplies_are_as_large_as_what_it_begins_with():
     assert judged(LAYERS.format(".T")).verdict == "right"
     assert judged(LAYERS.format("")).verdict == "wrong"
@@ -492,13 +494,47 @@ def f_rrule(w, u, b, x, h, c):
 
     return f(w, u, b, x, h, c), back
 """
+JOINED = """
+class Cell(typing.NamedTuple):
+    gate: np.ndarray
+    candidate: np.ndarray
+
+
+def f(cell: Cell, h, x):
+    z = np.sin(cell.gate @ np.concatenate([h, x]))
+    return z * np.cos(cell.candidate @ np.hstack((z * h, x)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(cell: Cell, h, x):
+    k, both = len(h), np.concatenate([h, x])
+    s = cell.gate @ both
+    gated = np.concatenate([np.sin(s) * h, x])
+    t = cell.candidate @ gated
+
+    def back(y_bar):
+        t_bar = -y_bar * np.sin(s) * np.sin(t)
+        gated_bar = cell.candidate.T @ t_bar
+        s_bar = (y_bar * np.cos(t) + {} * gated_bar[:k] * h) * np.cos(s)
+        both_bar = cell.gate.T @ s_bar
+        bar = rl.Tangent(Cell, gate=np.outer(s_bar, both), candidate=np.outer(t_bar, gated))
+        return rl.NoTangent(), bar, both_bar[:k] + gated_bar[:k] * np.sin(s), both_bar[k:] + gated_bar[k:]
+
+    return np.sin(s) * np.cos(t), back
+"""
 
 
 @pytest.mark.parametrize(
-    "text, right, wrong", [(FORWARD, "0", "1"), (CELL, "1", "2")], ids=["layers", "parts"]
+    "text, right, wrong",
+    [
+        (JOINED, "1", "2"),
+        pytest.param(FORWARD, "0", "1", marks=pytest.mark.slow),
+        pytest.param(CELL, "1", "2", marks=pytest.mark.slow),
+    ],
+    ids=["joined", "layers", "parts"],
 )
 def test_lists_in_an_object_and_vectors_that_are_split_are_found(text, right, wrong):
-    """A part of so many equal ones is as long as what stands beside it."""
+    """A part of so many equal ones is as long as what stands beside it; what is joined as all of it."""
     assert judged(f"import typing\n{text.format(right)}").verdict == "right"
     assert judged(f"import typing\n{text.format(wrong)}").verdict == "wrong"
 
@@ -527,6 +563,7 @@ def f_rrule(weights, x):
 """
 
 
+@pytest.mark.slow
 def test_a_list_of_cotangents_that_is_turned_round_answers_for_a_list():
     assert judged(APPENDED.format("-1")).verdict == "right"
     assert judged(APPENDED.format("1")).verdict == "wrong"
@@ -569,6 +606,7 @@ def on_both_with(order):
     return rule
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "f, right, wrong",
     [

@@ -116,6 +116,7 @@ def flow_with(sign):
     return rule
 
 
+@pytest.mark.slow
 def test_what_a_function_goes_through_side_by_side_is_as_long():
     """Of a longer one the rest would be left out, and no rule is for that."""
     report = judged(flow, flow_with(-1))
@@ -195,6 +196,7 @@ def f_rrule(corners):
 '''
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "right", "wrong"), [(MIXED, "2", "0"), (CORNERS, "a", "-a")])
 def test_shapes_are_read_in_front_of_a_name_and_of_all_that_have_none(text, right, wrong):
     """Square matrices, which the function takes as well, are not what is meant."""

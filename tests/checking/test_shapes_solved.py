@@ -169,6 +169,21 @@ def _alike(lengths):
     return {name: [order[letter] for letter in letters] for name, letters in lengths.items()}
 
 
+def beside_each_other(h, x, W, b):
+    joined = np.concatenate([h, x])
+    return h + np.tanh(W @ joined + b)
+
+
+def test_a_matrix_of_vectors_that_are_joined_has_as_many_columns_as_both_are_long():
+    found = next(solved_together(beside_each_other))
+    assert {name: kind.dims for name, kind in found.items()} == {
+        "h": ("n",),
+        "x": ("m",),
+        "W": ("n", "n+m"),
+        "b": ("n",),
+    }
+
+
 # --- rules, right and with a mistake ------------------------------------------------------------------------
 
 

@@ -73,6 +73,13 @@ def test_axes_of_one_length_vary_together():
         assert matrix.shape[1] == len(vector) == len(indices) and set(indices) <= {0, 1}
 
 
+def test_the_corners_of_a_triangle_stay_together():
+    """None is a corner of a triangle twice, however many triangles there are."""
+    corners = np.array([[2, 1, 0], [1, 0, 2]])
+    longer = [p.inputs[0] for p in of_other_lengths(Point((corners, X)), (), rng()) if len(p.inputs[0]) > 2]
+    assert longer and all(len(set(row)) == 3 for found in longer for row in found.tolist())
+
+
 def test_lengths_stand_in_the_code():
     """Both sides of a number that lengths may be compared with."""
 

@@ -48,6 +48,7 @@ def signed(of):
     return {angle: angle_rule, rapidity: rapidity_rule, grown: grown_rule}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("f", [angle, rapidity, grown])
 def test_a_slope_that_is_right_above_zero_alone_is_wrong(f):
     """Between 0 and 1, and where all arguments are positive, such a rule was right, and proved."""
@@ -88,6 +89,7 @@ def pooled_by(size):
     return rule
 
 
+@pytest.mark.slow
 def test_lengths_that_are_refused_say_nothing_of_signs():
     """Where a width does not divide a length, numbers of any sign seemed to be refused, and positive ones
     were taken: a rule that picks the largest by size was right, and proved."""

@@ -268,6 +268,7 @@ def unlucky_rrule(A, B):
 """
 
 
+@pytest.mark.slow
 def test_advice_is_in_the_syntax_of_where_one_stands(notebook):
     """In a magic, in the line below a cell, and in plain Python next to these."""
     notebook.ok(UNLUCKY)

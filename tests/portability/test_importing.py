@@ -85,6 +85,7 @@ def test_an_imported_rule_does_not_leave():
     assert refused.value.place is None and "importing.py" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_a_function_of_torch_becomes_ours():
     """A `torch.autograd.Function` runs behind our rule, with numbers as tensors."""
     torch = framework("torch")

@@ -86,6 +86,7 @@ def test_wrong_backwards_of_torch_are_wrong(torch, mistake):
     assert_wrong(report, mistake, "the backward of Product")
 
 
+@pytest.mark.slow
 def test_arrays_that_torch_has_no_tensors_of_are_judged(torch):
     """Turned round, in memory that may not be written, in the other order of bytes: as any array."""
     turned, kept, swapped = A[::-1, ::-1], B.copy(), B.astype(">f8")
@@ -117,6 +118,7 @@ def test_numbers_of_python_are_constants_for_torch(torch):
     assert report and report.names == ("x",) and "held fixed: 3" in report.notes
 
 
+@pytest.mark.slow
 def test_several_outputs_and_complex_numbers_of_torch(torch):
     """A tuple of outputs; complex numbers by PyTorch's convention, which is ours."""
 
@@ -135,6 +137,7 @@ def test_several_outputs_and_complex_numbers_of_torch(torch):
     assert judge_torch(Both, X + 1j)
 
 
+@pytest.mark.slow
 def test_single_precision_is_said_and_judged_as_such(torch):
     """An answer in float32 is looked at with the tolerance of float32, and the report says so."""
     report = judge_torch(product_in_torch(torch), A.astype(np.float32), B.astype(np.float32))

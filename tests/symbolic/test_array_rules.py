@@ -179,6 +179,7 @@ def test_given_arrays_give_the_shapes():
     assert isinstance(prove(np.sum, at=(np.ones((2, 4)),), kwargs={"axis": 0}).verdict, Proved)
 
 
+@pytest.mark.slow
 def test_a_rule_with_several_results():
     """A function that returns a tuple gets a Tangent of a tuple, and is judged in all parts."""
 
@@ -268,6 +269,7 @@ def ramp_into(y_bar, y, x):
     return g
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "f, cotangent",
     [

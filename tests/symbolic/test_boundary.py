@@ -317,6 +317,7 @@ def test_a_proof_that_is_cut_in_the_walk_is_none(monkeypatch):
     assert "zeros, ones, ties and the borders between cases took more than" in report.verdict.why
 
 
+@pytest.mark.slow
 def test_a_proof_that_is_cut_while_its_formulas_are_made_is_one_without_them(monkeypatch):
     """They may take longer than all that went before, and are for people to read."""
 
@@ -375,6 +376,7 @@ def absorbed_with(factor):
     return rule
 
 
+@pytest.mark.slow
 def test_the_slope_across_a_narrow_case_is_right_within_it():
     """There the code avoids to divide by next to nothing; what it computes in its place has other slopes."""
     assert isinstance(prove(absorbed, absorbed_with(1.0)).verdict, Proved)

@@ -93,7 +93,7 @@ def bent_with(slope):
     return rule
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("f", "rule_with"),
     [

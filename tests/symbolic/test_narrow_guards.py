@@ -24,6 +24,7 @@ def intensity_rule(inside, outside=lambda v: math.cos(v) / v - math.sin(v) / v**
     return rule
 
 
+@pytest.mark.slow
 def test_a_series_inside_of_a_narrow_guard_is_no_mistake():
     """What is asked there is the derivative of the function that is meant, to the width of the guard."""
     verdict = prove(intensity, intensity_rule(lambda v: -v / 3)).verdict

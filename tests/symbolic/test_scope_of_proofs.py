@@ -901,6 +901,7 @@ def circled(a, steps=40):
     return x
 
 
+@pytest.mark.slow
 def test_a_root_is_not_refuted_where_its_loop_has_not_converged():
     """Beyond some number the steps go round for ever, and the rule is that of where they settle."""
 

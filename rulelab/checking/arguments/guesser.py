@@ -60,7 +60,15 @@ from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, related
-from ..reading.said import covariances_said, intervals_said, kinds_said, labels_said, numbers_said, signs_said
+from ..reading.said import (
+    covariances_said,
+    intervals_said,
+    kinds_said,
+    labels_said,
+    numbers_said,
+    signs_said,
+    speaks_of_any_square,
+)
 from ..reading.shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
 from ..reading.shapes_solved import shapes_solved
 from ..reading.texts import attributes_read, keys_read
@@ -190,7 +198,8 @@ class Guesser:
     @cached_property
     def symmetric(self) -> frozenset[str]:
         """The parameters that are called as symmetric matrices are, or that the docstring calls so."""
-        return covariances_said(self.target).union(filter(means_symmetric, self.names))
+        named = () if speaks_of_any_square(self.target) else filter(means_symmetric, self.names)
+        return covariances_said(self.target).union(named)
 
     @cached_property
     def sums_over_axes(self) -> bool:
@@ -281,6 +290,13 @@ class Guesser:
                     return args
             args = self.draw(kinds)
         return args
+
+    def has_to_take(self, args: tuple) -> None:
+        """NoInputsError where the function has no value there after all: of other lengths it had one."""
+        try:
+            self.value(args)
+        except Exception as error:
+            raise none_found(self.target, f"{type(error).__name__}: {error}") from None
 
     def takes(self, kinds: Kinds) -> bool:
         """Whether most draws of these kinds are in the function's domain.

@@ -131,6 +131,8 @@ class Source:
         self.args = guesser.drawn(self.choices[0]) if self.choices != found else args
         self.told = tuple(is_told(guesser, kinds) for kinds in self.choices)
         self._guesser = guesser
+        if self.is_guessed:
+            guesser.has_to_take(self.args)
 
     @property
     def drawn(self) -> bool:

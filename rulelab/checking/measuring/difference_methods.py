@@ -398,8 +398,10 @@ def _asked(f: Callable, x: Any, grid: tuple[int, ...], step: Any) -> tuple[np.nd
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(f(point))
-        except (ArithmeticError, ValueError) as error:
-            return np.empty(0), f"{point:.6g} ({error})"
+        except TypeError:  # a mistake in the call, and no place without a value
+            raise
+        except Exception as error:  # of whatever class: an assertion, an error of its author's
+            return np.empty(0), f"{point:.6g} ({error or type(error).__name__})"
         if value.dtype.kind in "iub":
             value = value.astype(np.float64)
         if not np.all(np.isfinite(value)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +35,6 @@ LOWER_ORDER = 0.1
 """The part of the last extrapolation that counts as error, beside the change from step to step."""
 SAFETY = 2.0
 """By how much an error bar is longer than the error that was estimated."""
-_NO_VALUE = (ArithmeticError, ValueError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def complex_step(f: Callable[..., Any], x: float) -> Any:
     try:
         with np.errstate(all="ignore"):
             plain, beside = np.asarray(f(x)), np.asarray(f(complex(x, step)))
-    except (TypeError, AttributeError, *_NO_VALUE):
+    except Exception:  # code for real numbers raises what it likes
         return None
     if plain.dtype.kind not in "fiu" or beside.dtype.kind != "c" or beside.shape != plain.shape:
         return None
@@ -198,7 +198,7 @@ def mp_derivative(f: Callable[..., Any], x: float) -> float | None:
     try:
         with mpmath.workdps(50):
             value = mpmath.diff(f, mpmath.mpf(x))
-    except (TypeError, AttributeError, *_NO_VALUE, mpmath.libmp.NoConvergence):
+    except Exception:  # so does code for floats
         return None
     if not isinstance(value, mpmath.mpf):
         return None
@@ -211,7 +211,7 @@ def _confirmed_by_differences(f: Callable, x: float, derivative: np.ndarray) -> 
         return None
     try:
         found = measured_jvp(lambda t: np.ravel(f(float(t[0]))), np.array([x]), np.ones(1))
-    except (TypeError, *_NO_VALUE):
+    except Exception:
         return None
     apart = np.abs(found.value - derivative.ravel())
     if not np.all(apart <= found.error + 1e-14 * np.abs(derivative.ravel())) or not found.known().all():
@@ -283,33 +283,32 @@ class _Measurement:
         return y
 
     def _ask(self, point: np.ndarray) -> np.ndarray:
-        """The function's values there; nan where there are none, and at an infinite distance, over which no
-        change makes a slope.
-        """
+        """The function's values there; nan where there are none."""
         self.calls += 1
-        if np.any(np.isinf(point) & np.isfinite(self.x)):
-            return np.full_like(self.at_x, np.nan)
         try:
             y = np.asarray(self.f(point))
-        except (TypeError, *_NO_VALUE):  # a power of what is negative there is complex, and no float takes it
+        except Exception:  # whatever a function refuses a place with: an assertion, an error of its author's
             return np.full_like(self.at_x, np.nan)
         if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
             return np.full_like(self.at_x, np.nan)
         return np.array(y, np.float64)
 
     def _moved(self, column: int, t: float) -> tuple[np.ndarray, float]:
-        """The values at distance `t` in a direction, and the distance that was gone in fact."""
+        """The values at distance `t` in a direction, and the distance that was gone in fact; nan at an
+        infinite distance, over which no change makes a slope.
+        """
         if not self.below[column] <= t <= self.above[column]:
             return np.full_like(self.at_x, np.nan), t
         point = self.x.copy()
         if self.directions is None:
             point[column] += t
             gone = point[column] - self.x[column]
-            return self._ask(point), gone
+            return np.full_like(self.at_x, np.nan) if math.isinf(gone) else self._ask(point), gone
         v = self.directions[column]
         moving = v != 0
         point[moving] += t * v[moving]
-        return self._ask(point), t
+        is_far = np.isinf(point[moving] - self.x[moving]).any()
+        return np.full_like(self.at_x, np.nan) if is_far else self._ask(point), t
 
     # --- how far to go
 

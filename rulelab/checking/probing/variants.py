@@ -531,9 +531,9 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
     shape = tuple(new if n == old and axis not in held else n for axis, n in enumerate(x.shape))
     if shape == x.shape:
         return x
-    if held and x.ndim == 2 and x.dtype.kind in "iu":  # the two ends of an edge stay together
-        free = 1 - min(held)
-        return np.take(x, rng.integers(0, x.shape[free], new), axis=free)
+    longer = [axis for axis, n in enumerate(x.shape) if shape[axis] != n]
+    if len(longer) == 1 and x.ndim == 2 and x.dtype.kind in "iu":  # the corners of a triangle stay together
+        return np.take(x, rng.integers(0, x.shape[longer[0]], new), axis=longer[0])
     found = _drawn_like(x.ravel(), shape, rng)
     if x.ndim == 2 and x.shape[0] == x.shape[1] and shape == (new, new):
         n = np.arange(new)

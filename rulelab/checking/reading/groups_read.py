@@ -26,11 +26,21 @@ def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     label, a vector of indices (m, groups)
     groups, an integer (groups)
     x, a vector (m), a matrix (m, p)
+
+    So of labels of which each is counted once, and of what is added up by them:
+
+    >>> def group_means(x, firm):
+    ...     _, code = np.unique(firm, return_inverse=True)
+    ...     return np.bincount(code, x) / np.bincount(code)
+    >>> for name, kinds in grouped(group_means).items():
+    ...     print(name, *kinds, sep=", ")
+    firm, a vector of indices (m, n)
+    x, a vector (m)
     """
     node, names = text_of(f)
     if node is None:
         return {}
-    found: dict[str, tuple[Kind, ...]] = {}
+    found = _told_apart(node, names)
     counts = dict(_counted_by(node))
     picking = indexing(f)
     labels = {}
@@ -41,7 +51,7 @@ def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
             found[label] = (Kind("indices", dims=(_PICKS, count)),)
             found[count] = (Kind("integer", dims=(count,)),)
     if not labels:
-        return {}
+        return found
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
             name = inner.value.id
@@ -51,6 +61,26 @@ def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         read = (n.value for n in ast.walk(node) if isinstance(n, ast.Subscript))
         tables = {of.id for of in read if isinstance(of, ast.Name)}
         found |= {name: _beside(_TABLE) for name in tables & names - found.keys()}
+    return found
+
+
+def _told_apart(node: ast.AST, names: frozenset[str]) -> dict[str, tuple[Kind, ...]]:
+    """The kinds of labels that `np.unique` numbers, and of what `np.bincount` adds up by these numbers."""
+    numbered: dict[str, str] = {}
+    for inner in ast.walk(node):
+        if not isinstance(inner, ast.Assign) or not isinstance(inner.value, ast.Call):
+            continue
+        call, target = inner.value, inner.targets[0]
+        inverse = any(keyword.arg == "return_inverse" for keyword in call.keywords)
+        label = call.args[0] if call.args else None
+        if inverse and isinstance(label, ast.Name) and label.id in names and isinstance(target, ast.Tuple):
+            numbered |= {part.id: label.id for part in target.elts[1:2] if isinstance(part, ast.Name)}
+    found: dict[str, tuple[Kind, ...]] = dict.fromkeys(numbered.values(), _INDICES)
+    for call in calls_in(node):
+        if getattr(call.func, "attr", "") == "bincount" and len(call.args) == 2:
+            by, added = (getattr(arg, "id", "") for arg in call.args)
+            if by in numbered and added in names:
+                found[added] = (Kind("vector", dims=(_PICKS,)),)
     return found
 
 

@@ -52,7 +52,8 @@ _NOUN_ALONE = rf"((?:{_MANY})\b(?!{OR_A_NUMBER})|(?:{_ONE})\b{IN_ALL}|indices)"
 _OF = r"(?: of (integers|indices|whole numbers|booleans|bools|flags|two|three|four)\b)?"
 _NUMBERS_MEANT = re.compile(_ONE)
 _DEFINITE = re.compile(
-    rf"\b{_NAMES}(?: is| are|,| ?:)(?: an?| both)? (?:real )?(?:symmetric )?positive[ -]definite\b"
+    rf"\b{_NAMES}(?:(?: is| are|,| ?:)(?: an?| both)?(?: real)?(?: symmetric)?| symmetric)"
+    r" positive[ -]definite\b"
 )
 _COLON = re.compile(  # W: weight matrix
     rf"\b(\w+) ?: (?:an? |the )?((?:[\w-]+ ){{0,3}}?)(matrix|vector)\b(?!{OR_A_NUMBER}|,? or\b|es\b)"
@@ -284,6 +285,22 @@ _OF_WHOLES = re.compile(
 _COVARIANCE = re.compile(
     r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
 )
+
+
+def speaks_of_any_square(f: Callable) -> bool:
+    """Whether the docstring of a function speaks of square matrices, and of none that is symmetric, whatever
+    its parameters are called.
+
+    >>> def energy(psi, hamiltonian):
+    ...     "Of a complex state and a complex square matrix."
+    >>> speaks_of_any_square(energy)
+    True
+    """
+    said = said_of(f).lower()
+    return re.search(r"\bsquare matri", said) is not None and not any(word in said for word in _SYMMETRIC)
+
+
+_SYMMETRIC = ("symmetric", "hermitian", "self-adjoint", "definite", "covarian", "correlation")
 
 
 def covariances_said(f: Callable) -> frozenset[str]:

@@ -23,6 +23,7 @@ _OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
 """Functions of square matrices; what they get of two triangles, those of positive definite ones."""
 _OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
+_JOINING = frozenset(("concatenate", "hstack"))
 _SUMS = (ast.Add, ast.Sub)
 _DEEPEST = 12
 """Names within names that are followed."""
@@ -104,6 +105,7 @@ class _Solver:
         self.known: dict[tuple[int, int], tuple[int, Shape | None]] = {}  # of nodes: after how much of that
         self.split = dict(_split_in(node))
         self.parts: list[tuple[int, int, int]] = []  # a length, how many parts it is split into, that of one
+        self.sums: list[tuple[int, tuple[int, ...]]] = []  # a length, those of the vectors that make it up
         places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
         self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
         self.of_names: dict[str, Shape | None] = {}  # at one place
@@ -217,6 +219,8 @@ class _Solver:
 
     def _of_call(self, node: ast.Call, depth: int) -> Shape | None:
         name = getattr(node.func, "attr", None)
+        if name in _JOINING and len(node.args) == 1 and not node.keywords:
+            return self._of_joined(node.args[0], depth)
         if name in _PRODUCTS and isinstance(node.func, ast.Attribute):
             pair = node.args if len(node.args) == 2 else [node.func.value, *node.args]
             return self._product(pair[0], pair[1], depth) if len(pair) == 2 else None
@@ -230,6 +234,27 @@ class _Solver:
         if len(node.args) != 1 or node.keywords or name in _REDUCTIONS:
             return None
         return self.shape(node.args[0], depth)  # of each element
+
+    def _of_joined(self, node: ast.expr, depth: int) -> Shape | None:
+        """The shape of vectors that are joined end to end: `W @ np.concatenate([h, x])`. Leaves of which
+        nothing is known are vectors there.
+        """
+        joined = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+        for part in joined:
+            leaf = self.leaf(part)
+            if leaf is not None and leaf not in self.shapes:
+                self._set(part, leaf, self._new(is_matrix=False))
+        shapes = [self.shape(part, depth) for part in joined]
+        if not shapes or any(shape is None or len(shape) != 1 for shape in shapes):
+            return None
+        lengths = tuple(self.one(shape[0]) for shape in shapes if shape)
+        known = (of_all for of_all, parts in self.sums if tuple(map(self.one, parts)) == lengths)
+        of_all = next(known, None)
+        if of_all is None:
+            of_all = next(self.fresh)
+            self.sums.append((of_all, lengths))
+            self.learned += 1
+        return (of_all,)
 
     def _square(self, node: ast.expr, function: str, depth: int) -> Shape | None:
         """The shape of what is passed to a function of square matrices."""
@@ -362,11 +387,14 @@ class _Solver:
 
     def _letter(self, length: int) -> str:
         """The letter of a length, by the order in which the leaves were met; of one that is split into parts
-        so many times that of a part.
+        so many times that of a part, and of vectors that are joined the sum of theirs.
         """
         for of, count, part in self.parts:
             if self.one(of) == self.one(length):
                 return f"{count}*{self._letter(part)}"
+        for of_all, joined in self.sums:
+            if self.one(of_all) == self.one(length) and self.one(length) not in map(self.one, joined):
+                return "+".join(map(self._letter, joined))
         used = {self.one(n) for shape in self.shapes.values() for n in shape}
         order = sorted(used.union(self.one(part) for *_, part in self.parts))
         return _LETTERS[order.index(self.one(length)) % len(_LETTERS)]

@@ -132,7 +132,7 @@ _SHAPE_SAID = re.compile(
     r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
     r"(?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
     r"|ndarray|np\.ndarray|array_like|floats?|ints?|integers?))*"
-    r"(?:\s*[:,])?\s*\(([\w\s,+*]+)\)(?!,?\s+or\s*\()"
+    r"(?:\s*[:,])?\s*\(([\w\s,+*]+)\)(?!,?\s+or\s*\()(?!\s+(?:is|are)\s+(?:an?\s+)?(?:\w+\s+)?numbers?\b)"
 )
 """Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`, or
 `x, y : ndarray, shape (n,)`.
@@ -149,6 +149,10 @@ _NO_LENGTHS = frozenset(
     array arrays ndarray array_like matrix vector list tuple sequence dict str bool callable""".split()
 )
 """What stands in brackets behind a name, and tells no length: x (array, positive)."""
+_ANOTHER_WORD = re.compile(r"[^\W\d]{3,}(?<!s)")
+"""One word in brackets that is no plural, as lengths are (channels), is another word for the name before it,
+sigma (noise), unless it is a length elsewhere.
+"""
 
 
 def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
@@ -176,6 +180,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...         gain : array of shape (channels,), optional\"\"\"
     >>> list(shapes_said(over).values())
     [('h', 'w', 'channels'), ('h', 'w', 'channels'), ('h', 'w'), ('channels',)]
+    >>> def evidence(times, sigma):
+    ...     "times (n,) and sigma (noise), a positive number."
+    >>> dict(shapes_said(evidence))
+    {'times': ('n',)}
     >>> def mixed(a, b, mask):
     ...     "Mixes two images of shape (h, w, 3) by a mask of shape (h, w)."
     >>> dict(shapes_said(mixed))
@@ -192,8 +200,12 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     found: dict[str, tuple[int | str, ...]] = {}
-    for those, inside in _SHAPE_SAID.findall(said_of(f)):
+    said_in_brackets = [*_SHAPE_SAID.findall(said_of(f))]
+    beside_others = {word for _, inside in said_in_brackets if "," in inside for word in lengths_in(inside)}
+    for those, inside in said_in_brackets:
         lengths = lengths_in(inside)
+        if _ANOTHER_WORD.fullmatch(inside) and lengths[0] not in beside_others:
+            continue
         words = [*map(str, lengths)]
         if not words or not are_lengths(words):
             continue
