@@ -90,7 +90,7 @@ def weighed_with(x, w):
 
 
 def test_arguments_that_a_function_refuses_after_all_are_none_that_were_found(monkeypatch):
-    """They may be of other lengths than those by which their kinds were found; that is no error of a check."""
+    """They may have other lengths than those by which their kinds were found: no error of the check."""
     monkeypatch.setattr(Guesser, "drawn", lambda self, kinds: (np.ones(2), np.ones(3)))
     with pytest.raises(NoInputsError, match="were found that weighed takes: ValueError: The weights"):
         rule_check(weighed, registry=registry_with(weighed, weighed_with))
