@@ -83,9 +83,10 @@ class RuleItem(pytest.Item):
 
     def runtest(self):
         """Check the rule; what is not right fails."""
+        from rulelab.advice import shown_on_command_line
         from rulelab.checking.batch.jobs import RIGHT, done
 
-        told = done(self.job)
+        told = shown_on_command_line(done(self.job))  # it is judged at the points that its module states, too
         if told["verdict"] != RIGHT:
             raise NotRight("\n".join((told["sentence"], *told["lines"])))
 

@@ -54,7 +54,11 @@ EMPTY_NOTEBOOK = {
 FIRST = ("browser", "test_docs.py", "notebook", "reliability")
 # Pages whose examples take seconds: tests of their own stand for what they show.
 SLOW_PAGES = {
+    "docs/gallery/differential-equation.md",
+    "docs/gallery/interpolation.md",
+    "docs/howto/check-a-rule.md",
     "docs/howto/derive-a-rule.md",
+    "docs/howto/prove-a-rule.md",
     "docs/howto/scan-a-rule.md",
     "docs/reference/faults-in-autograd.md",
     "docs/reference/mistakes.md",
@@ -197,6 +201,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     marks: dict[str, pytest.Mark] = {}
     for mark in item.iter_markers():  # from the closest one on
         marks.setdefault(mark.name, mark)
+    if "manual" in getattr(item, "fixturenames", ()):  # it takes most of a minute to build
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.campaign)
     if "rest" in marks or "slow" in marks:
         item.add_marker(pytest.mark.campaign)
     if _leaves_campaigns_out(item):
@@ -227,8 +234,12 @@ def pytest_pycollect_makeitem(
 ) -> list[pytest.Item] | None:
     """Of a test that is a campaign no case is made where none is run."""
     marks = getattr(obj, "pytestmark", ()) if name.startswith("test") else ()
-    is_campaign = isinstance(marks, list) and any(mark.name in ("campaign", "slow") for mark in marks)
+    is_campaign = isinstance(marks, list) and any(map(_is_of_a_campaign, marks))
     return [] if is_campaign and _leaves_campaigns_out(collector) else None
+
+
+def _is_of_a_campaign(mark: pytest.Mark) -> bool:
+    return mark.name in ("campaign", "slow") or mark.name == "every" and mark.kwargs.get("slow", False)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,6 +25,15 @@ def square(x: float): return x * x
 def square_rrule(x: float):
     return x * x, lambda y_bar: (rl.NoTangent(), 3 * x * y_bar)
 """
+REFUSING = """
+import rulelab as rl
+
+def shout(name): return name.upper()
+
+@rl.rrule_for(shout)
+def shout_rrule(name):
+    return name.upper(), lambda y_bar: (rl.NoTangent(), rl.NoTangent())
+"""
 TESTS = """
 import pytest
 from rules import cube, square
@@ -64,6 +73,13 @@ def test_rules_are_tests_and_the_fixture_checks_one(project, repository):
     assert ">       raise" not in told and ">   " in told  # the author's own line is shown, and none of ours
     assert "square_rrule of square is wrong: " in told and "the rule gives" in told
     assert "rrule of square(x: float)" in told and "no_such_module" not in told
+
+
+def test_a_rule_without_arguments_fails_with_what_can_be_done_there(tmp_path, repository):
+    (tmp_path / "rules.py").write_text(REFUSING)
+    told = run(tmp_path, repository, "--rulelab-rules")
+    assert told.startswith("1 ") and "no arguments were found that shout takes" in told
+    assert "do: give them in __rulelab_points__" in told and "rule_check(" not in told
 
 
 def test_a_run_that_does_not_ask_does_not_import_rulelab(tmp_path, repository):

@@ -111,6 +111,7 @@ def test_a_module_that_loads_scipy_first_is_noticed(text, does):
     assert loads_scipy_first(text) is does
 
 
+@pytest.mark.slow
 def test_each_module_of_tests_can_be_collected_without_it():
     """What names SciPy is skipped there, and the rest is run."""
     assert [str(file) for file in TESTS.rglob("test_*.py") if _brings_scipy(file)] == []

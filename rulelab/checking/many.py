@@ -125,7 +125,7 @@ class ManyChecks(Report):
             told_below = outcome.verdict == WRONG or not outcome.job.place
             place = "" if told_below else f" ({outcome.job.place})"
             yield f"{word_of(outcome.verdict)}: {outcome.job.label}{place}: {outcome.sentence}"
-            if outcome.verdict == WRONG:
+            if outcome.verdict == WRONG or outcome.report is None:  # then these are what to do
                 yield from (f"    {line}" for line in outcome.lines)
         if len(bad) > _SHOWN:
             yield f"and {len(bad) - _SHOWN} more that are not right, in the table"

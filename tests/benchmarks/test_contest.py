@@ -37,6 +37,7 @@ def test_a_wrong_gradient_is_not_timed():
     assert len(rows["right"].samples) == len(rows[PLAIN].samples) == 3
 
 
+@pytest.mark.slow
 def test_every_entrant_once_per_round():
     """Every entrant is called in every round, in an order that changes."""
     calls = []
@@ -60,6 +61,7 @@ def test_row():
     assert (Row("c", "e", [3.0, 1.0, 2.0]).minimum, Row("c", "e", [3.0, 1.0, 2.0]).median) == (1.0, 2.0)
 
 
+@pytest.mark.slow
 def test_a_slow_entrant_sits_out():
     """When its share of the time is spent it has three rounds, and the quick one has all."""
     clock = FakeClock()

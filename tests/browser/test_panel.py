@@ -309,6 +309,7 @@ def test_tables_are_copied_by_keyboard(lab_page):
     lab_page.unharmed()
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_is_refuted_and_a_right_one_derived(lab_page):
     """By keyboard on the page Symbolic: formulas typeset, an example to paste, a cell to copy; dark, too."""
     lab_page.open(
@@ -369,6 +370,7 @@ def test_the_rule_is_checked_on_its_own_page(lab_page):
     lab_page.unharmed()
 
 
+@pytest.mark.slow
 def test_a_long_check_is_stopped(lab_page):
     """Other cells run meanwhile; Stop shows the points that are whole."""
     lab_page.open(

@@ -172,6 +172,7 @@ def visible(panel, button):
     return panel.get_by_role("button", name=button, exact=True).locator("visible=true")
 
 
+@pytest.mark.slow
 def test_nothing_runs_in_a_panel(hostile):
     """A pair of hostile names on all pages of the panel, drawn, timed, checked, asked about and copied; a
     generator that raises.

@@ -147,6 +147,7 @@ def f_rrule({a}, b):
 """
 
 
+@pytest.mark.slow
 def test_a_rule_that_turns_real_numbers_by_complex_ones_is_for_real_ones():
     """The numbers that it makes complex are its own; its arguments are real, as those of its function are."""
     assert judged(TURNED.format(a="a", turned="np.conj(e)")).verdict == "right"

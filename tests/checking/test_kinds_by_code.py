@@ -811,7 +811,7 @@ def f_rrule(A, B):
 }
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(26)
 @pytest.mark.parametrize("case", TEXTS)
 def test_right_rules_are_right_and_wrong_ones_wrong(case):
     """Given nothing."""

@@ -524,12 +524,13 @@ def f_rrule(cell: Cell, h, x):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text, right, wrong",
     [
         (JOINED, "1", "2"),
-        pytest.param(FORWARD, "0", "1", marks=pytest.mark.slow),
-        pytest.param(CELL, "1", "2", marks=pytest.mark.slow),
+        (FORWARD, "0", "1"),
+        (CELL, "1", "2"),
     ],
     ids=["joined", "layers", "parts"],
 )

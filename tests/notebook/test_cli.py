@@ -520,7 +520,9 @@ def test_check_tells_right_wrong_and_unknown_by_its_exit_code(rules, capsys):
     assert out.startswith("2 checks of 2 rules: 1 wrong, 1 right.")
     assert "square_rrule of square is wrong" in out
     assert cli.main(["check", rules(RULES, REFUSING, name="one_unknown")]) == 3
-    assert "no arguments were found that refusing takes: ValueError: never" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no arguments were found that refusing takes: ValueError: never" in out
+    assert "\n    do: give them in __rulelab_points__; or their kinds: --domain " in out
     assert cli.main(["check", rules(RULES, REFUSING, WRONG, name="both")]) == 1
 
 

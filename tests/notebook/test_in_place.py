@@ -56,6 +56,7 @@ def test_a_report_stands_where_its_bar_was(ran):
     assert before == "before\n" and "is right" in report
 
 
+@pytest.mark.slow
 def test_it_is_kept_as_ever(ran):
     """As `_` and in `Out`."""
     assert words(ran["kept"]) == ["('right', 'right')"]

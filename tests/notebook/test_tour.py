@@ -14,6 +14,7 @@ from rulelab.notebook import tour
 from rulelab.notebook.tour import Chapter, Check
 
 
+@pytest.mark.slow
 def test_the_tour_tells_every_case_and_all_is_right_and_can_be_told_again(capsys):
     """Each function of the story appears, each number has its reference beside it, and none is wrong; no
     rule, no mode and no listener is left behind that would change a second telling.

@@ -278,6 +278,7 @@ def test_a_wrong_rule_does_not_leave(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_wrong_for_whole_numbers_leaves_for_floats(tmp_path, monkeypatch):
     """Where floats are given; else it is said that they may be."""
 

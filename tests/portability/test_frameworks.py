@@ -29,6 +29,8 @@ from rulelab.rules.registry import Registry
 
 from .installed import framework as needed
 
+pytestmark = pytest.mark.slow  # each imports a framework
+
 
 def neighbour(name):
     """A module beside this file."""

@@ -78,6 +78,7 @@ def test_a_right_backward_of_torch_is_right(torch):
     assert judge_torch(product, torch.tensor(A), torch.tensor(B), depth="quick") and not report.notes
 
 
+@pytest.mark.slow
 @pytest.mark.every(3)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_wrong_backwards_of_torch_are_wrong(torch, mistake):
@@ -96,6 +97,7 @@ def test_arrays_that_torch_has_no_tensors_of_are_judged(torch):
         assert report and not report.notes
 
 
+@pytest.mark.slow
 def test_numbers_of_python_are_constants_for_torch(torch):
     """A number of Python's has no gradient in PyTorch: its None is no mistake."""
 
@@ -145,6 +147,7 @@ def test_single_precision_is_said_and_judged_as_such(torch):
     assert "Product returns float32: judged with the tolerance of that precision" in report.notes
 
 
+@pytest.mark.slow
 def test_what_is_no_function_of_torch_is_refused(torch):
     """Another class, a function, or no floating-point argument: one line."""
     with pytest.raises(JudgeError, match=r"a subclass of torch.autograd.Function, not the class int"):

@@ -154,7 +154,7 @@ def sizes_of_complex_vectors_of_a_real_matrix(t):
     return np.sum(np.abs(v) * _WEIGHTS[0][:, None])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "f",
     [

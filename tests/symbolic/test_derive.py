@@ -647,6 +647,7 @@ def test_an_endless_function_is_ended():
 # -- the report ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.scanned
 def test_the_report_has_its_faces():
     """Text, HTML without script, JSON, and the verdicts in words in each."""

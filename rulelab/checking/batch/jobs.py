@@ -241,9 +241,9 @@ def done(job: Job, limit: float | None = None) -> dict[str, Any]:
     try:
         told = _told(job, None if limit is None else Limit(limit))
     except NoInputsError as error:
-        told = _not_judged(UNKNOWN, error.found)
+        told = _not_judged(UNKNOWN, error.found, error.fixes)
     except RuleLabError as error:
-        told = _not_judged(ERROR, error.found)
+        told = _not_judged(ERROR, error.found, error.fixes)
     except Exception as error:
         text = " ".join(str(error).split())
         told = _not_judged(ERROR, f"the check itself failed: {type(error).__name__}: {text}"[:300])
@@ -279,5 +279,6 @@ def plain(report: RuleCheck) -> dict[str, Any]:
     return data
 
 
-def _not_judged(verdict: str, words: str) -> dict[str, Any]:
-    return {"verdict": verdict, "sentence": words, "lines": [], "report": None}
+def _not_judged(verdict: str, words: str, fixes: tuple[str, ...] = ()) -> dict[str, Any]:
+    lines = [f"do: {'; or '.join(fixes)}"] if fixes else []
+    return {"verdict": verdict, "sentence": words, "lines": lines, "report": None}

@@ -235,7 +235,7 @@ class Comparison(Report):
         does = f"{self.right_name} says that the result does not depend on it"
         return (
             f"The {' and the '.join(without)}: zero at these arguments, and {does}. "
-            "Whether that holds elsewhere, rule_check can tell.",
+            "A check of the rule tells whether that holds elsewhere.",
         )
 
     def _notes_of_triangles(self) -> tuple[str, ...]:
