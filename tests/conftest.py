@@ -54,6 +54,7 @@ EMPTY_NOTEBOOK = {
 FIRST = ("browser", "test_docs.py", "notebook", "reliability")
 # Pages whose examples take seconds: tests of their own stand for what they show.
 SLOW_PAGES = {
+    "docs/coming-from/vocabulary.md",
     "docs/gallery/differential-equation.md",
     "docs/gallery/interpolation.md",
     "docs/howto/check-a-rule.md",

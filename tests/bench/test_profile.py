@@ -198,6 +198,7 @@ def test_shares_on_a_real_clock():
         assert abs(found.share(lines[n].seconds) - wanted) < 0.08
 
 
+@pytest.mark.slow
 def test_probes_do_not_make_a_loop_look_heavy():
     """A hundred rounds of a cheap line beside one heavy line, by a clock whose readings take as long as the
     cheap line does: without the correction the loop would seem to take half of the time and more.

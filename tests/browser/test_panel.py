@@ -233,6 +233,7 @@ def test_a_pair_is_compared_timed_read_and_proved(lab_page):
     lab_page.unharmed()
 
 
+@pytest.mark.slow
 def test_all_pages_are_used_by_keyboard_alone(lab_page):
     """From tab to tab with arrows, into a page with Tab; buttons, boxes and folds; Stop is the next one after
     Run while that runs, and whoever pressed it has not lost their place.

@@ -242,6 +242,7 @@ def f_rrule(scores, wanted):
 '''
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("count", "verdict"), [("scores.size", "right"), ("len(scores)", "wrong")])
 def test_any_shape_is_that_of_matrices_too(count, verdict):
     assert judged(SCORES.format(count=count)).verdict == verdict
@@ -271,6 +272,7 @@ def f_rrule(lens, z):
 '''
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("offset_bar", "verdict"), [("-lens.power * np.sum(g)", "right"), ("-lens.power * g", "wrong")]
 )

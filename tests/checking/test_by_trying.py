@@ -261,6 +261,32 @@ def project_with(centre_of):
     return rule
 
 
+@dataclasses.dataclass
+class Pose:
+    rotation: np.ndarray
+    shift: np.ndarray
+
+
+def moved(pose: Pose, points):
+    """Points (n, 3), turned and shifted."""
+    w, axis = pose.rotation[0], pose.rotation[1:]
+    return w * points + np.cross(axis, points) + pose.shift
+
+
+def moved_with(sum_of_rows):
+    def rule(pose, points):
+        def back(y_bar):
+            w, axis = pose.rotation[0], pose.rotation[1:]
+            axis_bar = np.sum(np.cross(points, y_bar), axis=0)
+            rotation_bar = np.concatenate([[np.sum(y_bar * points)], axis_bar])
+            pose_bar = rl.Tangent(Pose, rotation=rotation_bar, shift=sum_of_rows(y_bar, axis=0))
+            return NO, pose_bar, w * y_bar + np.cross(y_bar, axis)
+
+        return moved(pose, points), back
+
+    return rule
+
+
 CASES = {
     "one more joint than there are links": (tension, tension_with, 1, -1),
     "points in front of a camera": (
@@ -269,6 +295,7 @@ CASES = {
     "a matrix by its places": (sparse_product, sparse_product_with, np.add.at, np.put),
     "an object of a plain class": (output, output_with, 1.0, 1.1),
     "objects in an object": (apply, apply_with, np.cos, lambda inner: np.cos(inner) ** 2),
+    "a quaternion in an object": (moved, moved_with, np.sum, np.mean),
     "a list of pairs": (present_value, present_value_with, 1.0, 1.2),
     "states that index a matrix": (likelihood, likelihood_with, False, True),
     "triangles by their corners": (areas, areas_with, 2, 1),

@@ -150,6 +150,7 @@ def log_beta(a, b):
     return special.gammaln(a + 1) + special.gammaln(b + 1) - special.gammaln(a + b + 2)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("of_sum", "verdict"), [(2, "right"), (1, "wrong")])
 def test_a_rule_that_has_a_cotangent_for_it_is_judged_at_fractions(of_sum, verdict):
     def rule(a, b):
@@ -168,6 +169,7 @@ def sizes_of_blocks(x, count, size):
     return np.sqrt(np.sum(x.reshape(count, size) ** 2, axis=1))
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wrong", [False, True])
 def test_what_is_cut_into_so_many_parts_is_as_long(wrong):
     def rule(x, count, size):

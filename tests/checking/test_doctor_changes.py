@@ -582,7 +582,7 @@ def f_rrule(x, weights):
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [np.array([0.3, 0.9, 1.7]), np.array([[0.3, 0.9, 1.7], [0.2, 0.1, 0.4]])])
 def test_a_correction_leaves_right_what_a_rule_was_right_for_at_other_ranks(x):
     """A missing sum is none where the argument is an array like the others: the rule was right for these."""

@@ -69,6 +69,7 @@ def f_rrule(w, v):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("smallest", "verdict"), [("0.3", "wrong"), ("1e-6", "right")])
 def test_numbers_that_are_only_small_are_not_far_away(smallest, verdict):
     """Near zero no digits of the function are lost, and a rule that is off there is wrong."""

@@ -1452,6 +1452,7 @@ def weighted_mean_with(factor, is_constant=False):
     return rule
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("is_constant", [False, True])
 def test_numbers_stand_for_a_default_of_none(is_constant):
     def verdict(factor):

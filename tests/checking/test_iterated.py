@@ -132,6 +132,7 @@ def infiltrated(K, a, t):
     return F
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("sign", "verdict"), [(1, "right"), (-1, "wrong")])
 def test_a_rule_of_the_limit_is_judged_where_the_slopes_have_settled_too(sign, verdict):
     """Each step is a factor of the slopes, which are further from their limit than the value is."""

@@ -914,6 +914,7 @@ def focal_loss_with(wrong):
     return rule
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wrong", [False, True])
 def test_what_is_compared_with_one_alone_is_a_label(wrong):
     """Labels do not vary, and next to one there is no other."""

@@ -622,7 +622,7 @@ def power_at_with(wrong):
     return rule
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "rule_with"),
     [
@@ -642,6 +642,7 @@ def test_a_flag_for_each_row_a_scale_and_a_power_by_complex_numbers(f, rule_with
     assert judged(f, rule_with(1)).verdict == "wrong"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wrong", [False, True])
 def test_what_is_given_positive_and_called_so_stays_positive(wrong):
     given = np.array([1.5, -0.5, 2.0]), 0.3, 1.2

@@ -107,6 +107,7 @@ def f_rrule(w, rows, x):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("text", "right", "wrong"),
     [(BLOCKS, "len(x)", "len(y_bar) * k"), (GATHERED, "len(x)", "0")],

@@ -132,7 +132,7 @@ def test_a_rule_that_is_right_for_each_value_of_its_options_is_right(text):
     assert report.verdict == "right", report.sentence
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("text", "piece", "instead", "words"), MISTAKES)
 def test_a_rule_that_is_wrong_for_one_value_of_an_option_is_wrong_there(text, piece, instead, words):
     """It is right for the defaults."""
@@ -148,7 +148,7 @@ def test_the_report_says_for_which_value_of_an_option_a_rule_is_wrong(text, piec
     assert words in " ".join(d.words for d in report.diagnoses)
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("text", "piece", "instead"), MORE_MISTAKES)
 def test_a_rule_is_judged_at_other_values_of_options(text, piece, instead):
     """Also at those without a default, at two at once, and where a mistake shows for some numbers alone."""
@@ -220,6 +220,7 @@ def f_rrule(x, width=2):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("where", "verdict"), [("i // width, j // width", "right"),
                                                 ("min(i // 2, len(y_bar) - 1), j // width", "wrong")])
 def test_arrays_that_are_cut_into_pieces_are_tried_with_pieces_of_another_length(where, verdict):
@@ -297,6 +298,7 @@ def f_rrule(x, keep=2):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("keep", "verdict"), [(", keep", "right"), ("", "wrong")])
 def test_another_whole_number_is_tried_with_the_largest_arrays(keep, verdict):
     """Of short ones nothing is left to cut beyond the default."""

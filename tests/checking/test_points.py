@@ -976,6 +976,7 @@ def upper_root(b, c):
     return (-b + np.sqrt(b * b + 4 * c)) / 2
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("size", [float, abs])
 def test_what_is_drawn_positive_alone_is_asked_below_zero_where_nobody_said_so(size):
     """Both are drawn positive, since the root of a negative `c` is no number; `b` may be negative."""
@@ -1168,7 +1169,7 @@ def f_rrule(x, a=0.5):
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text, right, wrong",
     [(CHOSEN, "norm <= most", "False"), (GUARDED, "0.05", "0.0"), (LIMIT, "-y * np.var(logs) / 2", "0.0")],

@@ -35,7 +35,7 @@ BY_RANK = {
 }
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("text", BY_RANK.values(), ids=BY_RANK)
 def test_a_branch_for_matrices_is_judged(text):
     right, wrong = (HALF_SQUARE.format(text.format(answer)) for answer in ("x * y_bar", "2 * y_bar * x"))
@@ -175,6 +175,7 @@ def test_matrices_are_tried_with_booleans_of_their_shape():
     assert report.verdict == "wrong" and "transposed in memory" in str(report.findings[0].probe.point.origin)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rows", ["len(x)", "x.shape[0]"])
 def test_a_rule_that_counts_rows_where_its_function_counts_elements_is_wrong(rows):
     """A matrix has more elements than rows; a function that counts rows itself is for vectors."""

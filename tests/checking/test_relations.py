@@ -128,8 +128,8 @@ def f_rrule(heights, at):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("without_diagnoses")
-@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "right, wrong",
     [("", ""), ("left + right", "left"), ("np.bincount(k + 1", "np.bincount(np.minimum(k + 1, 1)")],

@@ -108,7 +108,7 @@ def test_a_rule_that_sums_for_each_smaller_argument_is_right(text):
     assert report.verdict == "right", report.sentence
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize(("text", "piece", "instead"), LACKING)
 def test_a_sum_that_is_missing_for_one_smaller_argument_is_missed(text, piece, instead):

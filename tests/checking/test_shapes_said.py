@@ -275,6 +275,7 @@ def f_rrule(w, X, t):
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("sign", "verdict"), [("s", "right"), ("1", "wrong")])
 def test_an_array_of_whole_numbers_may_have_a_shape_too(sign, verdict):
     """It is no number that varies, and its rule need not have a cotangent for it."""

@@ -94,6 +94,7 @@ def test_a_pool_of_the_caller_that_breaks_loses_nothing(serial):
     assert report == serial[FEW]
 
 
+@pytest.mark.slow
 def test_threads_give_the_same_report(serial):
     """Any executor will do: a pool of threads too."""
     with futures.ThreadPoolExecutor(2) as pool:

@@ -465,6 +465,7 @@ def test_arguments_by_name_are_those_by_place(args, given):
         rule_check(total, fkwargs={"axis": 1}, registry=registry)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("given", [(), (np.ones((4, 3)) + np.arange(3.0), 1.5)])
 def test_lengths_in_a_domain_are_kept(given):
     """Points of space have three coordinates at every point of the check, given or drawn."""
@@ -780,6 +781,7 @@ def by_quotient(factor):
     return rule
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("without_diagnoses")
 @pytest.mark.parametrize(("f", "rule_with"), [(second_of_chebyshev, by_angle), (ellipse, by_quotient)])
 def test_what_is_no_number_at_arguments_that_nobody_gave_condemns_no_rule(f, rule_with):

@@ -526,7 +526,7 @@ def test_check_tells_right_wrong_and_unknown_by_its_exit_code(rules, capsys):
     assert cli.main(["check", rules(RULES, REFUSING, WRONG, name="both")]) == 1
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMATS)
 def test_check_advises_what_can_be_done_there(rules, form, capsys, tmp_path):
     """The command takes no arguments of functions: the module states them."""

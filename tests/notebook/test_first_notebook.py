@@ -6,6 +6,8 @@ import pytest
 
 from .ran import check_clean, check_stored
 
+pytestmark = pytest.mark.slow  # the suite runs it in a browser
+
 FILE = "notebooks/01-a-rule-in-a-cell.ipynb"
 
 
@@ -14,7 +16,6 @@ def test_it_is_stored_as_it_should_be(stored):
     check_stored(stored)
 
 
-@pytest.mark.slow
 def test_no_cell_fails_and_none_prints_a_stray_warning(ran):
     """Run All goes through; what reaches the error stream would look like a failure."""
     check_clean(ran)

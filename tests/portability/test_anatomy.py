@@ -121,7 +121,7 @@ def test_a_forward_rule_of_another_form_is_left_out_beside_a_reverse_rule():
 # --- forward rules alone ------------------------------------------------------------------------------------
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("framework", ["autograd", pytest.param("jax", marks=pytest.mark.campaign)])
 def test_a_forward_rule_alone_answers_there_what_it_does_here(framework, tmp_path):
     """Each form in which they are written: beside our rule and differences, in both precisions, and in JAX

@@ -244,6 +244,7 @@ def test_arguments_that_do_not_fit_are_refused(cube, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_module_of_the_authors_need_not_lie_beside_the_file_yet(tmp_path, monkeypatch):
     """It is run with it, and the report says what to keep beside it."""
     (tmp_path / "mine").mkdir()

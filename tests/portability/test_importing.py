@@ -108,6 +108,7 @@ def test_a_function_of_torch_becomes_ours():
     assert (y, back(10.0)[1]) == (8.0, 120.0)
 
 
+@pytest.mark.slow
 def test_a_function_of_jax_becomes_ours():
     """In double precision; complex cotangents are ours, not the conjugates that JAX has."""
     jax = framework("jax")

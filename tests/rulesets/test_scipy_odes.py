@@ -248,7 +248,7 @@ FORMS = {
 }
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("how", ["args", "captured", "odeint"])
 def test_what_a_right_side_gives(form, how):

@@ -55,7 +55,7 @@ def test_slopes_of_densities_are_those_of_mpmath(name):
 WITH_SHAPES = [name for name, row in ROWS.items() if row.shapes]
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize("name", WITH_SHAPES)
 def test_slopes_by_shapes_are_those_of_integrals(name):
     """Of probabilities, means, variances and entropies: the density has been integrated by mpmath."""

@@ -41,6 +41,7 @@ def test_numbers_refute_what_nests_too_deeply():
     assert "RecursionError" not in str(report)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_few_steps_are_proved(steps):
     def stepped(x):

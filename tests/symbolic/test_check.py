@@ -781,7 +781,7 @@ def swung(theta, omega, g, h=0.05, steps=10):
     return theta
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 def test_samples_whose_value_rounding_decides_say_nothing(factor):
     """After many large steps of a chaotic equation floats have lost all digits: other samples are judged."""

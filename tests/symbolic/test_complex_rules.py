@@ -429,6 +429,7 @@ TAKEN_APART = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", TAKEN_APART)
 def test_what_is_taken_apart_is_asked_in_complex_numbers_given_nothing(name):

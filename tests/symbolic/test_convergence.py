@@ -84,6 +84,7 @@ def judge(f, pullback, spoil=lambda cotangents: cotangents, **options):
     return prove(f, rule, **({"time_limit": PATIENCE} | options)).verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "pullback", "order", "options"),
     [

@@ -177,7 +177,7 @@ CASES = {
 }
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("f, make, right, named, args", CASES.values(), ids=CASES)
 def test_what_is_held_is_proved_given_nothing_and_given_arguments(f, make, right, named, args):
     """The headline, or the scope, names what was judged; a rule that is wrong in one part is refuted."""

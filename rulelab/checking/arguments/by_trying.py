@@ -35,7 +35,7 @@ MOST_TRIES = 1500
 """Calls of a function that a search may take."""
 MOST_STEPS = 20_000
 """Steps of the code of one call."""
-MOST_OBJECTS = 40
+MOST_OBJECTS = 60
 """Kinds that are tried of the objects of one class."""
 FEW, OF_OBJECTS = 14, 40
 """Kinds of each of two parameters that are tried together, and of objects."""
@@ -244,7 +244,7 @@ _PLAIN: Mapping[Any, tuple[Kind, ...]] = {
     np.ndarray: (
         _VECTOR,
         _MATRIX,
-        *(Kind("vector", dims=(length,)) for length in ("n+1", 2, 3)),
+        *(Kind("vector", dims=(length,)) for length in ("n+1", 2, 3, 4)),
         *(Kind("matrix", dims=("n", width)) for width in (2, 3)),
         Kind("array", dims=("n", "n", "n")),
     ),

@@ -279,9 +279,10 @@ def wholes_said(f: Callable) -> frozenset[str]:
 
 
 _OF_WHOLES = re.compile(
-    r"(?:[^;]*;)? ?(?:\(\w+,(?: ?\w+)?\) )?(?:the |an? )?(?:integer|whole)(?:-valued)? \w+s\b(?! or\b)"
+    r"(?:[^;]*;)? ?(?:\(\w+,(?: ?\w+)?\) )?(?:(?:the |an? )?(?:integer|whole)(?:-valued)? \w+s\b(?! or\b)"
+    r"|one (?:int|integer|whole number) (?:per|for each|for every)\b)"
 )
-"""Words about a parameter that begin so: integer charges; array; whole numbers of atoms."""
+"""Words about a parameter that begin so: integer charges; array; whole numbers of atoms; one int per row."""
 _COVARIANCE = re.compile(
     r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
 )
