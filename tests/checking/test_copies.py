@@ -9,8 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import rulelab as rl
+from rulelab.checking import rule_check
 from rulelab.checking.calling.plain_calls import are_unshared, plainly
-from rulelab.checking.measuring.copies import own_copies
+from rulelab.checking.measuring.copies import own_copies, share_nothing
+
+from .rules import registry_with
 
 ONCE = np.arange(3.0)
 
@@ -147,6 +151,40 @@ def test_a_function_is_no_copy_and_may_hold_what_others_hold():
     (shift,) = own_copies((shifted,))
     assert shift.__defaults__[0] is ONCE
     assert are_unshared((ONCE, 2.0, "word")) and not are_unshared((ONCE, shift))
+
+
+def test_what_can_be_changed_in_both_is_found():
+    """However deep, behind views too; what is followed nowhere may be anything."""
+    words, array = ["a"], np.ones(3)
+    layer = Layer(np.ones((2, 2)), np.ones(2))
+    assert share_nothing((layer, 2.0), own_copies((layer, 2.0)))
+    assert not share_nothing((layer, 2.0), (Layer(np.ones((2, 2)), layer.b), 2.0))
+    assert not share_nothing([{"a": words}], [{"a": words}]) and share_nothing([words], [["a"]])
+    assert not share_nothing(array[1:], (array[:1],)) and share_nothing(array[1:], array.copy())
+    assert not share_nothing([len], [len]) and not share_nothing(object(), object())
+
+
+def test_a_function_that_writes_into_what_an_object_holds_is_measured_at_what_was_given():
+    """Each value is that of arguments of its own, also where no copies of them are made."""
+
+    def writing(layer, x):
+        layer.W *= 2.0
+        layer.b += x
+        return layer.W.sum() * x + layer.b.sum()
+
+    def rule(layer, x):
+        W, count = 2.0 * layer.W, layer.b.size
+
+        def back(y_bar):
+            bar = rl.Tangent(Layer, W=2 * x * y_bar * np.ones_like(W), b=np.full(count, y_bar))
+            return rl.NoTangent(), bar, y_bar * (W.sum() + count)
+
+        return W.sum() * x + layer.b.sum() + count * x, back
+
+    layer = Layer(np.arange(4.0).reshape(2, 2), np.ones(2))
+    report = rule_check(writing, layer, 0.5, registry=registry_with(writing, rule))
+    assert not [finding for finding in report.findings if finding.check.startswith("cotangent")]
+    assert np.array_equal(layer.W, np.arange(4.0).reshape(2, 2)) and layer.b.tolist() == [1.0, 1.0]
 
 
 def test_what_leads_back_to_itself_is_copied_as_it_is():

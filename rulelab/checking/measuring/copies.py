@@ -41,6 +41,44 @@ def own_keywords(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return dict(zip(kwargs, own_copies(tuple(kwargs.values())))) if kwargs else {}
 
 
+def share_nothing(one: Any, other: Any) -> bool:
+    """Whether two values have no object in common that can be changed, so that what is written into one is
+    not seen in the other; False for what cannot be followed to its end.
+
+    >>> x = np.zeros(2)
+    >>> share_nothing([x, 1.0], [x.copy(), 1.0]), share_nothing([x, 1.0], [x[:1], 1.0])
+    (True, False)
+    """
+    mine, theirs = _changeable_in(one), _changeable_in(other)
+    return mine is not None and theirs is not None and mine.isdisjoint(theirs)
+
+
+def _changeable_in(value: Any) -> set[int] | None:
+    """The numbers of all objects in a value that can be changed, of a view that of what it is one of."""
+    found: set[int] = set()
+    waiting = [value]
+    while waiting:
+        x = waiting.pop()
+        kind = type(x)
+        if kind in PLAIN or id(x) in found:
+            continue
+        if kind is tuple or _is_named_tuple(kind):
+            waiting.extend(x)
+            continue
+        found.add(id(x))
+        if kind is np.ndarray and not x.dtype.hasobject:
+            waiting.append(x.base)
+        elif kind is list:
+            waiting.extend(x)
+        elif kind is dict:
+            waiting.extend((*x, *x.values()))
+        elif is_its_attributes(kind):
+            waiting.extend(vars(x).values())
+        else:
+            return None
+    return found
+
+
 def _copied(x: Any, seen: set[int]) -> Any:
     kind = type(x)
     if kind in _ATOMS:
@@ -61,7 +99,7 @@ def _copied(x: Any, seen: set[int]) -> Any:
         return [_copied(part, seen) for part in x]
     if kind is dict:
         return {_copied(key, seen): _copied(part, seen) for key, part in x.items()}
-    if not _is_its_attributes(kind):
+    if not is_its_attributes(kind):
         raise _Unusual
     new = object.__new__(kind)
     new.__dict__.update((name, _copied(part, seen)) for name, part in x.__dict__.items())
@@ -74,7 +112,7 @@ def _is_named_tuple(kind: type) -> bool:
     return made and not hasattr(kind, "__deepcopy__") and kind not in copyreg.dispatch_table
 
 
-def _is_its_attributes(kind: type) -> bool:
+def is_its_attributes(kind: type) -> bool:
     """Whether the objects of a class are no more than their attributes, as those of most dataclasses are."""
     return (
         kind.__new__ is object.__new__
@@ -87,6 +125,13 @@ def _is_its_attributes(kind: type) -> bool:
         and kind.__dictoffset__ != 0
         and not any("__slots__" in vars(base) for base in kind.__mro__[:-1])
     )
+
+
+def shallow(x: Any) -> Any:
+    """What `copy.copy` makes of an object that is no more than its attributes."""
+    new = object.__new__(type(x))
+    new.__dict__.update(x.__dict__)
+    return new
 
 
 _HOOKS = ("__deepcopy__", "__setstate__", "__getattr__", "__getnewargs__", "__getnewargs_ex__")

@@ -30,6 +30,7 @@ from ...tangents.structural import (
 )
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent
+from .copies import is_its_attributes, shallow
 
 _CONSTANT = (
     type(None), bool, int, np.bool_, np.integer, str, bytes, bytearray, type, types.ModuleType,
@@ -595,7 +596,8 @@ def parts_and_rebuild(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict]
     if dataclasses.is_dataclass(x) or hasattr(x, "__dict__") or hasattr(cls, "__slots__"):
         keyed, held = dict(parts(x)), _copied(x)
         if keyed and held is not x:
-            return keyed, lambda entries: _with_attributes(held, entries)
+            copied = shallow if is_its_attributes(cls) and not hasattr(cls, "__copy__") else copy.copy
+            return keyed, lambda entries: _with_attributes(copied(held), entries)
     return None, dict
 
 
@@ -614,8 +616,8 @@ def _with_items(held: Any, entries: dict) -> Any:
     return fresh
 
 
-def _with_attributes(held: Any, entries: dict) -> Any:
-    fresh = copy.copy(held)  # not by the constructor: it may check, compute or count
+def _with_attributes(fresh: Any, entries: dict) -> Any:
+    """A copy with other attributes, not by the constructor: it may check, compute or count."""
     for name, entry in entries.items():
         object.__setattr__(fresh, name, entry)
     return fresh

@@ -19,7 +19,7 @@ from ...tangents.zeros import NoTangent
 from ..calling.plain_calls import are_unshared, plainly, plainly_lent, silenced
 from ..calling.subjects import Subject, raw_pullback
 from ..measuring import oracles
-from ..measuring.copies import own_keywords
+from ..measuring.copies import PLAIN, own_keywords, share_nothing
 from ..measuring.difference_methods import FiniteDifferenceMethod, estimate_step
 from ..measuring.measured_once import same_numbers_as
 from ..measuring.vectors import (
@@ -215,7 +215,9 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
 
     limits = point.limits()
     of_form = [i for i in range(len(wide)) if point.symmetric(i) and i not in point.constant]
-    made_anew = are_unshared(wide) and not any(isinstance(wide[i], np.ndarray) for i in point.constant)
+    made_anew = all(type(wide[i]) in PLAIN for i in point.constant) and (
+        are_unshared(wide) or share_nothing(back(vector.copy()), back(vector.copy()))
+    )
     ask = plainly_lent(subject.primal, point.kwargs) if made_anew else partial(_asked, subject, point)
 
     def as_held(moved: tuple) -> tuple:
