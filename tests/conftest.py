@@ -194,7 +194,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     `slow=True` each n-th one is slow.
 
     So is a whole test with `@pytest.mark.rest` or `slow`, and with `@pytest.mark.first(n)` each case but
-    the first n, which is slow. An address in the name of a case would be another one in each process, so
+    the first n, which is slow. With `pytestmark = pytest.mark.slow_file` all of a file is slow that the suite
+    would run, and no more. An address in the name of a case would be another one in each process, so
     that none could share the work.
     """
     if " at 0x" in item.nodeid:
@@ -205,7 +206,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if "manual" in getattr(item, "fixturenames", ()):  # it takes most of a minute to build
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.campaign)
-    if "rest" in marks or "slow" in marks:
+    if "rest" in marks or "slow" in marks or "slow_file" in marks and _leaves_campaigns_out(item):
         item.add_marker(pytest.mark.campaign)
     if _leaves_campaigns_out(item):
         return
@@ -215,6 +216,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.campaign)
     if "first" in marks and _number(item) >= marks["first"].args[0]:
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.campaign)
+    if "slow_file" in marks and item.get_closest_marker("campaign") is None:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.campaign)
 

@@ -29,7 +29,7 @@ from rulelab.rules.registry import Registry
 
 from .installed import framework as needed
 
-pytestmark = pytest.mark.slow  # each imports a framework
+pytestmark = pytest.mark.slow_file  # each imports a framework
 
 
 def neighbour(name):

@@ -18,7 +18,7 @@ from library_tests import (  # noqa: E402, F401
 import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError  # noqa: E402
 
-pytestmark = pytest.mark.slow  # filters and convolutions stand for them in the suite
+pytestmark = pytest.mark.slow_file  # filters and convolutions stand for them in the suite
 
 RNG = np.random.default_rng(0)
 X, Y, ROWS = RNG.normal(size=25), RNG.normal(size=25), RNG.normal(size=(3, 20))
