@@ -78,8 +78,7 @@ def test_a_right_backward_of_torch_is_right(torch):
     assert judge_torch(product, torch.tensor(A), torch.tensor(B), depth="quick") and not report.notes
 
 
-@pytest.mark.slow
-@pytest.mark.every(3)
+@pytest.mark.every(3, slow=True)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_wrong_backwards_of_torch_are_wrong(torch, mistake):
     """The same words for PyTorch's mistakes as for ours."""

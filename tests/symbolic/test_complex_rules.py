@@ -429,8 +429,7 @@ TAKEN_APART = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize("name", TAKEN_APART)
 def test_what_is_taken_apart_is_asked_in_complex_numbers_given_nothing(name):
     """A rule that is right for real numbers alone is refuted, one that is right for both is proved, beside

@@ -84,7 +84,6 @@ def judge(f, pullback, spoil=lambda cotangents: cotangents, **options):
     return prove(f, rule, **({"time_limit": PATIENCE} | options)).verdict
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("f", "pullback", "order", "options"),
     [
@@ -97,7 +96,7 @@ def judge(f, pullback, spoil=lambda cotangents: cotangents, **options):
         (of_points, ends, 2, {"steps": "num"}),
     ],
 )
-@pytest.mark.every(7)
+@pytest.mark.every(7, slow=True)
 def test_the_order_is_found(f, pullback, order, options):
     """Trapezoid, Simpson, midpoints, left sums; the number of steps an argument, a keyword or a constant."""
     verdict = judge(f, pullback, **options)

@@ -424,7 +424,7 @@ def test_payloads_are_words_in_derived_rules_and_scans(payload, nothing_runs):
             assert not ACTING.search(str(refused)), str(refused)
 
 
-@pytest.mark.slow
+@pytest.mark.every(37, slow=True)
 @pytest.mark.parametrize("payload", sampled(PAYLOADS, PAYLOADS[::9]), ids=range(len(PAYLOADS)))
 def test_payloads_are_words_in_rules_by_statements(payload, nothing_runs):
     """The text of such a rule has the author's statements again, and its notes quote them."""

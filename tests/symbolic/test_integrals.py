@@ -279,7 +279,7 @@ SLIPS = {
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-@pytest.mark.slow
+@pytest.mark.every(11, slow=True)
 def test_no_slip_is_proved(slip):
     """Each cotangent of three right rules, spoilt in turn."""
     for f, pullback in (RIGHT["the limits"], RIGHT["a parameter, by another quad"], RIGHT["to infinity"]):

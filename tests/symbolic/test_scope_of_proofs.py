@@ -545,8 +545,7 @@ def shrunk_rule(radial):
     return rule
 
 
-@pytest.mark.slow
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize("radial", [lambda z, b: np.real(np.conj(z) * b), lambda z, b: np.real(z * b)])
 def test_a_proof_for_real_numbers_says_so_where_the_rule_speaks_of_complex_ones(radial):
     """The second is wrong for complex vectors, as numbers show, and neither is proved for these beside a real
