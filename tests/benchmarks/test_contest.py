@@ -98,5 +98,6 @@ def test_memory_at_the_peak():
     assert peak(lambda: None) < 1.0
 
 
+@pytest.mark.slow
 def test_times_have_their_unit():
     assert [time_text(s) for s in (2.5, 2.5e-3, 2.5e-6, 2.5e-9)] == ["2.5 s", "2.5 ms", "2.5 µs", "2.5 ns"]

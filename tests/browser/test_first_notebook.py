@@ -142,6 +142,7 @@ def check_offered(notebook, text, *wanted):
     notebook.page.keyboard.press("Delete")
 
 
+@pytest.mark.slow
 def test_the_popup_lists_options_functions_and_names(empty_notebook):
     """Options after a dash, functions after a space, and Python where Python stands."""
     empty_notebook.run_cell(f"{FUNCTION}\ncubed = np.ones(3)\ncubic = 2.0")

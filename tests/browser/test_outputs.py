@@ -267,7 +267,7 @@ def test_every_column_of_a_profile_is_seen_in_a_narrow_notebook(browser):
     assert not any(hidden.values()), hidden
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("ink", "paper"), [("#222832", "#ffffff"), ("#ced6dd", "#14181e")])
 def test_outputs_are_read_where_there_is_no_theme(browser, ink, paper):
     """On a page of somebody's own, light or dark, without the variables of JupyterLab."""

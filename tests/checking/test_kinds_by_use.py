@@ -871,7 +871,7 @@ def heading_with(wrong):
     return rule
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize(
     ("f", "rule_with"),
     [

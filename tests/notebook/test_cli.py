@@ -229,6 +229,7 @@ def test_interrupt_leaves_by_130(monkeypatch):
     assert cli.main(["tour"]) == 130
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
     """`rulelab rules | head` ends quietly."""
     command = f"{sys.executable} -m rulelab rules | head -n 1"

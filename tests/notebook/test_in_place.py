@@ -62,6 +62,7 @@ def test_it_is_kept_as_ever(ran):
     assert words(ran["kept"]) == ["('right', 'right')"]
 
 
+@pytest.mark.slow
 def test_only_the_result_of_the_last_line_takes_a_place(ran):
     """A silenced one is not shown in another cell's output when somebody asks for it later."""
     assert not any(map(str.strip, words(ran["silent"])))

@@ -753,7 +753,7 @@ def rerun(monkeypatch, numbers):
     new_panel()
 
 
-@pytest.mark.first(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [10, pytest.param(300, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize("how", ["closed", "cell run again"])
 def test_panels_leave_nothing_behind(how, count, monkeypatch):

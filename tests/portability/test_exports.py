@@ -41,7 +41,7 @@ def everything(tmp_path_factory):
     return export(leaving_rules.FUNCTIONS, "module", folder / "left_rules.py", at=AT, depth="quick")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(3, slow=True)
 @pytest.mark.parametrize("name", AT)
 def test_an_export_agrees_with_ours_and_with_differences(everything, name):
     """In a process of its own, in float64 to 1e-10, and in float32 to 1e-4 where the rule takes it."""

@@ -104,6 +104,7 @@ except rl.RuleLabError as error:
 """
 
 
+@pytest.mark.slow
 def test_d4_hash_seeds():
     """Gradients are the same to the last bit under every hash seed (four here, all twenty below)."""
     assert len(seeded(range(0, 20, 5))) == 1

@@ -179,6 +179,7 @@ def fill_instructions(files):
     return instructions_of(lambda: fresh_fill(Cache()), files)
 
 
+@pytest.mark.slow
 def test_e3_cache_fill():
     """A first gradient that was interrupted leaves a cache that gives the right one (a sample of places)."""
     assert not filled_after_interrupt(spread(fill_instructions(()), 30), ())

@@ -135,7 +135,7 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(11, slow=True)
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_a_rule_that_fails_where_cells_meet_is_not_proved_without_a_word(name):
     """A right rule with a wrong number, or none, at a special point is proved apart from that point, which is

@@ -166,7 +166,7 @@ SLOW = ("power", "quotient", "tanh", "arcsin")  # 2 s each
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.campaign] * (name in SLOW)) for name in HOLOMORPHIC]
 )
-@pytest.mark.every(5)
+@pytest.mark.every(5, slow=True)
 def test_slips_in_holomorphic_rules_are_refuted(name):
     """A conjugate too few, too many or elsewhere, one part only, a factor of i: none is proved."""
     f, slope = HOLOMORPHIC[name]

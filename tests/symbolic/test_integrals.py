@@ -121,7 +121,7 @@ RIGHT = {
 SLOW = ("the cotangent inside", "a parameter, by another quad", "the whole line")  # 5 to 8 s each
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(11, slow=True)
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=[pytest.mark.campaign] * (what in SLOW)) for what in RIGHT]
 )

@@ -489,7 +489,7 @@ def clocks_run(monkeypatch, times):
         monkeypatch.setattr(time, name, lambda clock=clock: clock() * times)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(3, slow=True)
 @pytest.mark.parametrize("name", ["softmax", "a branch", "an integral"])
 def test_a_proof_is_the_same_by_clocks_that_run_a_thousand_times_as_fast(name, monkeypatch):
     """How much is tried, its cells and its notes, is counted in work and asks no clock."""
