@@ -210,17 +210,26 @@ def _clip(text, width=WIDTH):
     return whole + " …"
 
 
+def to_do(fixes):
+    """What to do, each way whole.
+
+    >>> print(to_do(["pass a number", "write a rule"]))
+    do: pass a number; or write a rule
+    """
+    return "do: " + "; or ".join(fixes)
+
+
 def _alternatives(fixes):
     """What to do, in one line; of several ways those that are whole on it.
 
     >>> print(_alternatives(["pass a number", "write a rule " + "of its own " * 20]))
     do: pass a number; or …
     """
-    line = "do: " + "; or ".join(fixes)
+    line = to_do(fixes)
     fitting = len(fixes)
     while len(line) > WIDTH and fitting > 1:
         fitting -= 1
-        line = "do: " + "; or ".join((*fixes[:fitting], "…"))
+        line = to_do((*fixes[:fitting], "…"))
     return _clip(line)
 
 

@@ -181,8 +181,7 @@ class WithExamples:
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
         if item.nodeid.partition("::")[0] in SLOW_PAGES:
-            item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.campaign)
+            _leave_to_ci(item)
 
 
 def _may_have_examples(file: Path) -> bool:
@@ -203,9 +202,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     marks: dict[str, pytest.Mark] = {}
     for mark in item.iter_markers():  # from the closest one on
         marks.setdefault(mark.name, mark)
-    if "manual" in getattr(item, "fixturenames", ()):  # it takes most of a minute to build
-        item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.campaign)
+    if "manual" in getattr(item, "fixturenames", ()) and "campaign" not in marks:  # a minute to build
+        _leave_to_ci(item)
     if "rest" in marks or "slow" in marks or "slow_file" in marks and _leaves_campaigns_out(item):
         item.add_marker(pytest.mark.campaign)
     if _leaves_campaigns_out(item):
@@ -213,14 +211,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if "every" in marks and _number(item) % marks["every"].args[0]:
         item.add_marker(pytest.mark.campaign)
     elif "every" in marks and marks["every"].kwargs.get("slow"):
-        item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.campaign)
+        _leave_to_ci(item)
     if "first" in marks and _number(item) >= marks["first"].args[0]:
-        item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.campaign)
+        _leave_to_ci(item)
     if "slow_file" in marks and item.get_closest_marker("campaign") is None:
-        item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.campaign)
+        _leave_to_ci(item)
+
+
+def _leave_to_ci(item: pytest.Item) -> None:
+    item.add_marker(pytest.mark.slow)
+    item.add_marker(pytest.mark.campaign)
 
 
 def _number(item: pytest.Item) -> int:

@@ -13,7 +13,7 @@ from tests.notebook.payloads import WORDS
 
 from .test_panel import violations
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]  # the manual is built first
+pytestmark = pytest.mark.browser
 
 PAGES = {
     "index.html": "A bench for derivative rules",
@@ -128,6 +128,7 @@ ELEMENTS = """() => {
 IN_GALLERY = pytest.param("gallery/softmax.html", marks=pytest.mark.campaign)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["search.html", IN_GALLERY])
 def test_words_in_an_address_are_words(reader, manual, page):
     """Whatever a link asks the manual to search for, or to mark, is text there, and nothing runs."""
@@ -170,6 +171,7 @@ WIDTHS = (1280, 800, 390)
 WIDE = ("index", "gallery/index", "gallery/softmax", "support", "magics", "reference/scipy", "howto/install")
 
 
+@pytest.mark.slow
 def test_no_page_is_wider_than_its_window(reader, manual):
     """Tables and code fit, or scroll by themselves: at 800 pixels no table is cut, and on a phone no page."""
     one = reader()
@@ -188,6 +190,7 @@ def test_no_page_is_wider_than_its_window(reader, manual):
                 assert cut == [], (name, width)
 
 
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize("options", [(), ("--HTMLExporter.mathjax_url=", "--HTMLExporter.require_js_url=")])
 def test_an_exported_notebook_is_read_without_a_network(reader, repository, tmp_path, options):
     """Its text is there at once; without formulas' script, they stand there as TeX."""

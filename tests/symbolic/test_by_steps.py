@@ -302,7 +302,6 @@ def arguments(n, m, rng, short=False):
     return rng.normal(size=n), y, rng.normal(size=(n, m)), float(rng.normal()), rng.integers(0, len(y), n)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # means of nothing, for arrays of one number
 @pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.campaign) for s in range(1, 30))])
 def test_random_programs_have_the_derivatives_of_the_ad_at_all_lengths(seed, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import github
-from ...errors import RuleLabError
+from ...errors import RuleLabError, to_do
 from ...nearest import did_you_mean
 from ...rules.authoring import ask
 from ...rules.listing import has_word
@@ -280,5 +280,4 @@ def plain(report: RuleCheck) -> dict[str, Any]:
 
 
 def _not_judged(verdict: str, words: str, fixes: tuple[str, ...] = ()) -> dict[str, Any]:
-    lines = [f"do: {'; or '.join(fixes)}"] if fixes else []
-    return {"verdict": verdict, "sentence": words, "lines": lines, "report": None}
+    return {"verdict": verdict, "sentence": words, "lines": [to_do(fixes)] if fixes else [], "report": None}

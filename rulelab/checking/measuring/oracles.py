@@ -288,9 +288,9 @@ class _Measurement:
         try:
             y = np.asarray(self.f(point))
         except Exception:  # whatever a function refuses a place with: an assertion, an error of its author's
-            return np.full_like(self.at_x, np.nan)
+            return self._no_value()
         if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
-            return np.full_like(self.at_x, np.nan)
+            return self._no_value()
         return np.array(y, np.float64)
 
     def _moved(self, column: int, t: float) -> tuple[np.ndarray, float]:
@@ -298,17 +298,20 @@ class _Measurement:
         infinite distance, over which no change makes a slope.
         """
         if not self.below[column] <= t <= self.above[column]:
-            return np.full_like(self.at_x, np.nan), t
+            return self._no_value(), t
         point = self.x.copy()
         if self.directions is None:
             point[column] += t
             gone = point[column] - self.x[column]
-            return np.full_like(self.at_x, np.nan) if math.isinf(gone) else self._ask(point), gone
+            return self._no_value() if math.isinf(gone) else self._ask(point), gone
         v = self.directions[column]
         moving = v != 0
         point[moving] += t * v[moving]
         is_far = np.isinf(point[moving] - self.x[moving]).any()
-        return np.full_like(self.at_x, np.nan) if is_far else self._ask(point), t
+        return self._no_value() if is_far else self._ask(point), t
+
+    def _no_value(self) -> np.ndarray:
+        return np.full_like(self.at_x, np.nan)
 
     # --- how far to go
 
