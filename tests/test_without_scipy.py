@@ -53,6 +53,7 @@ print("scipy" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_all_but_special_functions_works_without_it(tmp_path):
     """Gradients, checks, proofs and derived rules; what SciPy alone has is refused by its name."""
     program = tmp_path / "program.py"

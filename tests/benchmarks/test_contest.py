@@ -90,6 +90,7 @@ def test_a_second_call_that_compiles_is_not_timed():
     assert max(rows["ours"].samples) < 2e-4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell")
 def test_memory_at_the_peak():
     """What a call takes and gives back is seen, also the second time."""

@@ -68,12 +68,14 @@ def test_a_cell_is_run_and_a_widget_answers(empty_notebook):
     assert not empty_notebook.outside
 
 
+@pytest.mark.slow
 def test_a_failing_cell_is_seen_by_these_tests(empty_notebook):
     """What the other tests here rely on: an error in a cell is found in the notebook's outputs."""
     empty_notebook.run_cell("1 / 0")
     assert empty_notebook.error_outputs() == ["ZeroDivisionError: division by zero"]
 
 
+@pytest.mark.slow
 def test_these_tests_wait_for_cells_after_one_that_fails(open_notebook, lab):
     """JupyterLab calls a run ended at the first cell that fails, also where the others run on."""
     written = copy.deepcopy(EMPTY_NOTEBOOK)
@@ -86,6 +88,7 @@ def test_these_tests_wait_for_cells_after_one_that_fails(open_notebook, lab):
     assert notebook.unrun_cells() == []
 
 
+@pytest.mark.slow
 def test_the_first_notebook_runs_from_top_to_bottom(open_notebook, lab, repository, tmp_path):
     """A person opens the first notebook, runs all of it, and no cell fails."""
     source = repository / "notebooks" / FIRST_NOTEBOOK

@@ -164,6 +164,7 @@ def test_what_can_be_changed_in_both_is_found():
     assert not share_nothing([len], [len]) and not share_nothing(object(), object())
 
 
+@pytest.mark.slow
 def test_a_function_that_writes_into_what_an_object_holds_is_measured_at_what_was_given():
     """Each value is that of arguments of its own, also where no copies of them are made."""
 

@@ -29,7 +29,7 @@ def report(case):
 
 
 @pytest.mark.parametrize("number", range(SLICES))
-@pytest.mark.every(7)
+@pytest.mark.every(7, slow=True)
 def test_every_wrong_rule_is_found_and_called_by_its_name(number):
     """Whoever writes one of these mistakes is told that the rule is wrong, without saying where to look, and
     nearly always which mistake it is.

@@ -69,7 +69,7 @@ def test_a_right_rule_is_right(rule, tmp_path):
     assert report.verdict == "right", str(report)
 
 
-@pytest.mark.every(82)
+@pytest.mark.every(82, slow=True)
 @pytest.mark.parametrize("rule", WRONG, ids=name_of)
 def test_a_mistake_is_caught(rule, tmp_path):
     """A sign, a scale, a term, a transposition, limits in each other's place, a logarithm."""

@@ -31,7 +31,7 @@ def direction(args):
     return tuple([a + 1j * b if x.dtype.kind == "c" else a for x, (a, b) in zip(args, drawn, strict=True)])
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(12, slow=True)
 @pytest.mark.parametrize(("name", "kind"), POINTS, ids=lambda x: x)
 def test_both_orders_agree_with_the_definition(name, kind):
     """The value, both modes, and the second derivative along a direction, of arrays with gaps between their
