@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import dataclasses
+import math
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +43,7 @@ from ..measuring.vectors import cotangent_vec, leaves, to_vec
 from ..probing.drawing import draw_all
 from ..probing.perturb import put_in_order, rand_tangent, revalued
 from ..probing.probes import quiet
+from ..reading.answers_read import lists_answered, objects_answered, tuples_answered
 from ..reading.axes_read import (
     axes_of_matrices,
     crossed,
@@ -54,7 +56,7 @@ from ..reading.axes_read import (
 from ..reading.by_name import COUNTS, interval_of_name, means_symmetric, ordered_pairs, special_names
 from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
 from ..reading.groups_read import grouped, told_from_numbers
-from ..reading.kinds import AS_LIST, AS_ROWS, Kind, Lengths
+from ..reading.kinds import AS_LIST, AS_ROWS, MATRICES, Kind, Lengths
 from ..reading.kinds_taken import dicts_of, objects_with
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
@@ -65,11 +67,12 @@ from ..reading.said import (
     intervals_said,
     kinds_said,
     labels_said,
+    meant_as_positive,
     numbers_said,
     signs_said,
     speaks_of_any_square,
 )
-from ..reading.shapes_read import chained, lists_answered, lists_of_arrays, shapes_read, tuples_answered
+from ..reading.shapes_read import chained, lists_of_arrays, shapes_read
 from ..reading.shapes_solved import shapes_solved
 from ..reading.texts import attributes_read, keys_read
 from ..reading.usage import handed_to_arrays, indexing, masking, scattering
@@ -152,6 +155,11 @@ class Guesser:
         intervals = {name: ends for one in speakers for name, ends in intervals_said(one).items()}
         notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
         arrays = _arrays_called_complex(self.target, notes)
+        of_one_sign = {name for one in speakers for name in meant_as_positive(one)} - intervals.keys()
+        marked = labels_said(self.target)
+        for name in of_one_sign.intersection(self.names) - marked:
+            if not any(k.made or k.form in MATRICES for k in (*kinds.get(name, ()), *used.get(name, ()))):
+                intervals[name] = (0.0, math.inf)
         for name in (name for name in self.names if name not in self.domain):
             low, high = intervals.get(name, interval_of_name(name))
             if name in intervals:
@@ -179,7 +187,7 @@ class Guesser:
                 used[name] = kinds[name]
                 if name in intervals:
                     used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
-        for name in labels_said(self.target).intersection(self.names) - domain.keys():
+        for name in marked.intersection(self.names) - domain.keys():
             used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
         self.domain, self.used = domain, used
         self.related = related(self.target, self.names, rules)
@@ -598,20 +606,21 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     }
     said = lists_of_arrays(target)
     kinds |= said
-    kinds |= lists_of_records(target, list(_classes_named(target)))
     rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
+    named = [cls for author in (target, *rules) for cls in _classes_named(author)]
+    kinds |= lists_of_records(target, named)
     for rule in rules:
         lists = lists_answered(target, rule)
         kinds |= {name: (*kinds.get(name, ()), *lists[name]) for name in lists.keys() - said.keys()}
         for name, made in tuples_answered(target, rule).items():
             read = (kind for kind in kinds.get(name, ()) if kind.made is tuple)  # with lengths
             kinds[name] = (*read, *made)
+        kinds |= objects_answered(target, rule)
     required = options_required(target, *rules)
     kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}
     attributes = attributes_read(target)
     if not attributes:
         return kinds
-    named = [cls for author in (target, *rules) for cls in _classes_named(author)]
     beside = [x for x in list(getattr(target, "__globals__", {}).values()) if isinstance(x, type)]
     objects = {}
     for name, those in attributes.items():

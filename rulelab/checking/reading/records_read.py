@@ -14,7 +14,7 @@ from ...rules.signatures import meant_types
 from .kinds import Kind
 from .kinds_taken import dicts_of, fields_of, objects_with
 from .shapes_read import BIASES, PAIR, sequence, turned
-from .texts import text_of
+from .texts import elements_of, text_of
 
 MOST_RECORDS = 8
 """Kinds of records that are tried for one list."""
@@ -49,42 +49,13 @@ def lists_of_records(f: Callable, classes: Sequence[type]) -> Mapping[str, tuple
     if node is None:
         return {}
     notes, found = meant_types(f), {}
-    for name, parts in _elements(node, names).items():
+    for name, parts in elements_of(node, names).items():
         asked = _asked_of(node, name, parts)
         made = [cls for cls in typing.get_args(notes.get(name)) if isinstance(cls, type)]
         records = list(itertools.islice(_records(asked, made or classes), MOST_RECORDS))
         if records:
             found[name] = tuple(dict.fromkeys(_lists(records, asked)))
     return found
-
-
-def _elements(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
-    """The parameters that a loop goes through, perhaps numbered or beside others, or of which one is picked,
-    with the names of their elements.
-    """
-    found: dict[str, set[str]] = {}
-    for inner in ast.walk(node):
-        if isinstance(inner, (ast.For, ast.comprehension)):
-            for target, of in _gone_through(inner.target, inner.iter):
-                found.setdefault(of, set()).add(target)
-        elif isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
-            found.setdefault(inner.value.id, set())
-    return {name: parts for name, parts in found.items() if name in names}
-
-
-def _gone_through(target: ast.expr, of: ast.expr) -> Iterator[tuple[str, str]]:
-    if isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Slice):
-        of = of.value
-    if isinstance(of, ast.Name) and isinstance(target, ast.Name):
-        yield target.id, of.id
-    called = getattr(of.func, "id", "") if isinstance(of, ast.Call) else ""
-    if called == "reversed":
-        yield from _gone_through(target, of.args[0])  # type: ignore[attr-defined]
-    elif isinstance(target, ast.Tuple) and called == "enumerate":
-        yield from _gone_through(target.elts[-1], of.args[0])  # type: ignore[attr-defined]
-    elif isinstance(target, ast.Tuple) and called == "zip":
-        for part, each in zip(target.elts, of.args):  # type: ignore[attr-defined]
-            yield from _gone_through(part, each)
 
 
 def _asked_of(node: ast.AST, name: str, parts: set[str]) -> _Asked:

@@ -37,6 +37,7 @@ from .ranks_said import (
     of_either_rank,
 )
 from .relations import related
+from .signs_said import left_positive
 from .texts import names_without_defaults
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
@@ -334,7 +335,7 @@ _LABELS_ARE = re.compile(rf"\b(?:labels?|flags?) {_NAMES}\b")  # with labels y
 _BEFORE_LABELS = re.compile(r"\b(\w+) labels?\b(?! or\b)")  # y: (n,) labels
 _ARE_LABELS = re.compile(
     rf"\b{_NAMES}(?: ?: ?| ?\(|, |(?: is| are) )"
-    r"(?:(?:an?|the|array|vector|of|class|binary|two) )*"
+    r"(?:(?:an?|the|array|vector|list|tuple|sequence|of|class|binary|two) )*"
     rf"(?:labels?\b(?! or\b)|(?:class\b[^;.]{{0,30}})?(?:{_TWO}))"
 )
 
@@ -527,6 +528,19 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     if _ALL_POSITIVE.search(text) or len(names) == 1 and _OF_POSITIVE.search(text):
         found = {**dict.fromkeys(names, (0.0, math.inf)), **found}
     return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}
+
+
+def meant_as_positive(f: Callable) -> frozenset[str]:
+    """The parameters without an interval that the docstring of a function may mean where it calls something
+    positive that is no parameter's name.
+
+    >>> def atoms(n0, lam_a, lam_b, times):
+    ...     "Atoms of a decay chain (positive decay constants) at times >= 0."
+    >>> sorted(meant_as_positive(atoms))
+    ['lam_a', 'lam_b', 'n0']
+    """
+    names, text = _text_of(f)
+    return left_positive(text, names, intervals_said(f))
 
 
 def _text_of(f: Any) -> tuple[tuple[str, ...], str]:

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Container, Iterator, Mapping
 
 from ...rules.signatures import meant_types
-from .anatomy import last_name
 from .axes_read import crossed
 from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
 from .docstrings import lists_said
@@ -105,50 +104,11 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     notes = meant_types(f)
     for name, parts in unpacked(f).items():
         if notes.get(name) is tuple:
-            yield name, _tuples_of(len(parts), ("number", "vector"))
+            yield name, tuples_of(len(parts), ("number", "vector"))
 
 
-def _tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
+def tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
     return tuple(sequence(tuple, [Kind(form)] * count) for form in forms)
-
-
-def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The tuples that a function takes apart, and for which its rule answers with a tuple of as many
-    cotangents, or with a `Tangent(tuple, …)`.
-
-    >>> def between(points):
-    ...     p, q = points
-    ...     return p * q
-    >>> def between_rrule(points):
-    ...     p, q = points
-    ...     return p * q, lambda y_bar: (rl.NoTangent(), (q * y_bar, p * y_bar))
-    >>> [str(kind) for kind in tuples_answered(between, between_rrule)["points"]]
-    ['a tuple of arrays', 'a tuple of arrays', 'a tuple of arrays']
-    """
-    counts: dict[str, set[int]] = {}
-    for name, x_bar in _answers(f, rule):
-        if isinstance(x_bar, ast.Tuple):
-            counts.setdefault(name, set()).add(len(x_bar.elts))
-        elif isinstance(x_bar, ast.Call) and last_name(x_bar.func) == "Tangent":
-            if x_bar.args and _id(x_bar.args[0]) == "tuple":
-                counts.setdefault(name, set()).add(len(x_bar.args) - 1)
-    forms = ("vector", "number", "matrix")
-    return {
-        name: _tuples_of(len(parts), forms)
-        for name, parts in unpacked(f).items()
-        if len(parts) in counts.get(name, ())
-    }
-
-
-def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
-    """The parameters of a function, each with a cotangent that its rule answers with as the text has it."""
-    own, _ = text_of(rule)
-    code = getattr(f, "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if code is not None else ()
-    made = values_by_name(own) if own is not None else {}
-    for n in ast.walk(own) if own is not None else ():
-        if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
-            yield from ((name, made.get(_id(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
 
 
 def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -156,33 +116,11 @@ def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     alike = [sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
     forms = {1: "vector", 2: "matrix"}
     return {
-        name: (sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),) if dims else (*alike, *_ARRAYS)
+        name: (sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),)
+        if dims
+        else (*alike, *LISTS_OF_ARRAYS)
         for name, dims in lists_said(f).items()
     }
-
-
-def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The lists that a function goes through, and of which its rule answers with a list of cotangents.
-
-    >>> def doubled(parts):
-    ...     return np.concatenate([2 * part for part in parts])
-    >>> def doubled_rrule(parts):
-    ...     return doubled(parts), lambda y_bar: (rl.NoTangent(), [2 * b for b in np.split(y_bar, 2)])
-    >>> str(lists_answered(doubled, doubled_rrule)["parts"][0])
-    'a list of arrays'
-    """
-    node, _ = text_of(f)
-    inner = ast.walk(node) if node is not None else ()
-    loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
-    through = {_gone_through(of) for loop in loops for _, of in _side_by_side(loop)}
-    own, _ = text_of(rule)
-    made = values_by_name(own) if own is not None else {}
-    bars = ((name, made.get(_gone_through(x_bar) or "", x_bar)) for name, x_bar in _answers(f, rule))
-    found = {name for name, x_bar in bars if isinstance(x_bar, _LISTS)}
-    return dict.fromkeys(found & through, (*_ARRAYS, sequence(list, [Kind()] * 3)))
-
-
-_LISTS = (ast.List, ast.ListComp)
 
 
 def _id(node: ast.AST) -> str:
@@ -366,7 +304,7 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
 def _taken_apart_in(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, Kind]]:
     """What a loop or a statement may take apart into pairs, and how these lie if it does."""
     if isinstance(node, (ast.For, ast.comprehension)):
-        yield from ((target, of, _PAIRS) for target, of in _side_by_side(node))
+        yield from ((target, of, _PAIRS) for target, of in side_by_side(node))
     elif isinstance(node, ast.Assign):
         yield node.targets[0], node.value, _PAIRED
 
@@ -382,7 +320,7 @@ def _halves_in(node: ast.AST) -> Iterator[str]:
                 yield from [of.id] if inner.elt.id in names else []
 
 
-def _side_by_side(node: ast.For | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
+def side_by_side(node: ast.For | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What a loop goes through, side by side, and what it calls each part: of `zip` and `enumerate`, too."""
     call = node.iter if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else None
     targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
@@ -390,7 +328,7 @@ def _side_by_side(node: ast.For | ast.comprehension) -> Iterator[tuple[ast.expr,
         yield from zip(targets, call.args) if len(targets) == len(call.args) else ()
     elif call is not None and call.func.id == "enumerate":  # type: ignore[attr-defined]
         if len(targets) == 2 and len(call.args) == 1:
-            yield from _side_by_side(ast.comprehension(targets[1], call.args[0], [], 0))
+            yield from side_by_side(ast.comprehension(targets[1], call.args[0], [], 0))
     else:
         yield node.target, node.iter
 
@@ -415,7 +353,7 @@ def _of_picks_one_by_one(node: ast.AST, picking: set[str]) -> Iterator[tuple[str
     """
     if not isinstance(node, (ast.For, ast.comprehension)):
         return
-    for target, of in _side_by_side(node):
+    for target, of in side_by_side(node):
         if isinstance(target, ast.Name) and target.id in picking and isinstance(of, ast.Name):
             yield of.id, _ONE_BY_ONE
 
@@ -622,8 +560,8 @@ def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
 def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
     loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
-    sides = [*_side_by_side(loop)] if loop is not None else []
-    target, name = (sides[0][0], _gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
+    sides = [*side_by_side(loop)] if loop is not None else []
+    target, name = (sides[0][0], gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
     if loop is not None and name is not None:
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             layers = [sequence(tuple, pair) for pair in zip(PAIR, BIASES)]
@@ -651,7 +589,7 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """
     if not isinstance(node, ast.For):
         return
-    pairs = ((_id(part), _gone_through(of)) for part, of in _side_by_side(node))
+    pairs = ((_id(part), gone_through(of)) for part, of in side_by_side(node))
     sides = [(part, of) for part, of in pairs if part and of]
     matrices = [of for part, of in sides if _is_multiplied(node, part)]
     for part, of in sides if len(sides) > 1 and matrices else ():
@@ -664,7 +602,7 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
             yield of, (sequence(list, BIASES), sequence(tuple, BIASES), *rows)
 
 
-def _gone_through(node: ast.expr) -> str | None:
+def gone_through(node: ast.expr) -> str | None:
     """The name of what a loop goes through, perhaps but for some of it or from its end: `weights`,
     `weights[:-1]`, `reversed(weights)`.
     """
@@ -687,13 +625,13 @@ _OF_ARRAYS = frozenset("sum mean norm ravel flatten reshape shape size dot vdot 
 def _of_each(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """The lists of arrays: those that are put together, and those of which each is summed or made flat."""
     if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _PUT_TOGETHER:
-        yield from ((arg.id, _ARRAYS) for arg in node.args[:1] if isinstance(arg, ast.Name))
+        yield from ((arg.id, LISTS_OF_ARRAYS) for arg in node.args[:1] if isinstance(arg, ast.Name))
     comprehensions = getattr(node, "generators", ())
     loops = [node] if isinstance(node, ast.For) else comprehensions
     for loop in loops:
         if isinstance(loop.iter, ast.Name) and isinstance(loop.target, ast.Name):
             named = (n for n in ast.walk(node) if _asks_as_array(n, loop.target.id))
-            yield from ((loop.iter.id, _ARRAYS) for _ in itertools.islice(named, 1))
+            yield from ((loop.iter.id, LISTS_OF_ARRAYS) for _ in itertools.islice(named, 1))
 
 
 def _asks_as_array(node: ast.AST, name: str) -> bool:
@@ -733,7 +671,7 @@ def sequence(made: type, parts: object) -> Kind:
 
 
 _VECTORS = [Kind("vector", dims=(letter,)) for letter in "nmp"]
-_ARRAYS = (
+LISTS_OF_ARRAYS = (
     sequence(list, _VECTORS),
     sequence(list, [Kind("matrix", dims=("m", "n")), *_VECTORS[:2]]),
     sequence(list, [Kind("matrix", dims=(letter, "n")) for letter in "mp"]),

@@ -16,7 +16,7 @@ import numpy as np
 from .anatomy import last_name
 from .docstrings import parameter_called, said_of
 from .kinds import are_lengths, lengths_in
-from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
+from .texts import calls_in, elements_of, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -421,9 +421,11 @@ def masking(f: Callable) -> frozenset[str]:
     ['target']
     >>> sorted(masking(lambda p, t: np.where(t == 1, p, 1 - p)))
     ['t']
+    >>> sorted(masking(lambda p, hit: sum(np.log(one if h else 1 - one) for one, h in zip(p, hit))))
+    ['hit']
     """
     node, names = text_of(f)
-    found: set[str] = set(_asked_for_one(node))
+    found: set[str] = {*_asked_for_one(node), *_with_flags_for_elements(node, names)}
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Invert):
             found.update(n.id for n in (inner.operand,) if isinstance(n, ast.Name))
@@ -444,6 +446,17 @@ def _asked_for_one(node: ast.AST | None) -> Iterator[str]:
             if is_equal and any(isinstance(side, ast.Constant) and side.value in (0, 1) for side in sides):
                 asked.update(side.id for side in sides if isinstance(side, ast.Name))
     return (name for name, times in asked.items() if every[name] == times)
+
+
+def _with_flags_for_elements(node: ast.AST | None, names: frozenset[str]) -> Iterator[str]:
+    """The parameters with whose elements a loop does nothing but decide: `if hit`."""
+    every = Counter(n.id for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Name))
+    tests = (n.test for n in ast.walk(node or ast.Pass()) if isinstance(n, (ast.If, ast.IfExp)))
+    tested = Counter(test.id for test in tests if isinstance(test, ast.Name))
+    loops = elements_of(node, names) if node is not None and tested else {}
+    for name, parts in loops.items():
+        if parts and all(tested[part] and every[part] == tested[part] + 1 for part in parts):
+            yield name
 
 
 _OF_FLAGS = frozenset(("where", "logical_not"))

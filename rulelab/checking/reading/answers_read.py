@@ -1,0 +1,124 @@
+"""What the answers of a rule tell of its arguments, by its text, which is read and never run: a tuple of
+cotangents is one for a tuple, and a `Tangent(Point, …)` one for a point.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+
+from .anatomy import last_name
+from .kinds import Kind
+from .kinds_taken import fields_of, objects_with
+from .shapes_read import LISTS_OF_ARRAYS, gone_through, sequence, side_by_side, tuples_of
+from .texts import calls_in, text_of, unpacked, values_by_name
+
+
+def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The tuples that a function takes apart, and for which its rule answers with a tuple of as many
+    cotangents, or with a `Tangent(tuple, …)`; and those that it goes through, where its rule makes a tuple.
+
+    >>> def between(points):
+    ...     p, q = points
+    ...     return p * q
+    >>> def between_rrule(points):
+    ...     p, q = points
+    ...     return p * q, lambda y_bar: (rl.NoTangent(), (q * y_bar, p * y_bar))
+    >>> [str(kind) for kind in tuples_answered(between, between_rrule)["points"]]
+    ['a tuple of arrays', 'a tuple of arrays', 'a tuple of arrays']
+    """
+    counts: dict[str, set[int]] = {}
+    made: set[str] = set()
+    for name, x_bar in _answers(f, rule):
+        if isinstance(x_bar, ast.Tuple):
+            counts.setdefault(name, set()).add(len(x_bar.elts))
+        elif isinstance(x_bar, ast.Call) and last_name(x_bar.func) == "Tangent":
+            if x_bar.args and _id(x_bar.args[0]) == "tuple":
+                counts.setdefault(name, set()).add(len(x_bar.args) - 1)
+        elif isinstance(x_bar, ast.Call) and _id(x_bar.func) == "tuple":
+            made.add(name)
+    forms = ("vector", "number", "matrix")
+    return {
+        **dict.fromkeys(made & _gone_through_in(f), tuples_of(3, ("number", "vector"))),
+        **{
+            name: tuples_of(len(parts), forms)
+            for name, parts in unpacked(f).items()
+            if len(parts) in counts.get(name, ())
+        },
+    }
+
+
+def objects_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The objects, and lists of such, for which a rule answers with a `Tangent` of their class."""
+    own, _ = text_of(rule)
+    space, found = getattr(rule, "__globals__", {}), {}
+    for name, x_bar in _answers(f, rule):
+        appended = _appended_to(own, x_bar)
+        calls = itertools.chain.from_iterable(map(calls_in, (x_bar, *appended)))
+        made = (c.args[0] for c in calls if last_name(c.func) == "Tangent" and c.args)
+        classes = [cls for cls in (space.get(_id(one)) for one in made) if isinstance(cls, type)]
+        objects = objects_with(dict.fromkeys(filter(fields_of, classes)), ())
+        is_list = bool(appended) or isinstance(x_bar, _LISTS)
+        if objects:
+            found[name] = tuple(sequence(list, [kind] * 3) for kind in objects) if is_list else objects
+    return found
+
+
+def _appended_to(node: ast.AST | None, of: ast.expr) -> list[ast.expr]:
+    """What is appended to a list that begins as it stands there."""
+    assigned = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Assign))
+    starts = {_id(n.targets[0]) for n in assigned if n.value is of}
+    calls = (c for c in calls_in(node) if isinstance(c.func, ast.Attribute) and c.func.attr == "append")
+    return [arg for c in calls if _id(c.func.value) in starts - {""} for arg in c.args]  # type: ignore[attr-defined]
+
+
+def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of a function, each with a cotangent that its rule answers with as the text has it."""
+    own, _ = text_of(rule)
+    code = getattr(f, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    made = values_by_name(own) if own is not None else {}
+    for n in ast.walk(own) if own is not None else ():
+        if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
+            yield from ((name, made.get(_id(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
+
+
+def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The lists that a function goes through, and of which its rule answers with a list of cotangents.
+
+    >>> def doubled(parts):
+    ...     return np.concatenate([2 * part for part in parts])
+    >>> def doubled_rrule(parts):
+    ...     return doubled(parts), lambda y_bar: (rl.NoTangent(), [2 * b for b in np.split(y_bar, 2)])
+    >>> str(lists_answered(doubled, doubled_rrule)["parts"][0])
+    'a list of arrays'
+    """
+    own, _ = text_of(rule)
+    made = values_by_name(own) if own is not None else {}
+    bars = ((name, made.get(gone_through(x_bar) or "", x_bar)) for name, x_bar in _answers(f, rule))
+    found = {name for name, x_bar in bars if isinstance(x_bar, _LISTS)}
+    numbers = sequence(list, [Kind()] * 3)
+    kinds = (numbers, *LISTS_OF_ARRAYS) if _is_of_numbers(f) else (*LISTS_OF_ARRAYS, numbers)
+    return dict.fromkeys(found & _gone_through_in(f), kinds)
+
+
+def _gone_through_in(f: Callable) -> set[str | None]:
+    """What the loops of a function go through."""
+    node, _ = text_of(f)
+    inner = ast.walk(node) if node is not None else ()
+    loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
+    return {gone_through(of) for loop in loops for _, of in side_by_side(loop)}
+
+
+def _is_of_numbers(f: Callable) -> bool:
+    """Whether a function hands to `math` what it has: then no array is among its arguments."""
+    called = (c.func for c in calls_in(text_of(f)[0]))
+    return any(isinstance(one, ast.Attribute) and _id(one.value) == "math" for one in called)
+
+
+_LISTS = (ast.List, ast.ListComp)
+
+
+def _id(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
