@@ -22,7 +22,7 @@ from ..measuring.vectors import to_vec
 from ..probing.perturb import revalued
 from ..reading.axes_read import is_for_any_axes, multiplies_matrices, sums_within
 from ..reading.by_name import is_matrix_name, penalty_names
-from ..reading.kinds import MATRICES, Kind
+from ..reading.kinds import MATRICES, SQUARE, Kind
 from ..reading.kinds_taken import are_as_named, guesses, narrowed
 from ..reading.ranks_said import says_axes
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_complex, is_finite
@@ -195,6 +195,7 @@ class Search:
         """What is to be judged; nothing where the rule runs nowhere."""
         if self.named is not None:
             return (self.named,)
+        self.right = [kinds for kinds in self.right if not self._is_chance_of_squares(kinds)]
         meant = list(filter(self._is_as_named, self.wrong))
         if meant and not any(map(self._is_as_named, self.right)) and self._is_of_arrays():
             return self._with_numbers(self._likeliest(meant))  # of a vector, too, a transpose is right
@@ -249,6 +250,20 @@ class Search:
         forms = ["vector" if kind.form == "matrix" else kind.form for kind in kinds]
         wrong = (others for others in self.wrong if [kind.form for kind in others] == forms)
         return tuple(itertools.islice(wrong, 1)) if "matrix" in (kind.form for kind in kinds) else ()
+
+    def _is_chance_of_squares(self, kinds: Kinds) -> bool:
+        """Whether a rule is right for a square matrix, refuses others, and runs, wrong, for a vector instead:
+        nothing speaks of matrices, and what it does not know of them is right by chance.
+        """
+
+        def with_form(form: str) -> list[str]:
+            return [form if kind.form == "square" else kind.form for kind in kinds]
+
+        of_names = any(k.form in SQUARE and is_matrix_name(n) for n, k in zip(self.guesser.names, kinds))
+        if of_names or "square" not in with_form("square") or multiplies_matrices(self.guesser.target):
+            return False
+        refused = any(_plain_forms(others) == with_form("matrix") for others in self.refused)
+        return refused and any(_plain_forms(others) == with_form("vector") for others in self.wrong)
 
     def _is_chance(self, kinds: Kinds, likelier: Kinds) -> bool:
         """Whether a rule is wrong at some arguments of kinds at which it seemed right, as on one side of a
@@ -398,6 +413,10 @@ class Search:
 def _forms(kinds: Kinds) -> tuple[str, ...]:
     """The forms of kinds, those of objects with all that is in them."""
     return tuple(kind.form if kind.made is None else repr(kind.parts) for kind in kinds)
+
+
+def _plain_forms(kinds: Kinds) -> list[str]:
+    return [kind.form for kind in kinds]
 
 
 def _rank_of(kind: Kind) -> str:

@@ -180,11 +180,11 @@ def objects_with(
     parts: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> tuple[Kind, ...]:
     """The objects of those classes that have these attributes and are made of numbers and arrays; what has a
-    default is left as it is. Of some `parts` the text of the function says the kinds, which are taken where
-    the annotation speaks of lists.
+    default is left as it is, where not everything has one. Of some `parts` the text of the function says the
+    kinds, which are taken where the annotation speaks of lists.
     """
     wanted = set(attributes)
-    fitting = (cls for cls in classes if _needed_fields(cls) and wanted <= {*fields_of(cls)})
+    fitting = (cls for cls in classes if fields_of(cls) and wanted <= {*fields_of(cls)})
     return tuple(
         kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high, parts=parts)
     )
@@ -256,11 +256,14 @@ MOST_OF_PART = 4
 
 
 def _needed_fields(cls: Any) -> tuple[str, ...]:
-    """The names that a dataclass or a NamedTuple wants to be made with; none of another class."""
+    """The names that a dataclass or a NamedTuple wants to be made with, or may be if none has to be given;
+    none of another class.
+    """
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
-        return tuple(f.name for f in dataclasses.fields(cls) if f.init and _is_required(f))
+        given = [f for f in dataclasses.fields(cls) if f.init]
+        return tuple(f.name for f in given if _is_required(f)) or tuple(f.name for f in given)
     with_default = getattr(cls, "_field_defaults", {})
-    return tuple(name for name in fields_of(cls) if name not in with_default)
+    return tuple(name for name in fields_of(cls) if name not in with_default) or fields_of(cls)
 
 
 def fields_of(cls: Any) -> tuple[str, ...]:

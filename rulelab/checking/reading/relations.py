@@ -202,7 +202,9 @@ class Related:
         rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
         even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
         named = itertools.zip_longest(self.names, args)
-        cut = ((name, _evened(x, even[name]) if name in even else x) for name, x in named)
+        is_alone = sum(isinstance(x, np.ndarray) and x.ndim > 0 for x in args) == 1
+        evened = _doubled if is_alone else _evened
+        cut = ((name, evened(x, even[name]) if name in even else x) for name, x in named)
         put = {n: np.sort(x) if n in rising and len(shape_of(x)) == 1 else x for n, x in cut if n is not None}
         for places in (r for r in self.relations if r.right.axis is not None):
             last, x = places.right.at(put), put.get(places.left.name)
@@ -373,6 +375,19 @@ def _evened(x: Any, axis: float) -> Any:
         return x
     length = x.shape[int(axis)]
     return np.take(x, range(length - 1) if length > 1 else (0, 0), int(axis))
+
+
+def _doubled(x: Any, axis: float) -> Any:
+    """An array with as many numbers again, between its own, along an axis of odd length: of halves of one
+    or two elements a turn to the left is one to the right.
+    """
+    if not isinstance(x, np.ndarray) or not _is_odd(x, axis) or x.shape[int(axis)] < LEAST_DOUBLED:
+        return _evened(x, axis)
+    halfway = (x + np.roll(x, 1, int(axis))) / 2
+    return np.concatenate([x, halfway.astype(x.dtype)], int(axis))
+
+
+LEAST_DOUBLED = 3
 
 
 def _end(end: str | float) -> Side:

@@ -344,10 +344,11 @@ _COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:number |value |\w+s )?{_NAMES}\b")
 _COMPLEX_WORD = re.compile(rf"\bcomplex \w+ {_NAMES}\b")  # complex element weights
 _ALL_COMPLEX = re.compile(
     r"\b(?:of|between|for|from|with) (?:two |three |the |its )?complex (?:\w+ ){0,2}"
-    r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|points|samples)\b"
+    r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|operators|points|samples)"
+    r"\b"
 )
 """Of arguments that it does not name: the inner product of two complex state vectors."""
-_COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
+_COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are| ?:)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
 
 
 def complex_said(f: Callable) -> frozenset[str]:

@@ -8,9 +8,10 @@ import ast
 import copy
 import itertools
 import math
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from ...rules.signatures import meant_types
+from .anatomy import last_name
 from .axes_read import crossed
 from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
 from .docstrings import lists_said
@@ -461,11 +462,42 @@ def _of_einsum(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[st
     terms = letters.partition("->")[0].replace(" ", "").split(",") if isinstance(letters, str) else []
     if max(map(len, terms), default=0) < MOST_AXES or not all(term.isalpha() for term in terms):
         return
-    named = [(term, arg.id) for term, arg in zip(terms, node.args[1:]) if isinstance(arg, ast.Name)]
-    sizes = dict(pair for term, name in named for pair in zip(term, _reshaped(made.get(name))) if pair[1])
+    operands = [(term, _conjugated(arg)) for term, arg in zip(terms, node.args[1:])]
+    named = [(term, arg.id) for term, arg in operands if isinstance(arg, ast.Name)]
+    alike = _letters_alike(named)
+    sizes = {
+        alike[letter]: size
+        for term, name in named
+        for letter, size in zip(term, _reshaped(made.get(name)))
+        if size
+    }
     for term, name in named:
-        dims = tuple(sizes.get(letter, letter) for letter in term)
+        dims = tuple(sizes.get(alike[letter], alike[letter]) for letter in term)
         yield name, (Kind(FORMS_BY_AXES.get(len(term), "array"), dims=dims),)
+
+
+def _letters_alike(named: Sequence[tuple[str, str]]) -> Mapping[str, str]:
+    """For each letter that which stands for its length: an array that stands there twice has the same ones
+    both times.
+
+    >>> sorted(_letters_alike([("kab", "ops"), ("bc", "rho"), ("kdc", "ops")]).items())
+    [('a', 'a'), ('b', 'b'), ('c', 'b'), ('d', 'a'), ('k', 'k')]
+    """
+    first = {name: term for term, name in reversed(named)}
+    alike = {letter: letter for term, _ in named for letter in term}
+    for term, name in named:
+        for one, other in zip(term, first[name]):
+            old, new = alike[one], alike[other]
+            alike = {letter: new if of == old else of for letter, of in alike.items()}
+    return alike
+
+
+def _conjugated(node: ast.expr) -> ast.expr:
+    """What is conjugated there, or the expression itself: of the same lengths."""
+    if isinstance(node, ast.Call) and last_name(node.func) in ("conj", "conjugate"):
+        inside = node.args[0] if node.args else getattr(node.func, "value", node)
+        return inside if isinstance(inside, ast.Name) else node
+    return node
 
 
 def _reshaped(node: ast.expr | None) -> list[int]:
