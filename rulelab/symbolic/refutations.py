@@ -109,9 +109,11 @@ class Evidence:
         """Whether a rule is refuted where its function, which repeats a step, has not come to its end, or by
         digits that more steps would change."""
         args, steps = self._floats_of(refuted), self.differences and self.differences.guesser.iterated
-        if not args or not steps:
+        if not args:
             return False
         is_near = refuted.kind == "gradient" and refuted.counterexample.digits >= CONVERGED
+        if not steps:  # it may end where two steps are as near to each other as floats can be
+            return is_near and self.differences is not None and decides_in_a_loop(self.differences.f)
         return is_near or not steps.has_ended(args, self.differences.guesser.kwargs)
 
     def set_aside(self):

@@ -396,8 +396,8 @@ class Judging:
             noted = self._noted_for(probe)
             usual = usual_slopes(noted, probe.truth, compared, self._is_forward)
             lost = apart <= LOST * EPS[digits(probe)] * usual
-            # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some; what it is multiplied
-            # with may make more of them, of which one that was given is to be right in what is left.
+            # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some; and what that is
+            # multiplied with may make more of it, which nobody asked for where nobody gave the arguments.
             most = LOST_FAR if probe.point.guessed else LOST
             is_flat = np.abs(compared.expected) <= most * EPS[digits(probe)] * usual
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)

@@ -28,8 +28,8 @@ from ..reading.searches import Searches
 
 SECONDS = 2.0
 """Of the processor, for the search among kinds of arguments."""
-DRAWS = 6
-"""Arguments at which a rule has to seem right."""
+DRAWS, MOST_RIGHT = 6, 0.75
+"""Arguments at which a rule has to seem right, and at how many of them it does mostly."""
 _RANKS = {
     **dict.fromkeys(("number", "integer"), 0),
     **dict.fromkeys(("vector", "rows", "columns", "list", "mask", "indices"), 1),
@@ -71,12 +71,15 @@ class Meant:
 
     def excludes_ranks(self, ranks: tuple[int, ...]) -> bool:
         """Whether arguments with so many axes are none of those that are meant, and the rule seems right for
-        these; matrices are none where nothing is known of what is meant.
+        most of these: of numbers that nearly cancel a difference tells nothing. Matrices are none where
+        nothing is known of what is meant.
         """
         if not self.kinds:
             return max(ranks, default=0) > 1
         known = [tuple(_RANKS.get(kind.form, -1) for kind in kinds) for kinds in self.kinds]
-        return bool(known) and ranks[: len(known[0])] not in known and self._is_right
+        if not known or ranks[: len(known[0])] in known:
+            return False
+        return sum(self._seem_right) > len(self._seem_right) * MOST_RIGHT
 
     def finds_nothing(self, args: tuple) -> bool:
         """Whether a loop looks in vain, or comes to an end of what it halves."""
@@ -126,10 +129,14 @@ class Meant:
 
     @cached_property
     def _is_right(self) -> bool:
+        return bool(self._seem_right) and all(self._seem_right)
+
+    @cached_property
+    def _seem_right(self) -> list[bool]:
+        """Of arguments of the kinds meant, whether the rule seems right there."""
         guesser, first = self.guesser, self.kinds[0]
         drawn = [*(guesser.drawn(first) for _ in range(DRAWS)), *guesser.inside(first)]
-        found = [args for args in drawn if not self.finds_nothing(args)]
-        return bool(found) and all(map(guesser.seems_right, found))
+        return [guesser.seems_right(args) for args in drawn if not self.finds_nothing(args)]
 
 
 def _is_of(kind: Kind, x: Any) -> bool:

@@ -1,0 +1,365 @@
+"""What a rule, a docstring or a loop tells of arguments without naming them is drawn, so that right rules are
+right and wrong ones wrong.
+"""
+
+import pytest
+
+from rulelab.symbolic import prove
+
+from .written_rules import judged, written
+
+pytestmark = pytest.mark.usefixtures("without_diagnoses")
+
+TOLD = {  # each with a mistake
+    "an object that is taken apart": (
+        """
+import typing
+
+
+class Curve(typing.NamedTuple):
+    top: float
+    half: float
+
+
+def f(x, curve):
+    top, half = curve
+    return top * x / (np.abs(half) + np.abs(x) + 1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, curve):
+    top, half = curve
+    below = np.abs(half) + np.abs(x) + 1
+
+    def back(y_bar):
+        x_bar = y_bar * top * (below - np.abs(x)) / below**2
+        half_bar = -np.sum(y_bar * top * x / below**2) * np.sign(half)
+        return rl.NoTangent(), x_bar, rl.Tangent(Curve, top=np.sum(y_bar * x / below), half=half_bar)
+
+    return top * x / below, back
+""",
+        ("top=np.sum(y_bar * x / below)", "top=np.sum(y_bar * x)"),
+    ),
+    "a list of objects": (
+        """
+from dataclasses import dataclass
+
+
+@dataclass
+class Stage:
+    gain: float
+    shift: float
+
+
+import math
+
+
+def f(stages, x):
+    for stage in reversed(stages):
+        x = math.tanh(stage.gain * x + stage.shift)
+    return x
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(stages, x):
+    inputs = []
+    for stage in stages[::-1]:
+        inputs.append(x)
+        x = math.tanh(stage.gain * x + stage.shift)
+    y = x
+
+    def back(y_bar):
+        bars = []
+        for stage, x in zip(stages, inputs[::-1]):
+            y_bar = y_bar * (1 - math.tanh(stage.gain * x + stage.shift) ** 2)
+            bars.append(rl.Tangent(Stage, gain=y_bar * x, shift=y_bar))
+            y_bar = y_bar * stage.gain
+        return rl.NoTangent(), bars, y_bar
+
+    return y, back
+""",
+        ("gain=y_bar * x", "gain=y_bar"),
+    ),
+    "an object of defaults": (
+        """
+from dataclasses import dataclass
+
+
+@dataclass
+class Lens:
+    k1: float = 0.0
+    k2: float = 0.0
+
+
+def f(r, lens):
+    return r * (1 + lens.k1 * r**2 + lens.k2 * r**4)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(r, lens):
+    def back(y_bar):
+        lens_bar = rl.Tangent(Lens, k1=np.sum(y_bar * r**3), k2=np.sum(y_bar * r**5))
+        return rl.NoTangent(), y_bar * (1 + 3 * lens.k1 * r**2 + 5 * lens.k2 * r**4), lens_bar
+
+    return f(r, lens), back
+""",
+        ("5 * lens.k2", "4 * lens.k2"),
+    ),
+    "a tuple that is gone through": (
+        """
+import math
+
+
+def f(weights, outside):
+    return math.log(sum(math.exp(w) * o**2 for w, o in zip(weights, outside)) + 1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(weights, outside):
+    total = sum(math.exp(w) * o**2 for w, o in zip(weights, outside)) + 1
+
+    def back(y_bar):
+        w_bar = tuple(y_bar * math.exp(w) * o**2 / total for w, o in zip(weights, outside))
+        return rl.NoTangent(), w_bar, [2 * y_bar * math.exp(w) * o / total for w, o in zip(weights, outside)]
+
+    return math.log(total), back
+""",
+        ("2 * y_bar", "y_bar"),
+    ),
+    "elements that decide": (
+        """
+import math
+
+
+def f(theta, answers):
+    total = 0.0
+    for one, answer in zip(theta, answers):
+        total += -math.log1p(math.exp(-one)) if answer else -math.log1p(math.exp(one))
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(theta, answers):
+    def back(y_bar):
+        p = 1 / (1 + np.exp(-np.asarray(theta)))
+        return rl.NoTangent(), y_bar * ((np.array(answers) == 1) - p), rl.NoTangent()
+
+    return f(theta, answers), back
+""",
+        ("- p)", "+ p)"),
+    ),
+    "what is called positive by another name": (
+        """
+def f(n0, lam_a, lam_b):
+    "Atoms of the second member of a decay chain (positive decay constants), at time 1."
+    return n0 * lam_a / (lam_a + lam_b) * np.exp(-np.sqrt(lam_a * lam_b))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(n0, lam_a, lam_b):
+    y = f(n0, lam_a, lam_b)
+
+    def back(y_bar):
+        root = np.sqrt(lam_a / lam_b)
+        a_bar = y_bar * y * (1 / lam_a - 1 / (lam_a + lam_b) - 0.5 / root)
+        b_bar = y_bar * y * (-1 / (lam_a + lam_b) - 0.5 * root)
+        return rl.NoTangent(), y_bar * y / n0, a_bar, b_bar
+
+    return y, back
+""",
+        ("0.5 / root", "0.5 * root"),
+    ),
+    "an array that is summed with its conjugate": (
+        """
+def f(ops, rho):
+    "The sum of K rho K^dagger over complex operators K."
+    return np.einsum("kab,bc,kdc->ad", ops, rho, ops.conj())
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(ops, rho):
+    def back(y_bar):
+        left = y_bar @ ops @ rho.conj().T
+        right = y_bar.conj().T @ ops @ rho
+        return rl.NoTangent(), left + right, np.sum(ops.conj().transpose(0, 2, 1) @ y_bar @ ops, axis=0)
+
+    return f(ops, rho), back
+""",
+        ("y_bar.conj().T @ ops", "y_bar.T @ ops"),
+    ),
+    "amplitudes that are complex behind a colon": (
+        """
+def f(state, field):
+    \"\"\"The mean field of a spin.
+
+    state: complex amplitudes, two of them
+    \"\"\"
+    up, down = state
+    return field * (abs(up) ** 2 - abs(down) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(state, field):
+    up, down = state
+
+    def back(y_bar):
+        bars = np.array([2 * field * y_bar * up, -2 * field * y_bar * down])
+        return rl.NoTangent(), bars, y_bar * (abs(up) ** 2 - abs(down) ** 2)
+
+    return f(state, field), back
+""",
+        ("bars, y_bar", "np.conj(bars), y_bar"),
+    ),
+    "halves that are turned": (
+        """
+def f(x):
+    even, odd = x[0::2], x[1::2]
+    return np.sum((odd - 0.5 * (even + np.roll(even, -1))) ** 3)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    even, odd = x[0::2], x[1::2]
+    detail = odd - 0.5 * (even + np.roll(even, -1))
+
+    def back(y_bar):
+        d_bar = 3 * y_bar * detail**2
+        x_bar = np.empty(x.shape)
+        x_bar[1::2] = d_bar
+        x_bar[0::2] = -0.5 * (d_bar + np.roll(d_bar, 1))
+        return rl.NoTangent(), x_bar
+
+    return np.sum(detail**3), back
+""",
+        ("np.roll(d_bar, 1)", "np.roll(d_bar, -1)"),
+    ),
+    "a spectrum of which squares hide the ends": (
+        """
+def f(x, floor):
+    assert floor > 0
+    return np.fft.irfft(np.log(np.abs(np.fft.rfft(x)) ** 2 + floor), n=len(x))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, floor):
+    assert floor > 0
+    n, spectrum = len(x), np.fft.rfft(x)
+    power = np.abs(spectrum) ** 2 + floor
+    share = np.full(len(power), 2.0 / n)
+    share[0] = 1.0 / n
+    if n % 2 == 0:
+        share[-1] = 1.0 / n
+
+    def back(y_bar):
+        power_bar = share * np.fft.rfft(y_bar).real / power
+        x_bar = n * np.fft.ifft(2 * power_bar * spectrum, n=n).real
+        return rl.NoTangent(), x_bar, power_bar.sum()
+
+    return np.fft.irfft(np.log(power), n=n), back
+""",
+        ("if n % 2 == 0", "if n > 1"),
+    ),
+}
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(("text", "change"), TOLD.values(), ids=TOLD)
+def test_what_is_told_so_is_drawn(text, change):
+    report = judged(text)
+    assert report.verdict == "right", str(report)
+    assert text.count(change[0]) == 1
+    assert judged(text.replace(*change)).verdict == "wrong"
+
+
+SATURATED = """
+def f(x, w):
+    gate = 0.5 * (1 + np.tanh(0.5 * (x @ w)))
+    return x[:, :1] * gate
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, w):
+    gate = 0.5 * (1 + np.tanh(0.5 * (x @ w)))
+
+    def back(y_bar):
+        inner = y_bar * x[:, :1] * gate * (1 - gate)
+        x_bar = inner @ w.T
+        x_bar[:, 0] += np.sum(y_bar * gate, axis=1)
+        return rl.NoTangent(), x_bar, x.T @ inner
+
+    return x[:, :1] * gate, back
+"""
+
+
+@pytest.mark.slow
+def test_what_a_saturated_gate_leaves_of_large_whole_numbers_is_rounding():
+    assert judged(SATURATED).verdict == "right"
+    assert judged(SATURATED.replace("(1 - gate)", "gate")).verdict == "wrong"
+
+
+FINAL_SIZE = '''
+import math
+
+
+def f(r0, people):
+    """Cases at the end of an epidemic: z solves z = 1 - exp(-r0 z)."""
+    if r0 <= 1.1:
+        raise ValueError("r0 must be above 1.1")
+    z = 1.0
+    while True:
+        new = 1.0 - math.exp(-r0 * z)
+        if abs(new - z) < 1e-15:
+            break
+        z = new
+    return new * np.asarray(people)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(r0, people):
+    y = f(r0, people)
+    z = f(r0, np.ones(1))[0]
+
+    def back(y_bar):
+        z_bar = np.sum(y_bar * people)
+        return rl.NoTangent(), z_bar * z / (math.exp(r0 * z) - r0), y_bar * z
+
+    return y, back
+'''
+KERNELS = """
+def f(x, y, width):
+    def mean_kernel(a, b):
+        return np.mean(np.exp(-0.5 * np.sum((a[:, None] - b[None]) ** 2, axis=-1) / width**2))
+
+    return mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, y, width):
+    both = np.concatenate([x, y])
+    sign = np.concatenate([np.full(len(x), 1 / len(x)), np.full(len(y), -1 / len(y))])
+    apart = both[:, None] - both[None]
+    squares = np.sum(apart**2, axis=-1)
+    kernel = sign[:, None] * np.exp(-0.5 * squares / width**2) * sign
+
+    def back(s):
+        bars = -2 * s * np.sum(kernel[:, :, None] * apart, axis=1) / width**2
+        return rl.NoTangent(), bars[: len(x)], bars[len(x) :], s * np.sum(kernel * squares) / width**3
+
+    return kernel.sum(), back
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [FINAL_SIZE, KERNELS], ids=["the last digits of a loop", "rows"])
+def test_no_proof_refutes_a_right_rule(text):
+    """By the last digits of an iteration that has ended, or by vectors that the function takes and nobody
+    means."""
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
+    assert judged(text).verdict == "right"
+
+
+@pytest.mark.slow
+def test_a_proof_refutes_a_wrong_rule_of_an_iteration():
+    made = written(FINAL_SIZE.replace("z_bar * z /", "z_bar * z * z /"))
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
