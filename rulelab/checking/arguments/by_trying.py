@@ -116,6 +116,8 @@ _ANYTHING = (
     *(sequence(tuple, map(_whole, range(count))) for count in (2, 3, 4)),
     Kind("positive definite", dims=("n", "n")),
     Kind("array", dims=("n", "n", "n")),
+    Kind("matrix", dims=("n", "2*n")),
+    Kind("vector", dims=("2*n",)),
 )
 
 
@@ -262,6 +264,7 @@ class _Search:
         self.refuses = False  # whether the function raises for some numbers, by a statement of its own
         self.seen: dict[Kinds, tuple[bool, int]] = {}
         self.standings: dict[Kinds, tuple[Standing, Kinds]] = {}
+        self.of_one_length: set[Kinds] = set()  # what the function takes at the first length alone
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
 
@@ -315,7 +318,7 @@ class _Search:
     def _asked(self, kinds: Kinds) -> tuple[Standing, Kinds]:
         if kinds not in self.standings:
             best = _NOWHERE, kinds
-            for one in self._taken(kinds):
+            for one in self._taken(_at_first_length(kinds) if kinds in self.of_one_length else kinds):
                 best = max(best, (_standing(self.guesser, one), one), key=operator.itemgetter(0))
                 if best[0][1]:
                     break
@@ -360,7 +363,17 @@ class _Search:
         if error is not None and is_raised_by(error, self.wanted):
             error = self._error_with(tuple(map(_positive, kinds)), steps)
             self.refuses |= error is None
-        return error is None and next(self._taken(kinds), None) is not None, len(steps)
+        return error is None and self._is_taken(kinds), len(steps)
+
+    def _is_taken(self, kinds: Kinds) -> bool:
+        """Whether the function mostly has a value for such arguments, at any length or at the first alone."""
+        if next(self._taken(kinds), None) is not None:
+            return True
+        at_first = _at_first_length(kinds)
+        if at_first == kinds or next(self._taken(at_first), None) is None:
+            return False
+        self.of_one_length.add(kinds)
+        return True
 
     def _error_with(self, kinds: Kinds, steps: set[tuple[types.CodeType, int]]) -> BaseException | None:
         """What the function raises for such arguments, None where it has a value; `steps` it comes."""
@@ -372,6 +385,22 @@ class _Search:
         except (Exception, _TooManyStepsError) as error:
             return error
         return None
+
+
+def _at_first_length(kinds: Kinds) -> Kinds:
+    """The kinds with the length that is drawn first: a product of vectors in space is of three numbers."""
+
+    def length(said: int | str) -> int | str:
+        return _FIRST.get(said, said) if isinstance(said, str) else said
+
+    def fixed(kind: Kind) -> Kind:
+        parts = tuple((name, fixed(part)) for name, part in kind.parts)
+        return dataclasses.replace(kind, dims=tuple(map(length, kind.dims)), parts=parts)
+
+    return tuple(map(fixed, kinds))
+
+
+_FIRST = {"n": 3, "n+1": 4, "2*n": 6, "3*n": 9}
 
 
 def _positive(kind: Kind) -> Kind:
