@@ -234,6 +234,74 @@ def f_rrule(x):
 """,
         ("np.roll(even_bar, -1, axis=0)", "np.roll(even_bar, 1, axis=0)"),
     ),
+    "vectors in space, and what turns them": (
+        """
+import typing
+
+
+class Body(typing.NamedTuple):
+    position: np.ndarray
+    velocity: np.ndarray
+    attitude: np.ndarray
+
+
+def turned(q, v):
+    w, x, y, z = q
+    a, b, c = v
+    return 2 * w * np.array([y * c - z * b, z * a - x * c, x * b - y * a])
+
+
+def f(body, spin, dt):
+    moved = body.position + dt * body.velocity
+    return Body(moved, body.velocity + dt * turned(body.attitude, spin), body.attitude)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(body, spin, dt):
+    w, u = body.attitude[0], body.attitude[1:]
+
+    def back(bars):
+        p_bar, v_bar, q_bar = bars
+        turn_bar = 2 * dt * np.concatenate([[np.cross(u, spin) @ v_bar], w * np.cross(spin, v_bar)])
+        body_bar = rl.Tangent(Body, position=p_bar, velocity=v_bar + dt * p_bar, attitude=q_bar + turn_bar)
+        dt_bar = p_bar @ body.velocity + 2 * w * np.cross(u, spin) @ v_bar
+        return rl.NoTangent(), body_bar, 2 * w * dt * np.cross(v_bar, u), dt_bar
+
+    return f(body, spin, dt), back
+""",
+        ("np.cross(spin, v_bar)", "np.cross(v_bar, spin)"),
+    ),
+    "halves of rows, and what couples them": (
+        """
+import typing
+
+
+class Net(typing.NamedTuple):
+    weight: np.ndarray
+    shift: np.ndarray
+
+
+def f(x, net):
+    half = x.shape[1] // 2
+    keep, change = x[:, :half], x[:, half:]
+    return np.hstack([keep, change + np.tanh(keep @ net.weight + net.shift)])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, net):
+    half = x.shape[1] // 2
+    keep, y = x[:, :half], f(x, net)
+
+    def back(y_bar):
+        bar = y_bar[:, half:] * (1 - np.tanh(keep @ net.weight + net.shift) ** 2)
+        x_bar = y_bar.copy()
+        x_bar[:, :half] += bar @ net.weight.T
+        return rl.NoTangent(), x_bar, rl.Tangent(Net, weight=keep.T @ bar, shift=bar.sum(axis=0))
+
+    return y, back
+""",
+        ("x_bar[:, :half] +=", "x_bar[:, :half] -="),
+    ),
     "a spectrum of which squares hide the ends": (
         """
 def f(x, floor):
