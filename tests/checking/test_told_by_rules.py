@@ -247,13 +247,13 @@ class Body(typing.NamedTuple):
 
 def turned(q, v):
     w, x, y, z = q
-    a, b, c = v
-    return 2 * w * np.array([y * c - z * b, z * a - x * c, x * b - y * a])
+    return 2 * w * np.cross([x, y, z], v)
 
 
 def f(body, spin, dt):
     moved = body.position + dt * body.velocity
-    return Body(moved, body.velocity + dt * turned(body.attitude, spin), body.attitude)
+    spun = np.cross(spin, body.attitude[1:])
+    return Body(moved, body.velocity + dt * turned(body.attitude, spin) + spun, body.attitude)
 
 
 @rl.rrule_for(f, registry=registry)
@@ -264,8 +264,9 @@ def f_rrule(body, spin, dt):
         p_bar, v_bar, q_bar = bars
         turn_bar = 2 * dt * np.concatenate([[np.cross(u, spin) @ v_bar], w * np.cross(spin, v_bar)])
         body_bar = rl.Tangent(Body, position=p_bar, velocity=v_bar + dt * p_bar, attitude=q_bar + turn_bar)
+        body_bar.attitude[1:] += np.cross(v_bar, spin)
         dt_bar = p_bar @ body.velocity + 2 * w * np.cross(u, spin) @ v_bar
-        return rl.NoTangent(), body_bar, 2 * w * dt * np.cross(v_bar, u), dt_bar
+        return rl.NoTangent(), body_bar, 2 * w * dt * np.cross(v_bar, u) + np.cross(u, v_bar), dt_bar
 
     return f(body, spin, dt), back
 """,

@@ -264,7 +264,7 @@ class _Search:
         self.refuses = False  # whether the function raises for some numbers, by a statement of its own
         self.seen: dict[Kinds, tuple[bool, int]] = {}
         self.standings: dict[Kinds, tuple[Standing, Kinds]] = {}
-        self.of_one_length: set[Kinds] = set()  # what the function takes at the first length alone
+        self.at_one_length: list[Kinds] = []  # what it has a value for at the first length, and not at others
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
 
@@ -280,7 +280,7 @@ class _Search:
                 best = self._better(best, _by_twos([self._furthest(best, i) for i in range(len(best))]))
             if self.reached(best) == before or self.is_over():
                 break
-        return self._likeliest(best) if self.reached(best)[0] else None
+        return self._likeliest(best) if self.reached(best)[0] else self._of_one_length()
 
     def _likeliest(self, best: Kinds) -> Kinds:
         """Of the kinds that the function takes, those for which the rule was written, it seems: in one
@@ -318,7 +318,7 @@ class _Search:
     def _asked(self, kinds: Kinds) -> tuple[Standing, Kinds]:
         if kinds not in self.standings:
             best = _NOWHERE, kinds
-            for one in self._taken(_at_first_length(kinds) if kinds in self.of_one_length else kinds):
+            for one in self._taken(kinds):
                 best = max(best, (_standing(self.guesser, one), one), key=operator.itemgetter(0))
                 if best[0][1]:
                     break
@@ -363,17 +363,17 @@ class _Search:
         if error is not None and is_raised_by(error, self.wanted):
             error = self._error_with(tuple(map(_positive, kinds)), steps)
             self.refuses |= error is None
-        return error is None and self._is_taken(kinds), len(steps)
+        is_taken = error is None and next(self._taken(kinds), None) is not None
+        if error is None and not is_taken:
+            self.at_one_length.append(_at_first_length(kinds))
+        return is_taken, len(steps)
 
-    def _is_taken(self, kinds: Kinds) -> bool:
-        """Whether the function mostly has a value for such arguments, at any length or at the first alone."""
-        if next(self._taken(kinds), None) is not None:
-            return True
-        at_first = _at_first_length(kinds)
-        if at_first == kinds or next(self._taken(at_first), None) is None:
-            return False
-        self.of_one_length.add(kinds)
-        return True
+    def _of_one_length(self) -> Kinds | None:
+        """Of the kinds for which the function has a value at the first length alone those for which the rule
+        seems to be written; a few of them, as the time is over by then, mostly.
+        """
+        first = itertools.islice(dict.fromkeys(self.at_one_length), FEW)
+        return max(filter(lambda kinds: self._standing(kinds)[1], first), key=self._standing, default=None)
 
     def _error_with(self, kinds: Kinds, steps: set[tuple[types.CodeType, int]]) -> BaseException | None:
         """What the function raises for such arguments, None where it has a value; `steps` it comes."""
