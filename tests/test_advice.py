@@ -1,6 +1,7 @@
 """Advice is in the syntax of where its reader stands."""
 
 import ast
+import functools
 import html
 import re
 
@@ -61,11 +62,15 @@ def messages_of(path):
             yield node.value
 
 
+@functools.cache
 def advice_in(repository, floor):
     """(file, text) of each message of a floor; kinds that are filled in are kinds of some parameter."""
-    for path in sorted((repository / "rulelab" / floor).rglob("*.py")):
-        messages = (text for text in messages_of(path) if " " in text.strip())
-        yield from ((path.name, text.replace("domain={x}", 'domain={"x": "vector"}')) for text in messages)
+    return [
+        (path.name, text.replace("domain={x}", 'domain={"x": "vector"}'))
+        for path in sorted((repository / "rulelab" / floor).rglob("*.py"))
+        for text in messages_of(path)
+        if " " in text.strip()
+    ]
 
 
 @pytest.mark.parametrize("floor", ["checking", "symbolic"])
@@ -129,6 +134,7 @@ def unlucky_rrule(A, B):
     raise ValueError("no such matrices")
 
 
+@pytest.mark.slow
 def test_a_check_shows_its_advice_in_one_syntax_everywhere():
     """As text, as a page and as data."""
     registry = Registry()

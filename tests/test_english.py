@@ -221,7 +221,7 @@ def test_no_message_of_the_package_has_them(repository):
     assert found == []
 
 
-@pytest.mark.parametrize("part", ["docs", "notebooks"])
+@pytest.mark.parametrize("part", [pytest.param("docs", marks=pytest.mark.slow), "notebooks"])
 def test_no_page_has_them(part, repository):
     """Design notes as well: who changes the package reads them."""
     found = []

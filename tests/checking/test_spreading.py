@@ -137,6 +137,7 @@ def test_a_check_that_is_stuck_is_ended_at_its_limit(write):
     assert len(report.with_verdict("right")) == 2
 
 
+@pytest.mark.slow
 def test_lost_jobs_are_handed_to_the_same_executor_again(serial):
     """An executor that loses a job, by whatever error, gets it again."""
     executor = Inline(futures.CancelledError, OSError("connection lost"), futures.BrokenExecutor())

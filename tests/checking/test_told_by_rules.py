@@ -11,6 +11,28 @@ from .written_rules import judged, written
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 TOLD = {  # each with a mistake
+    "elements that decide": (
+        """
+import math
+
+
+def f(theta, answers):
+    total = 0.0
+    for one, answer in zip(theta, answers):
+        total += -math.log1p(math.exp(-one)) if answer else -math.log1p(math.exp(one))
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(theta, answers):
+    def back(y_bar):
+        p = 1 / (1 + np.exp(-np.asarray(theta)))
+        return rl.NoTangent(), y_bar * ((np.array(answers) == 1) - p), rl.NoTangent()
+
+    return f(theta, answers), back
+""",
+        ("- p)", "+ p)"),
+    ),
     "an object that is taken apart": (
         """
 import typing
@@ -125,28 +147,6 @@ def f_rrule(weights, outside):
     return math.log(total), back
 """,
         ("2 * y_bar", "y_bar"),
-    ),
-    "elements that decide": (
-        """
-import math
-
-
-def f(theta, answers):
-    total = 0.0
-    for one, answer in zip(theta, answers):
-        total += -math.log1p(math.exp(-one)) if answer else -math.log1p(math.exp(one))
-    return total
-
-
-@rl.rrule_for(f, registry=registry)
-def f_rrule(theta, answers):
-    def back(y_bar):
-        p = 1 / (1 + np.exp(-np.asarray(theta)))
-        return rl.NoTangent(), y_bar * ((np.array(answers) == 1) - p), rl.NoTangent()
-
-    return f(theta, answers), back
-""",
-        ("- p)", "+ p)"),
     ),
     "what is called positive by another name": (
         """
@@ -332,7 +332,7 @@ def f_rrule(x, floor):
 }
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("text", "change"), TOLD.values(), ids=TOLD)
 def test_what_is_told_so_is_drawn(text, change):
     report = judged(text)

@@ -199,7 +199,13 @@ def test_eight_threads_of_nested_derivatives(hurried, rounds):
     assert not wrong
 
 
-@pytest.mark.parametrize("run", [0, *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 6))])
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(0, marks=pytest.mark.slow),
+        *(pytest.param(k, marks=pytest.mark.campaign) for k in range(1, 6)),
+    ],
+)
 def test_the_first_derivatives_are_asked_for_in_all_threads_at_once(hurried, run):
     """With nothing compiled yet, all compile the same functions at the same time."""
     wrong = []

@@ -71,7 +71,7 @@ def test_a_cotangent_is_taken_apart(way):
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.every(23)
+@pytest.mark.every(23, slow=True)
 def test_a_cotangent_is_taken_apart_at_the_third_order(way):
     """Forward over what was asked of the rule twice before."""
     f = three(way)

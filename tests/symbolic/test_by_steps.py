@@ -303,7 +303,13 @@ def arguments(n, m, rng, short=False):
 
 
 @pytest.mark.filterwarnings("ignore")  # means of nothing, for arrays of one number
-@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.campaign) for s in range(1, 30))])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(0, marks=pytest.mark.slow),
+        *(pytest.param(s, marks=pytest.mark.campaign) for s in range(1, 30)),
+    ],
+)
 def test_random_programs_have_the_derivatives_of_the_ad_at_all_lengths(seed, tmp_path):
     """Also where lengths of 1 are broadcast that were not, or were by accident, at the sample."""
     chance, rng = random.Random(seed), np.random.default_rng(seed)

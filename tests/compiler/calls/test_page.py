@@ -4,6 +4,8 @@ import importlib
 import importlib.util
 import re
 
+import pytest
+
 from ... import calls_table
 
 NAME, HOME = re.compile(r"`([A-Za-z_]+)`"), re.compile(r"`([\w/.]+)`")
@@ -45,6 +47,7 @@ NEAR = 40
 """So far a definition may have moved, in lines, before the table is to be written anew."""
 
 
+@pytest.mark.slow
 def test_every_name_stands_where_the_page_says():
     """The table gives file and line; a few lines added above do not fail this, a definition gone does."""
     known = calls_table.Known()
