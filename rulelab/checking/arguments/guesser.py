@@ -152,12 +152,13 @@ class Guesser:
         speakers = (*rules, self.target)  # the last of them is heard first
         numbers, picking = numbers_said(self.target), indexing(self.target)
         kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
-        intervals = {name: ends for one in speakers for name, ends in intervals_said(one).items()}
+        said = [(one, intervals_said(one)) for one in speakers]
+        intervals = {name: ends for _, those in said for name, ends in those.items()}
         notes, domain, used = meant_types(self.target), dict(self.domain), dict(self.used)
         arrays = _arrays_called_complex(self.target, notes)
-        of_one_sign = {name for one in speakers for name in meant_as_positive(one)} - intervals.keys()
+        positive = {name for one, those in said for name in meant_as_positive(one, those)}
         marked = labels_said(self.target)
-        for name in of_one_sign.intersection(self.names) - marked:
+        for name in positive.intersection(self.names) - intervals.keys() - marked:
             if not any(k.made or k.form in MATRICES for k in (*kinds.get(name, ()), *used.get(name, ()))):
                 intervals[name] = (0.0, math.inf)
         for name in (name for name in self.names if name not in self.domain):

@@ -248,7 +248,7 @@ class Search:
         if guesser.of_axes or multiplies_matrices(guesser.target) or any(map(is_matrix_name, guesser.names)):
             return ()
         forms = ["vector" if kind.form == "matrix" else kind.form for kind in kinds]
-        wrong = (others for others in self.wrong if [kind.form for kind in others] == forms)
+        wrong = (others for others in self.wrong if _plain_forms(others) == forms)
         return tuple(itertools.islice(wrong, 1)) if "matrix" in (kind.form for kind in kinds) else ()
 
     def _is_chance_of_squares(self, kinds: Kinds) -> bool:

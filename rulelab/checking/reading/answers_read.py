@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from .anatomy import last_name
 from .kinds import Kind
 from .kinds_taken import fields_of, objects_with
-from .shapes_read import LISTS_OF_ARRAYS, gone_through, sequence, side_by_side, tuples_of
+from .shapes_read import LISTS_OF_ARRAYS, gone_through, identifier, sequence, side_by_side, tuples_of
 from .texts import calls_in, text_of, unpacked, values_by_name
 
 
@@ -34,9 +34,9 @@ def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...
         if isinstance(x_bar, ast.Tuple):
             counts.setdefault(name, set()).add(len(x_bar.elts))
         elif isinstance(x_bar, ast.Call) and last_name(x_bar.func) == "Tangent":
-            if x_bar.args and _id(x_bar.args[0]) == "tuple":
+            if x_bar.args and identifier(x_bar.args[0]) == "tuple":
                 counts.setdefault(name, set()).add(len(x_bar.args) - 1)
-        elif isinstance(x_bar, ast.Call) and _id(x_bar.func) == "tuple":
+        elif isinstance(x_bar, ast.Call) and identifier(x_bar.func) == "tuple":
             made.add(name)
     forms = ("vector", "number", "matrix")
     return {
@@ -57,7 +57,7 @@ def objects_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ..
         appended = _appended_to(own, x_bar)
         calls = itertools.chain.from_iterable(map(calls_in, (x_bar, *appended)))
         made = (c.args[0] for c in calls if last_name(c.func) == "Tangent" and c.args)
-        classes = [cls for cls in (space.get(_id(one)) for one in made) if isinstance(cls, type)]
+        classes = [cls for cls in (space.get(identifier(one)) for one in made) if isinstance(cls, type)]
         objects = objects_with(dict.fromkeys(filter(fields_of, classes)), ())
         is_list = bool(appended) or isinstance(x_bar, _LISTS)
         if objects:
@@ -68,9 +68,9 @@ def objects_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ..
 def _appended_to(node: ast.AST | None, of: ast.expr) -> list[ast.expr]:
     """What is appended to a list that begins as it stands there."""
     assigned = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Assign))
-    starts = {_id(n.targets[0]) for n in assigned if n.value is of}
+    starts = {identifier(n.targets[0]) for n in assigned if n.value is of}
     calls = (c for c in calls_in(node) if isinstance(c.func, ast.Attribute) and c.func.attr == "append")
-    return [arg for c in calls if _id(c.func.value) in starts - {""} for arg in c.args]  # type: ignore[attr-defined]
+    return [arg for c in calls if identifier(c.func.value) in starts - {""} for arg in c.args]  # type: ignore[attr-defined]
 
 
 def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
@@ -81,7 +81,7 @@ def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
     made = values_by_name(own) if own is not None else {}
     for n in ast.walk(own) if own is not None else ():
         if isinstance(n, ast.Tuple) and len(n.elts) == len(names) + 1:
-            yield from ((name, made.get(_id(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
+            yield from ((name, made.get(identifier(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
 
 
 def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -114,11 +114,7 @@ def _gone_through_in(f: Callable) -> set[str | None]:
 def _is_of_numbers(f: Callable) -> bool:
     """Whether a function hands to `math` what it has: then no array is among its arguments."""
     called = (c.func for c in calls_in(text_of(f)[0]))
-    return any(isinstance(one, ast.Attribute) and _id(one.value) == "math" for one in called)
+    return any(isinstance(one, ast.Attribute) and identifier(one.value) == "math" for one in called)
 
 
 _LISTS = (ast.List, ast.ListComp)
-
-
-def _id(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else ""

@@ -27,6 +27,7 @@ from .docstrings import (
     words_about,
 )
 from .kinds import Kind
+from .positive_said import left_positive
 from .ranks_said import (
     IN_ALL,
     OR_A_NUMBER,
@@ -37,7 +38,6 @@ from .ranks_said import (
     of_either_rank,
 )
 from .relations import related
-from .signs_said import left_positive
 from .texts import names_without_defaults
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
@@ -531,17 +531,17 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}
 
 
-def meant_as_positive(f: Callable) -> frozenset[str]:
-    """The parameters without an interval that the docstring of a function may mean where it calls something
-    positive that is no parameter's name.
+def meant_as_positive(f: Callable, said: Container[str]) -> frozenset[str]:
+    """The parameters, but for those of which an interval is `said`, that the docstring of a function may mean
+    where it calls something positive that is no parameter's name.
 
     >>> def atoms(n0, lam_a, lam_b, times):
     ...     "Atoms of a decay chain (positive decay constants) at times >= 0."
-    >>> sorted(meant_as_positive(atoms))
+    >>> sorted(meant_as_positive(atoms, intervals_said(atoms)))
     ['lam_a', 'lam_b', 'n0']
     """
     names, text = _text_of(f)
-    return left_positive(text, names, intervals_said(f))
+    return left_positive(text, names, said)
 
 
 def _text_of(f: Any) -> tuple[tuple[str, ...], str]:

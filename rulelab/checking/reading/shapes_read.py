@@ -94,7 +94,7 @@ class _WithParts(ast.NodeTransformer):
         self.parts = parts
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        name = f"{_id(node.value)}.{node.attr}"
+        name = f"{identifier(node.value)}.{node.attr}"
         if name not in self.parts:
             return self.generic_visit(node)
         return ast.copy_location(ast.Name(name, node.ctx), node)
@@ -124,7 +124,7 @@ def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     }
 
 
-def _id(node: ast.AST) -> str:
+def identifier(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -621,7 +621,7 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """
     if not isinstance(node, ast.For):
         return
-    pairs = ((_id(part), gone_through(of)) for part, of in side_by_side(node))
+    pairs = ((identifier(part), gone_through(of)) for part, of in side_by_side(node))
     sides = [(part, of) for part, of in pairs if part and of]
     matrices = [of for part, of in sides if _is_multiplied(node, part)]
     for part, of in sides if len(sides) > 1 and matrices else ():
@@ -638,8 +638,9 @@ def gone_through(node: ast.expr) -> str | None:
     """The name of what a loop goes through, perhaps but for some of it or from its end: `weights`,
     `weights[:-1]`, `reversed(weights)`.
     """
-    if isinstance(node, ast.Call) and _id(node.func) in ("reversed", "list", "tuple") and len(node.args) == 1:
-        node = node.args[0]
+    called = identifier(node.func) if isinstance(node, ast.Call) and len(node.args) == 1 else ""
+    if called in ("reversed", "list", "tuple"):
+        node = node.args[0]  # type: ignore[attr-defined]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
@@ -683,7 +684,7 @@ def _names_beside(loop: ast.AST, name: str) -> Iterator[str]:
     """The names that a loop multiplies by this one, as matrices are: `total @ layer`."""
     for each in ast.walk(loop):
         if isinstance(each, ast.BinOp) and isinstance(each.op, ast.MatMult):
-            sides = [_id(each.left), _id(each.right)]
+            sides = [identifier(each.left), identifier(each.right)]
             yield from (side for side in sides if name in sides and side != name)
 
 
