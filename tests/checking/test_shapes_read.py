@@ -8,7 +8,8 @@ import pytest
 import rulelab as rl
 from rulelab.checking import rule_check
 from rulelab.checking.arguments.guesser import kinds_used
-from rulelab.checking.reading.shapes_read import chained, shapes_read
+from rulelab.checking.reading.lists_read import chained
+from rulelab.checking.reading.shapes_read import shapes_read
 
 from .rules import registry_with
 from .written_rules import judged

@@ -329,6 +329,77 @@ def f_rrule(x, floor):
 """,
         ("if n % 2 == 0", "if n > 1"),
     ),
+    "rows that are taken apart beside numbers": (
+        """
+def f(angles, links):
+    p = np.zeros(2)
+    for angle, (length, offset) in zip(angles[::-1], links[::-1]):
+        c, s = np.cos(angle), np.sin(angle)
+        p = np.array([c * (p[0] + length) - s * p[1], s * (p[0] + length) + c * p[1] + offset])
+    return p
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(angles, links):
+    tips = [np.zeros(2)]
+    for angle, (length, offset) in zip(angles[::-1], links[::-1]):
+        c, s = np.cos(angle), np.sin(angle)
+        tips.append(np.array([[c, -s], [s, c]]) @ (tips[-1] + [length, 0.0]) + [0.0, offset])
+
+    def back(p_bar):
+        angles_bar, links_bar = np.zeros(len(angles)), np.zeros((len(angles), 2))
+        for k in range(len(angles)):
+            c, s = np.cos(angles[k]), np.sin(angles[k])
+            before = tips[-2 - k] + [links[k][0], 0.0]
+            links_bar[k, 1] = p_bar[1]
+            angles_bar[k] = p_bar @ np.array([[-s, -c], [c, -s]]) @ before
+            p_bar = np.array([[c, s], [-s, c]]) @ p_bar
+            links_bar[k, 0] = p_bar[0]
+        return rl.NoTangent(), angles_bar, links_bar
+
+    return tips[-1], back
+""",
+        ("links_bar[k, 0] = p_bar[0]", "links_bar[k, 0] = p_bar[1]"),
+    ),
+    "a power of two": (
+        """
+def f(gate, state, qubit: int):
+    'A complex 2 x 2 gate on one qubit of a complex state vector of 2**k amplitudes.'
+    return np.einsum("ab,ibj->iaj", gate, state.reshape(2**qubit, 2, -1)).reshape(-1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(gate, state, qubit: int):
+    parts = state.reshape(2**qubit, 2, -1)
+
+    def back(y_bar):
+        y_bar = y_bar.reshape(parts.shape)
+        state_bar = np.einsum("ab,iaj->ibj", gate.conj(), y_bar).reshape(-1)
+        return rl.NoTangent(), np.einsum("iaj,ibj->ab", y_bar, parts.conj()), state_bar, rl.NoTangent()
+
+    return f(gate, state, qubit), back
+""",
+        ("gate.conj()", "gate"),
+    ),
+    "rows that are padded": (
+        """
+def f(tokens, lengths):
+    sizes = np.asarray(lengths)
+    valid = np.arange(tokens.shape[1]) < sizes[:, None]
+    return np.where(valid, tokens**2, 0.0).sum(axis=1) / sizes
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(tokens, lengths):
+    valid = np.arange(tokens.shape[1]) < np.asarray(lengths)[:, None]
+
+    def back(y_bar):
+        return rl.NoTangent(), 2 * tokens * valid * (y_bar / lengths)[:, None], rl.NoTangent()
+
+    return np.array([np.mean(row[:count] ** 2) for row, count in zip(tokens, lengths)]), back
+""",
+        ("tokens * valid", "tokens"),
+    ),
 }
 
 

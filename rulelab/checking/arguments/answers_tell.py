@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from ..reading.kinds import MATRICES, Kind
-from ..reading.shapes_read import sequence
+from ..reading.lists_read import sequence
 from .guesser import Guesser, Kinds
 
 _LENGTHS = (3, 4, 2)

@@ -26,7 +26,7 @@ from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
-from ..reading.shapes_read import sequence
+from ..reading.lists_read import sequence
 from ..reading.texts import attributes_read
 from .guesser import Guesser, Kinds
 from .refusals import is_raised_by

@@ -58,6 +58,7 @@ from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
 from ..reading.groups_read import grouped, told_from_numbers
 from ..reading.kinds import AS_LIST, AS_ROWS, MATRICES, Kind, Lengths
 from ..reading.kinds_taken import dicts_of, objects_with
+from ..reading.lists_read import chained, lists_of_arrays
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
 from ..reading.records_read import lists_of_records
@@ -72,7 +73,7 @@ from ..reading.said import (
     signs_said,
     speaks_of_any_square,
 )
-from ..reading.shapes_read import chained, lists_of_arrays, shapes_read
+from ..reading.shapes_read import shapes_read
 from ..reading.shapes_solved import shapes_solved
 from ..reading.texts import attributes_read, keys_read
 from ..reading.usage import handed_to_arrays, indexing, masking, scattering

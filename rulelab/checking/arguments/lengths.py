@@ -19,8 +19,9 @@ from ..probing.probes import Point, quiet
 from ..reading.by_name import COUNTS, is_matrix_name, special_names
 from ..reading.kinds import Kind, Lengths, is_square
 from ..reading.kinds_taken import choices_of, likeliest_first, narrowed
+from ..reading.loops_read import zipped
 from ..reading.shapes_solved import solved_together
-from ..reading.usage import elements_taken, picks_by_number, side_by_side
+from ..reading.usage import elements_taken, picks_by_number
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbers, is_finite
 from .lengths_taken import is_taken_by_accident
 
@@ -343,7 +344,7 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                     break
             return
         vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
-        beside = side_by_side(guesser.target)
+        beside = zipped(guesser.target)
         free = [i for i in vectors if not guesser.is_asked(i) and guesser.names[i] not in beside]
         if 2 <= len(free) <= 3:
             lengths = iter(UNLIKE)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from .anatomy import last_name
 from .kinds import Kind
 from .kinds_taken import fields_of, objects_with
-from .shapes_read import LISTS_OF_ARRAYS, gone_through, identifier, sequence, side_by_side, tuples_of
-from .texts import calls_in, text_of, unpacked, values_by_name
+from .lists_read import LISTS_OF_ARRAYS, sequence, tuples_of
+from .loops_read import gone_through, loops_in, side_by_side
+from .texts import calls_in, identifier, text_of, unpacked, values_by_name
 
 
 def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -105,10 +106,7 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
 
 def _gone_through_in(f: Callable) -> set[str | None]:
     """What the loops of a function go through."""
-    node, _ = text_of(f)
-    inner = ast.walk(node) if node is not None else ()
-    loops = [n for n in inner if isinstance(n, (ast.For, ast.comprehension))]
-    return {gone_through(of) for loop in loops for _, of in side_by_side(loop)}
+    return {gone_through(of) for loop in loops_in(text_of(f)[0]) for _, of in side_by_side(loop)}
 
 
 def _is_of_numbers(f: Callable) -> bool:

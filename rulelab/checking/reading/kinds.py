@@ -32,8 +32,8 @@ class Kind:
         Whether the caller asked for the form.
     dims : tuple of int or str
         The lengths where they are said: numbers, letters that mean the same in all arguments, products
-        (`m*n`, `4*n`) or sums (`m+n`). Indices (n, m) are n of them below m, and (n, 2, m) are n pairs of
-        different ones; an integer (m) is that length.
+        (`m*n`, `4*n`) or sums (`m+n`). Indices (n, m) are n of them below m, from 1 to m where `low` is 1,
+        and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     made : type or None
         The class of an object, a dict too.
     parts : tuple of (str, Kind)

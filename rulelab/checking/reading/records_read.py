@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ...rules.signatures import meant_types
 from .kinds import Kind
 from .kinds_taken import dicts_of, fields_of, objects_with
-from .shapes_read import BIASES, PAIR, sequence, turned
-from .texts import elements_of, text_of
+from .lists_read import BIASES, PAIR, sequence, turned
+from .loops_read import elements_of
+from .texts import text_of
 
 MOST_RECORDS = 8
 """Kinds of records that are tried for one list."""

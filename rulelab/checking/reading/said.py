@@ -340,7 +340,9 @@ _ARE_LABELS = re.compile(
 )
 
 
-_COMPLEX_BEFORE = re.compile(rf"\bcomplex (?:number |value |\w+s )?{_NAMES}\b")
+_COMPLEX_BEFORE = re.compile(
+    rf"\bcomplex (?:\d ?[x\u00d7] ?\d |square |unitary )*(?:number |value |\w+s )?{_NAMES}\b"
+)
 _COMPLEX_WORD = re.compile(rf"\bcomplex \w+ {_NAMES}\b")  # complex element weights
 _ALL_COMPLEX = re.compile(
     r"\b(?:of|between|for|from|with) (?:two |three |the |its )?complex (?:\w+ ){0,2}"
@@ -363,6 +365,10 @@ def complex_said(f: Callable) -> frozenset[str]:
     ...     "The image of complex z under a map with complex a and b."
     >>> sorted(complex_said(moebius))
     ['a', 'b', 'z']
+    >>> def rotated(gate, qubit):
+    ...     "A complex 2 x 2 gate on a qubit."
+    >>> sorted(complex_said(rotated))
+    ['gate']
     >>> def overlap(psi, phi):
     ...     "Inner product of two complex state vectors."
     >>> sorted(complex_said(overlap))

@@ -1,12 +1,11 @@
 """What the text of a function says of the lengths of its parameters, read and never run: products with
-matrices that are written out, what is picked by rows and columns, one-hot rows, and lists of layers.
+matrices that are written out, what is picked by rows and columns, one-hot rows, and padding.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-import itertools
 import math
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
@@ -14,18 +13,25 @@ from ...rules.signatures import meant_types
 from .anatomy import last_name
 from .axes_read import crossed
 from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
-from .docstrings import lists_said
-from .kinds import AS_LIST, Kind
-from .texts import attributes_read, text_of, unpacked, values_by_name, whole, whole_defaults
+from .kinds import AS_LIST, Kind, Lengths
+from .lists_read import of_lists, tuples_of
+from .loops_read import side_by_side
+from .texts import (
+    attributes_read,
+    identifier,
+    size_of_identity,
+    text_of,
+    unpacked,
+    values_by_name,
+    whole,
+    whole_defaults,
+)
 from .usage import shapes_said
 
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
 _PAIRS = Kind("indices", dims=("n", 2, "n"))
 _PAIRED = Kind("indices", dims=(2, "n", "n"))
-PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
-_SQUARE = Kind("matrix", dims=("n", "n"))
-BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
 
 FEWEST_ROWS = 3
@@ -69,14 +75,14 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         node, names = _WithParts(parts).visit(copy.deepcopy(node)), names | parts
     began = values_by_name(node, first=True)
     made, picking, wholes = values_by_name(node), set(_names_in_picks(node)), whole_defaults(f)
+    lengths = shapes_said(f)
     found: dict[str, tuple[Kind, ...]] = {**dict(_of_columns(node, names)), **dict(_of_pairs(node, made))}
     found |= dict(_of_rows(node, names))
     beside: dict[str, tuple[Kind, ...]] = {}
     for inner in ast.walk(node):
-        read = (*_of_product(inner, made), *_of_picks(inner, made), *_of_parts(inner, began))
-        read += (*_of_each(inner), *_of_layers(inner))
+        read = (*_of_product(inner, made), *_of_picks(inner, made), *of_lists(inner, began))
         read += (*_of_einsum(inner, made), *_of_reshape(inner), *_of_shape(inner))
-        read += (*_of_flat(inner, made), *_of_split(inner))
+        read += (*_of_padding(inner, made, lengths), *_of_flat(inner, made), *_of_split(inner))
         read += (*_of_picks_one_by_one(inner, picking), *_of_identity(inner, made), *_of_cross(inner))
         blocks = [(name, kinds) for name, kinds in of_blocks(inner, wholes) if name in names]
         for name, kinds in (*read, *blocks):
@@ -106,26 +112,6 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     for name, parts in unpacked(f).items():
         if notes.get(name) is tuple:
             yield name, tuples_of(len(parts), ("number", "vector"))
-
-
-def tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
-    return tuple(sequence(tuple, [Kind(form)] * count) for form in forms)
-
-
-def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
-    alike = [sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
-    forms = {1: "vector", 2: "matrix"}
-    return {
-        name: (sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),)
-        if dims
-        else (*alike, *LISTS_OF_ARRAYS)
-        for name, dims in lists_said(f).items()
-    }
-
-
-def identifier(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:
@@ -194,16 +180,10 @@ def _of_identity(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
         return
     for side, other in ((node.left, node.right), (node.right, node.left)):
-        size = _size_of_identity(side)
+        size = size_of_identity(side)
         factors = _factors(made.get(other.id, other) if isinstance(other, ast.Name) else other)
         for name in factors if size else ():
             yield name, (Kind("matrix", dims=(size, size)), *([Kind("number")] if len(factors) > 1 else []))
-
-
-def _size_of_identity(node: ast.expr) -> int:
-    """How many rows an identity matrix has; none for anything else, or where no number says it."""
-    is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
-    return (whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]
 
 
 def _factors(node: ast.expr) -> list[str]:
@@ -230,7 +210,7 @@ def _written_out(
         return None if is_another else _written_out(inside, made, within | {node.id})  # type: ignore[arg-type]
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         return _written_out(node.left, made, within) or _written_out(node.right, made, within)
-    if rows := _size_of_identity(node):
+    if rows := size_of_identity(node):
         return rows, rows
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
         return None
@@ -319,19 +299,6 @@ def _halves_in(node: ast.AST) -> Iterator[str]:
             names = [part.id for part in parts if isinstance(part, ast.Name)]
             if len(names) == 2 and isinstance(inner.elt, ast.Name) and isinstance(of, ast.Name):
                 yield from [of.id] if inner.elt.id in names else []
-
-
-def side_by_side(node: ast.For | ast.comprehension) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a loop goes through, side by side, and what it calls each part: of `zip` and `enumerate`, too."""
-    call = node.iter if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else None
-    targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-    if call is not None and call.func.id == "zip":  # type: ignore[attr-defined]
-        yield from zip(targets, call.args) if len(targets) == len(call.args) else ()
-    elif call is not None and call.func.id == "enumerate":  # type: ignore[attr-defined]
-        if len(targets) == 2 and len(call.args) == 1:
-            yield from side_by_side(ast.comprehension(targets[1], call.args[0], [], 0))
-    else:
-        yield node.target, node.iter
 
 
 def _picks_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -510,13 +477,19 @@ def _reshaped(node: ast.expr | None) -> list[int]:
 
 def _of_reshape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What is reshaped to four lengths that are all written out is a matrix, `gate.reshape(2, 2, 2, 2)`, or a
-    vector; to those of the axes of others, `x.reshape(a.shape[1], b.shape[1])`, a vector.
+    vector; to those of the axes of others, `x.reshape(a.shape[1], b.shape[1])`, a vector; and to a power and
+    what is left, `state.reshape(2**qubit, 2, -1)`, a vector and the number of one of its factors.
     """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     owner, lengths = node.func.value, _reshaped(node)
     if not isinstance(owner, ast.Name) or len(lengths) < 2:
         return
+    power = _power_of(node.args[0])
+    if power is not None and all(length != 0 for length in lengths[1:-1]) and len(lengths) > 2:
+        base, exponent = power
+        yield owner.id, (Kind("vector", dims=(base**2 * math.prod(lengths[1:-1]),)),)
+        yield exponent, (Kind("integer", 0.0, 3.0),)
     if len(lengths) == 4 and all(lengths):
         rows, columns = math.prod(lengths[:2]), math.prod(lengths[2:])
         yield owner.id, (Kind("matrix", dims=(rows, columns)), Kind("vector", dims=(rows * columns,)))
@@ -525,6 +498,14 @@ def _of_reshape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
         of = {name: (f"r{k}", f"c{k}") for k, name in enumerate(dict.fromkeys(name for name, _ in axes))}
         yield owner.id, (Kind("vector", dims=("*".join(of[name][axis] for name, axis in axes),)),)
         yield from ((name, (Kind("matrix", dims=dims),)) for name, dims in of.items())
+
+
+def _power_of(node: ast.expr) -> tuple[int, str] | None:
+    """A small whole number and the name of its exponent: `2**qubit`."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Pow):
+        return None
+    base, exponent = whole(node.left), identifier(node.right)
+    return (base, exponent) if base in (2, 3, 4) and exponent else None
 
 
 def _axis_of_matrix(node: ast.expr) -> tuple[str, int] | None:
@@ -569,6 +550,24 @@ def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
             yield node.value.args[0].id, (Kind("integer", dims=("m",)),)
 
 
+def _of_padding(
+    node: ast.AST, made: Mapping[str, ast.expr], said: Mapping[str, Lengths]
+) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """Rows that are as long as counts say, and padded: `np.arange(x.shape[1]) < counts[:, None]`."""
+    places, counts = (node.left, node.comparators[0]) if isinstance(node, ast.Compare) else (None, None)
+    if places is None or not _is_call(places, "arange", made) or not isinstance(counts, ast.Subscript):
+        return
+    places = made.get(places.id, places) if isinstance(places, ast.Name) else places
+    padded, axis = _axis_of_matrix(places.args[-1]) or ("", 0)  # type: ignore[attr-defined]
+    lengths = said.get(padded, ("n", "m"))
+    owner = made.get(identifier(counts.value), counts.value)
+    if isinstance(owner, ast.Call) and len(owner.args) == 1:  # `np.asarray(counts)`
+        owner = owner.args[0]
+    if padded and axis < len(lengths) and identifier(owner):
+        yield identifier(owner), (Kind("indices", 1.0, dims=(lengths[0], lengths[axis])),)
+        yield padded, (Kind(FORMS_BY_AXES.get(len(lengths), "array"), dims=lengths),)
+
+
 def _rows_of(owner: str, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """The matrix that is picked from, and those of which it was made in a line or two."""
     waiting, seen = [owner], set()
@@ -587,160 +586,3 @@ def _rows_of(owner: str, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tu
 def _is_call(node: ast.AST, name: str, made: Mapping[str, ast.expr]) -> bool:
     node = made.get(node.id, node) if isinstance(node, ast.Name) else node
     return isinstance(node, ast.Call) and getattr(node.func, "attr", None) == name and bool(node.args)
-
-
-def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
-    loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
-    sides = [*side_by_side(loop)] if loop is not None else []
-    target, name = (sides[0][0], gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
-    if loop is not None and name is not None:
-        if isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            layers = [sequence(tuple, pair) for pair in zip(PAIR, BIASES)]
-            both = (layers, [turned(layer) for layer in layers])
-            yield name, tuple(sequence(made, each) for made in (list, tuple) for each in both)
-        elif isinstance(target, ast.Name) and _is_multiplied(loop, target.id):
-            beside = (began[one] for one in _names_beside(loop, target.id) if one in began)
-            size = max(map(_size_of_identity, beside), default=0)
-            if size:
-                yield name, (sequence(list, [Kind("matrix", dims=(size, size))] * 3),)
-                return
-            chains = (PAIR, map(turned, PAIR), [_SQUARE] * 3)
-            yield name, (*(sequence(list, chain) for chain in chains), *_ROWS)
-        elif isinstance(node, ast.comprehension):
-            return  # of what is done with each, see `_of_each`
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-        names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
-        if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
-            yield node.value.id, (sequence(tuple, (_SQUARE, _SQUARE)), sequence(tuple, PAIR[::-1]))
-
-
-def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What a loop goes through side by side: lists of matrices that are multiplied and of what is added,
-    `for W, b in zip(weights, biases)`, or matrices row by row.
-    """
-    if not isinstance(node, ast.For):
-        return
-    pairs = ((identifier(part), gone_through(of)) for part, of in side_by_side(node))
-    sides = [(part, of) for part, of in pairs if part and of]
-    matrices = [of for part, of in sides if _is_multiplied(node, part)]
-    for part, of in sides if len(sides) > 1 and matrices else ():
-        if of in matrices:
-            other_way = [turned(one) for one in PAIR]
-            layers = (sequence(made, pair) for made in (list, tuple) for pair in (PAIR, other_way))
-            yield of, (*layers, Kind("matrix", dims=("n", "m")))
-        elif _is_added(node, part):
-            rows = (Kind("matrix", dims=("n", letter)) for letter in "pm")
-            yield of, (sequence(list, BIASES), sequence(tuple, BIASES), *rows)
-
-
-def gone_through(node: ast.expr) -> str | None:
-    """The name of what a loop goes through, perhaps but for some of it or from its end: `weights`,
-    `weights[:-1]`, `reversed(weights)`.
-    """
-    called = identifier(node.func) if isinstance(node, ast.Call) and len(node.args) == 1 else ""
-    if called in ("reversed", "list", "tuple"):
-        node = node.args[0]  # type: ignore[attr-defined]
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-_ROWS = tuple(Kind("matrix", dims=dims) for dims in (("p", "m"), ("p", "n"), ("n", "m")))
-"""Matrices by whose rows a matrix is multiplied, one after the other."""
-
-
-_PUT_TOGETHER = frozenset("concatenate hstack vstack column_stack stack block_diag".split())
-_OF_ARRAYS = frozenset("sum mean norm ravel flatten reshape shape size dot vdot T".split())
-"""What is asked of arrays, and of numbers for no reason."""
-
-
-def _of_each(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The lists of arrays: those that are put together, and those of which each is summed or made flat."""
-    if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _PUT_TOGETHER:
-        yield from ((arg.id, LISTS_OF_ARRAYS) for arg in node.args[:1] if isinstance(arg, ast.Name))
-    comprehensions = getattr(node, "generators", ())
-    loops = [node] if isinstance(node, ast.For) else comprehensions
-    for loop in loops:
-        if isinstance(loop.iter, ast.Name) and isinstance(loop.target, ast.Name):
-            named = (n for n in ast.walk(node) if _asks_as_array(n, loop.target.id))
-            yield from ((loop.iter.id, LISTS_OF_ARRAYS) for _ in itertools.islice(named, 1))
-
-
-def _asks_as_array(node: ast.AST, name: str) -> bool:
-    """Whether something is asked of an array by this name: `a.size`, `np.sum(a**2)`."""
-    if isinstance(node, ast.Attribute) and node.attr in _OF_ARRAYS:
-        return isinstance(node.value, ast.Name) and node.value.id == name
-    if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _OF_ARRAYS:
-        return False
-    return any(isinstance(n, ast.Name) and n.id == name for arg in node.args for n in ast.walk(arg))
-
-
-def _is_multiplied(loop: ast.AST, name: str) -> bool:
-    return _is_in(loop, ast.MatMult, name)
-
-
-def _names_beside(loop: ast.AST, name: str) -> Iterator[str]:
-    """The names that a loop multiplies by this one, as matrices are: `total @ layer`."""
-    for each in ast.walk(loop):
-        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.MatMult):
-            sides = [identifier(each.left), identifier(each.right)]
-            yield from (side for side in sides if name in sides and side != name)
-
-
-def _is_added(loop: ast.AST, name: str) -> bool:
-    return _is_in(loop, ast.Add, name)
-
-
-def _is_in(loop: ast.AST, operator: type[ast.operator], name: str) -> bool:
-    """Whether a name stands in what a loop computes by this operator."""
-    found = (n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, operator))
-    return any(isinstance(n, ast.Name) and n.id == name for each in found for n in ast.walk(each))
-
-
-def sequence(made: type, parts: object) -> Kind:
-    """A list or a tuple of what these kinds are."""
-    return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated]
-
-
-_VECTORS = [Kind("vector", dims=(letter,)) for letter in "nmp"]
-LISTS_OF_ARRAYS = (
-    sequence(list, _VECTORS),
-    sequence(list, [Kind("matrix", dims=("m", "n")), *_VECTORS[:2]]),
-    sequence(list, [Kind("matrix", dims=(letter, "n")) for letter in "mp"]),
-    sequence(list, [Kind("matrix", dims=("n", letter)) for letter in "mp"]),
-    sequence(list, _VECTORS[:1] * 2),
-    sequence(list, [Kind("matrix", dims=("m", "n"))] * 2),
-    sequence(tuple, _VECTORS),
-    sequence(tuple, _VECTORS[:1] * 2),
-    Kind("matrix", dims=("n", "m")),
-    Kind("vector", dims=("n",)),
-)
-"""Lists of arrays: of lengths of their own, mixed, with as many columns or rows, all alike; tuples of such,
-and matrices, of which the rows are taken one by one.
-"""
-
-
-def turned(kind: Kind) -> Kind:
-    """The same with matrices the other way round."""
-    if kind.made is not None:
-        return sequence(kind.made, [turned(part) for _, part in kind.parts])
-    return Kind(kind.form, dims=kind.dims[::-1])
-
-
-def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
-    """A dict of two layers, matrices under names like `W1` and vectors under names like `b1`, for both ways
-    to multiply.
-
-    >>> [str(part) for _, part in chained(("W1", "b1", "W2", "b2"))[0].parts]
-    ['a matrix (m, n)', 'a vector (m)', 'a matrix (p, m)', 'a vector (p)']
-    """
-    matrices = sorted(key for key in keys if key[0] in "Ww")
-    vectors = sorted(key for key in keys if key[0] in "bB")
-    if len(matrices) != 2 or len(vectors) not in (0, 2) or len(matrices) + len(vectors) < len(keys):
-        return ()
-    found = []
-    for pair in (PAIR, tuple(map(turned, PAIR))):
-        parts = {**dict(zip(matrices, pair)), **dict(zip(vectors, BIASES))}
-        found.append(Kind("object", made=dict, parts=tuple((key, parts[key]) for key in keys)))
-    return tuple(found)

@@ -121,33 +121,9 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
         return None, frozenset()
 
 
-def elements_of(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
-    """The parameters that a loop goes through, perhaps numbered or beside others, or of which one is picked,
-    with the names of their elements.
-    """
-    found: dict[str, set[str]] = {}
-    for inner in ast.walk(node):
-        if isinstance(inner, (ast.For, ast.comprehension)):
-            for target, of in _gone_through(inner.target, inner.iter):
-                found.setdefault(of, set()).add(target)
-        elif isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
-            found.setdefault(inner.value.id, set())
-    return {name: parts for name, parts in found.items() if name in names}
-
-
-def _gone_through(target: ast.expr, of: ast.expr) -> Iterator[tuple[str, str]]:
-    if isinstance(of, ast.Subscript) and isinstance(of.slice, ast.Slice):
-        of = of.value
-    if isinstance(of, ast.Name) and isinstance(target, ast.Name):
-        yield target.id, of.id
-    called = getattr(of.func, "id", "") if isinstance(of, ast.Call) else ""
-    if called == "reversed":
-        yield from _gone_through(target, of.args[0])  # type: ignore[attr-defined]
-    elif isinstance(target, ast.Tuple) and called == "enumerate":
-        yield from _gone_through(target.elts[-1], of.args[0])  # type: ignore[attr-defined]
-    elif isinstance(target, ast.Tuple) and called == "zip":
-        for part, each in zip(target.elts, of.args):  # type: ignore[attr-defined]
-            yield from _gone_through(part, each)
+def identifier(node: ast.AST) -> str:
+    """The name that stands there alone; none where anything else does."""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def text_nodes(f: Callable) -> tuple[list[ast.AST], frozenset[str], Mapping[str, ast.expr]]:
@@ -227,3 +203,9 @@ def names_without_defaults(f: Callable) -> tuple[str, ...]:
     if not isinstance(code, types.CodeType):
         return ()
     return code.co_varnames[: code.co_argcount - len(names_with_defaults(f))]
+
+
+def size_of_identity(node: ast.expr) -> int:
+    """How many rows an identity matrix has; none for anything else, or where no number says it."""
+    is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
+    return (whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]

@@ -16,7 +16,8 @@ import numpy as np
 from .anatomy import last_name
 from .docstrings import parameter_called, said_of
 from .kinds import are_lengths, lengths_in
-from .texts import calls_in, elements_of, factors_in, parts_read, text_nodes, text_of, values_by_name
+from .loops_read import elements_of
+from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -192,6 +193,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "Area of a triangle from the (3, 2) array of its corners."
     >>> dict(shapes_said(area))
     {'corners': (3, 2)}
+    >>> def turned(R, x):
+    ...     "Turns x by the 3x3 rotation matrix R."
+    >>> dict(shapes_said(turned))
+    {'R': (3, 3)}
     >>> def risk(mean, cov):
     ...     "mean, cov : ndarray (n,), (n, n)"
     >>> dict(shapes_said(risk))
@@ -220,6 +225,9 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
             found.update(dict.fromkeys(said, lengths))
     for inside, word in _SHAPE_BEFORE.findall(said_of(f)):
         found.setdefault(parameter_called(word, names), lengths_in(inside))
+    for rows, columns, word in _SIZES_BEFORE.findall(said_of(f)):
+        if parameter_called(word, names) in names:
+            found.setdefault(parameter_called(word, names), (int(rows), int(columns)))
     for those, shapes in _ONE_EACH.findall(said_of(f)):
         each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
         listed = _AND.split(those)
@@ -236,6 +244,8 @@ _PARENTHESES = re.compile(r"\(([\w, ]+)\)")
 """Several names, and behind them a shape for each: mean, cov : ndarray (n,), (n, n)."""
 _SHAPE_BEFORE = re.compile(r"\((\d+, ?\d+)\) (?:real |nd)?(?:array|matrix) of (?:its |the |all )?(\w+)")
 """Numbers in front of what they are the shape of: the (4, 3) array of its vertices."""
+_SIZES_BEFORE = re.compile(r"\b(\d) ?[x\u00d7] ?(\d) (?:(?:real|complex|unitary|rotation|matrix) )*(\w+)")
+"""Rows and columns in front of the name: a complex 2 x 2 gate, the 3x3 rotation matrix R."""
 _SHAPE_OF_ALL = re.compile(
     r"\b(two|three|four|both) (?:real |grey |colou?r )?"
     r"(?:arrays|images|matrices|vectors|fields|signals|frames|grids),? "
@@ -284,24 +294,6 @@ def has_said_shape(f: Callable, args: tuple, y: Any) -> bool:
 _INDEXERS = {"at": 1, "take": 1, "bincount": 0}
 """Functions of indices, and the place of these among their arguments; a method's come first."""
 _SCATTERERS = {"at": 1, "bincount": 0}
-
-
-def side_by_side(f: Callable) -> frozenset[str]:
-    """The parameters that a function goes through beside other ones, which are as long, or some of the longer
-    is left out.
-
-    >>> def work(forces, ways, mass):
-    ...     return sum(f * w for f, w in zip(forces, ways)) / mass
-    >>> sorted(side_by_side(work))
-    ['forces', 'ways']
-    """
-    node, names = text_of(f)
-    found: set[str] = set()
-    for inner in ast.walk(node) if node is not None else ():
-        if isinstance(inner, ast.Call) and getattr(inner.func, "id", None) == "zip":
-            those = {arg.id for arg in inner.args if isinstance(arg, ast.Name)} & names
-            found |= those if len(those) > 1 else set()
-    return frozenset(found)
 
 
 def indexing(f: Callable) -> frozenset[str]:
