@@ -24,7 +24,7 @@ from ..calling.plain_calls import vouched
 from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
-from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths
+from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
 from ..reading.texts import attributes_read
@@ -394,10 +394,9 @@ def _at_first_length(kinds: Kinds) -> Kinds:
         return _FIRST.get(said, said) if isinstance(said, str) else said
 
     def fixed(kind: Kind) -> Kind:
-        parts = tuple((name, fixed(part)) for name, part in kind.parts)
-        return dataclasses.replace(kind, dims=tuple(map(length, kind.dims)), parts=parts)
+        return dataclasses.replace(kind, dims=tuple(map(length, kind.dims)))
 
-    return tuple(map(fixed, kinds))
+    return tuple(throughout(kind, fixed) for kind in kinds)
 
 
 _FIRST = {"n": 3, "n+1": 4, "2*n": 6, "3*n": 9}
@@ -405,9 +404,12 @@ _FIRST = {"n": 3, "n+1": 4, "2*n": 6, "3*n": 9}
 
 def _positive(kind: Kind) -> Kind:
     """The kind with positive numbers, in its parts, too."""
-    parts = tuple((name, _positive(part)) for name, part in kind.parts)
-    is_free = kind.form in _OF_FLOATS and kind.low == -math.inf
-    return dataclasses.replace(kind, low=0.0 if is_free else kind.low, parts=parts)
+
+    def positive(one: Kind) -> Kind:
+        is_free = one.form in _OF_FLOATS and one.low == -math.inf
+        return dataclasses.replace(one, low=0.0) if is_free else one
+
+    return throughout(kind, positive)
 
 
 _OF_FLOATS = ("number", "vector", "matrix", "list", "array")
@@ -538,9 +540,12 @@ def _with_letter(kinds: Kinds, those: frozenset[int], letter: str) -> Kinds:
 
 def _renamed(kind: Kind, numbers: Iterator[int], those: frozenset[int], letter: str) -> Kind:
     """The kind with another letter for those of its axes, which are numbered through all kinds."""
-    parts = tuple((name, _renamed(part, numbers, those, letter)) for name, part in kind.parts)
-    if kind.form in SQUARE:
-        is_one = bool(kind.dims) and next(numbers) in those
-        return dataclasses.replace(kind, parts=parts, dims=(letter, letter) if is_one else kind.dims)
-    dims = tuple(letter if d == "n" and next(numbers) in those else d for d in kind.dims)
-    return dataclasses.replace(kind, parts=parts, dims=dims)
+
+    def renamed(one: Kind) -> Kind:
+        if one.form in SQUARE:
+            is_one = bool(one.dims) and next(numbers) in those
+            return dataclasses.replace(one, dims=(letter, letter)) if is_one else one
+        dims = (letter if d == "n" and next(numbers) in those else d for d in one.dims)
+        return dataclasses.replace(one, dims=tuple(dims))
+
+    return throughout(kind, renamed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...errors import RuleLabError, an
@@ -222,6 +222,18 @@ def dims_of(kind: Kind) -> Iterator[int | str]:
     yield from kind.dims
     for _, part in kind.parts:
         yield from dims_of(part)
+
+
+def throughout(kind: Kind, changed: Callable[[Kind], Kind]) -> Kind:
+    """The kind and all that is in it, each changed, what is inside first.
+
+    >>> pair = Kind("object", made=tuple, parts=(("0", Kind("vector", dims=("n",))), ("1", Kind())))
+    >>> longer = throughout(pair, lambda one: dataclasses.replace(one, dims=("m",) * len(one.dims)))
+    >>> [str(part) for _, part in longer.parts]
+    ['a vector (m)', 'a number']
+    """
+    parts = tuple((name, throughout(part, changed)) for name, part in kind.parts)
+    return changed(dataclasses.replace(kind, parts=parts))
 
 
 SQUARE = ("square", "symmetric", "positive definite")
