@@ -361,6 +361,134 @@ def f_rrule(angles, links):
 """,
         ("links_bar[k, 0] = p_bar[0]", "links_bar[k, 0] = p_bar[1]"),
     ),
+    "a vector beside a list of objects": (
+        """
+import typing
+
+
+class Unit(typing.NamedTuple):
+    fixed: float
+    slope: float
+
+
+def f(units, output):
+    total = 0.0
+    for unit, p in zip(units, output):
+        total += unit.fixed + unit.slope * p**2
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(units, output):
+    slopes = np.array([unit.slope for unit in units])
+
+    def back(y_bar):
+        bars = [rl.Tangent(Unit, fixed=y_bar, slope=y_bar * p**2) for p in output]
+        return rl.NoTangent(), bars, 2 * y_bar * slopes * output
+
+    return f(units, output), back
+""",
+        ("2 * y_bar", "y_bar"),
+    ),
+    "a field that is larger": (
+        """
+import math
+import typing
+
+
+class Particle(typing.NamedTuple):
+    energy: float
+    px: float
+    py: float
+
+
+def f(particles):
+    energy, px, py = (sum(each) for each in zip(*[(p.energy, p.px, p.py) for p in particles]))
+    squared = energy * energy - px * px - py * py
+    if squared <= 0:
+        raise ValueError("not a massive system")
+    return math.sqrt(squared)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(particles):
+    mass = f(particles)
+    energy, px, py = (sum(each) for each in zip(*particles))
+
+    def back(y_bar):
+        one = rl.Tangent(Particle, energy=y_bar * energy / mass, px=-y_bar * px / mass, py=-y_bar * py / mass)
+        return rl.NoTangent(), [one for _ in particles]
+
+    return mass, back
+""",
+        ("py=-y_bar", "py=y_bar"),
+    ),
+    "positions that are rounded down": (
+        """
+import math
+
+
+def f(table, y, x):
+    i, j = int(math.floor(y)), int(math.floor(x))
+    s, t = y - i, x - j
+    upper = (1 - t) * table[i, j] + t * table[i, j + 1]
+    return (1 - s) * upper + s * ((1 - t) * table[i + 1, j] + t * table[i + 1, j + 1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(table, y, x):
+    i, j = int(math.floor(y)), int(math.floor(x))
+    s, t = y - i, x - j
+    (a, b), (c, d) = table[i : i + 2, j : j + 2]
+
+    def back(y_bar):
+        table_bar = np.zeros(table.shape)
+        table_bar[i, j : j + 2] = y_bar * (1 - s) * np.array([1 - t, t])
+        table_bar[i + 1, j : j + 2] = y_bar * s * np.array([1 - t, t])
+        along = y_bar * ((1 - s) * (b - a) + s * (d - c))
+        return rl.NoTangent(), table_bar, y_bar * ((1 - t) * (c - a) + t * (d - b)), along
+
+    return f(table, y, x), back
+""",
+        ("table_bar[i + 1, j", "table_bar[i, j"),
+    ),
+    "names of what is positive": (
+        """
+def f(density, free_speed, wave_speed, jam_density):
+    return np.minimum(free_speed * density, wave_speed * (jam_density - density))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(density, free_speed, wave_speed, jam_density):
+    free = density < wave_speed * jam_density / (free_speed + wave_speed)
+
+    def back(y_bar):
+        jam_bar = wave_speed * np.sum(np.where(free, 0, y_bar))
+        speeds = np.sum(y_bar * density * free), np.sum(y_bar * (jam_density - density) * ~free)
+        return rl.NoTangent(), y_bar * np.where(free, free_speed, -wave_speed), *speeds, jam_bar
+
+    return np.where(free, free_speed * density, wave_speed * (jam_density - density)), back
+""",
+        ("free_speed, -wave_speed)", "free_speed, wave_speed)"),
+    ),
+    "a default that decides": (
+        """
+def f(low, high, base=10.0, cap=30.0):
+    return np.sum(np.maximum((low + np.minimum(high, cap)) / 2 - base, 0))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(low, high, base=10.0, cap=30.0):
+    grows, hot = (low + np.minimum(high, cap)) / 2 > base, high > cap
+
+    def back(y_bar):
+        half = y_bar * grows / 2
+        return rl.NoTangent(), half, np.where(hot, 0.0, half), -2 * np.sum(half), np.sum(half * hot)
+
+    return f(low, high, base, cap), back
+""",
+        ("np.where(hot, 0.0, half)", "half"),
+    ),
     "a power of two": (
         """
 def f(gate, state, qubit: int):

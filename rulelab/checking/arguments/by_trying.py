@@ -45,6 +45,8 @@ MOST_TOGETHER = 3
 """Axes that are told apart from the others together."""
 DRAWS, MOST_DRAWS = 6, 5
 """Draws of a kind, and at how many the function has to have a value: a count may fit by luck."""
+MOST_FIELDS = 6
+"""Fields of objects of which each is taken for larger than the others where the function refuses them."""
 DEEPEST = 3
 """Classes within classes whose objects are made."""
 
@@ -328,7 +330,8 @@ class _Search:
     def _taken(self, kinds: Kinds) -> Iterator[Kinds]:
         """The same kinds over those intervals at which the function mostly has a value."""
         with contextlib.suppress(Exception):
-            yield from filter(self.guesser.takes, itertools.islice(narrowed(kinds), self.refuses, None))
+            over = itertools.chain(narrowed(kinds), _with_one_larger(kinds))
+            yield from filter(self.guesser.takes, itertools.islice(over, self.refuses, None))
 
     def _furthest(self, best: Kinds, i: int) -> list[Kind]:
         """The kinds of a parameter with which the function comes furthest, the likeliest first."""
@@ -357,12 +360,15 @@ class _Search:
         return self.seen[kinds]
 
     def _reached(self, kinds: Kinds) -> tuple[bool, int]:
-        """The same, asked; again with positive numbers where the function itself refuses the first."""
+        """The same, asked; again with positive numbers, or with one field larger than the others, where the
+        function itself refuses the first.
+        """
         steps: set[tuple[types.CodeType, int]] = set()
         error = self._error_with(kinds, steps)
         if error is not None and is_raised_by(error, self.wanted):
-            error = self._error_with(tuple(map(_positive, kinds)), steps)
-            self.refuses |= error is None
+            others = (tuple(map(_positive, kinds)), *itertools.islice(_with_one_larger(kinds), MOST_FIELDS))
+            if any(self._error_with(one, steps) is None for one in others):
+                error, self.refuses = None, True
         is_taken = error is None and next(self._taken(kinds), None) is not None
         if error is None and not is_taken:
             self.at_one_length.append(_at_first_length(kinds))
@@ -410,6 +416,35 @@ def _positive(kind: Kind) -> Kind:
         return dataclasses.replace(one, low=0.0) if is_free else one
 
     return throughout(kind, positive)
+
+
+_LARGER = 8.0
+
+
+def _with_one_larger(kinds: Kinds) -> Iterator[Kinds]:
+    """The kinds of which all objects have one field that is larger than the others: an energy, beside which
+    a momentum is possible.
+    """
+
+    def larger(kind: Kind, field: str) -> Kind:
+        changed = ((name, _raised(p) if name == field else larger(p, field)) for name, p in kind.parts)
+        return dataclasses.replace(kind, parts=tuple(changed))
+
+    fields = dict.fromkeys(field for kind in kinds for field in _fields_in(kind))
+    yield from (tuple(larger(kind, field) for kind in kinds) for field in fields if len(fields) > 1)
+
+
+def _raised(kind: Kind) -> Kind:
+    is_free = kind.form in _OF_FLOATS and kind.low == -math.inf
+    return dataclasses.replace(kind, low=_LARGER) if is_free else kind
+
+
+def _fields_in(kind: Kind) -> Iterator[str]:
+    """The names of the fields of what a kind is made of; the parts of a list or a tuple have none."""
+    for name, part in kind.parts:
+        if kind.made not in (list, tuple):
+            yield name
+        yield from _fields_in(part)
 
 
 _OF_FLOATS = ("number", "vector", "matrix", "list", "array")

@@ -59,8 +59,10 @@ from ..reading.groups_read import grouped, told_from_numbers
 from ..reading.kinds import AS_LIST, AS_ROWS, MATRICES, Kind, Lengths
 from ..reading.kinds_taken import dicts_of, objects_with
 from ..reading.lists_read import chained, lists_of_arrays
+from ..reading.loops_read import zipped
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
+from ..reading.positions_read import positions_read
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, related
 from ..reading.said import (
@@ -601,6 +603,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
+    kinds |= positions_read(target)
     kinds |= grouped(target)
     kinds |= {
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
@@ -618,6 +621,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
             read = (kind for kind in kinds.get(name, ()) if kind.made is tuple)  # with lengths
             kinds[name] = (*read, *made)
         kinds |= objects_answered(target, rule)
+    kinds |= dict(_as_long_as_lists(target, kinds))
     required = options_required(target, *rules)
     kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}
     attributes = attributes_read(target)
@@ -630,6 +634,17 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         found = (objects_with(dict.fromkeys(classes), those, parts=parts) for classes in (named, beside))
         objects[name] = next(filter(None, found), ())
     return kinds | objects
+
+
+def _as_long_as_lists(
+    target: Any, kinds: Mapping[str, tuple[Kind, ...]]
+) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What a function goes through beside a list or a tuple: vectors of as many numbers as this has parts."""
+    for those in zipped(target):
+        likeliest = [kinds[name][0] for name in those if kinds.get(name)]
+        counts = {len(kind.parts) for kind in likeliest if kind.made in (list, tuple)}
+        if len(counts) == 1:
+            yield from ((name, (Kind("vector", dims=(*counts,)),)) for name in those if not kinds.get(name))
 
 
 def _classes_named(function: Any) -> Iterator[type]:

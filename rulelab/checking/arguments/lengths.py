@@ -344,7 +344,7 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                     break
             return
         vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
-        beside = zipped(guesser.target)
+        beside = frozenset().union(*zipped(guesser.target))
         free = [i for i in vectors if not guesser.is_asked(i) and guesser.names[i] not in beside]
         if 2 <= len(free) <= 3:
             lengths = iter(UNLIKE)

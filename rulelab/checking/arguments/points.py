@@ -53,6 +53,7 @@ from ..reading.by_name import interval_of_name
 from ..reading.kinds import Kind, Lengths
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
+from ..reading.texts import defaults_of
 from .as_said import is_told
 from .beside import Beside, beside, not_symmetric
 from .guesser import DRAWS, Guesser, is_complex, is_finite
@@ -388,8 +389,11 @@ EXACT, MORE_EXACT = 6, 16
 
 
 def decisive(subject: Subject) -> tuple[float, ...]:
-    """The first numbers by which the function or its rule decides which branch to take."""
-    return compared((*subject.codes, *subject.helpers), subject.named)[:COMPARED]
+    """The first numbers by which the function or its rule decides which branch to take; a parameter stands
+    for its default.
+    """
+    defaults = {name: x for name, x in defaults_of(subject.primal).items() if type(x) in (int, float)}
+    return compared((*subject.codes, *subject.helpers), {**defaults, **subject.named})[:COMPARED]
 
 
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
@@ -402,8 +406,7 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     marks = tuple(sorted({*landmarks(codes), *first}, key=abs))
     if len(marks) > EXACT:  # among so many numbers those come first at which something is decided
         for mark in first:
-            for inputs in near(point.inputs, mark, rng):
-                yield point.moved(inputs, f"around {mark:g}")
+            yield from _around(point, mark, rng)
     for mark in marks[:EXACT]:
         for inputs in exactly(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
@@ -414,14 +417,21 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     for inputs in mirrored(point.inputs):
         yield point.moved(inputs, "with another sign")
     for mark in marks[:8]:
-        for inputs in near(point.inputs, mark, rng):
-            yield point.moved(inputs, f"around {mark:g}")
+        yield from _around(point, mark, rng)
         if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
             yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
     further = (*marks[EXACT:], *(-mark for mark in marks))  # x + mark is zero at -mark
     for mark in [mark for mark in further if mark not in marks[:EXACT]][:MORE_EXACT]:
         for inputs in exactly(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
+
+
+def _around(point: Point, mark: float, rng: np.random.Generator) -> Iterator[Point]:
+    """Points with numbers on both sides of a number of the code, those of one argument above those of another
+    where they have to be.
+    """
+    for inputs in near(point.inputs, mark, rng):
+        yield point.moved(put_in_order(inputs, point.ordered), f"around {mark:g}")
 
 
 def _all_zero(subject: Subject, inputs: tuple) -> Iterator[tuple]:

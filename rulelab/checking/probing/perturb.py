@@ -158,18 +158,19 @@ def _decisive(code: types.CodeType, by: tuple[str, ...] = ()) -> tuple[float | s
         before = operations[max(i - 2, 0) : i][::-1]
         if operation.opname == "COMPARE_OP":  # the left side is the one before, if the right one is short
             sides = before if before[0].opname.startswith("LOAD_") else before[:1]
-            found += map(_loaded, sides if not by or operation.argval in by else ())
+            loaded = map(_loaded, sides if not by or operation.argval in by else ())
+            found += itertools.chain.from_iterable(loaded)
         elif has_bounds and operation.opname in _CALLS:
-            found += itertools.takewhile(lambda number: number != "", map(_loaded, before))
+            found += itertools.chain.from_iterable(itertools.takewhile(bool, map(_loaded, before)))
     return tuple(number for number in found if number)
 
 
-def _loaded(operation: dis.Instruction) -> float | str:
-    """The number that an operation loads, or the name of what may be one; zero and "" say nothing."""
-    if operation.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-        return str(operation.argval)
-    is_number = operation.opname in LOADING and type(operation.argval) in (int, float)
-    return operation.argval if is_number else ""
+def _loaded(operation: dis.Instruction) -> tuple[float | str, ...]:
+    """The number that an operation loads, or the names of what may be one; nothing of any other."""
+    loaded = operation.argval
+    if operation.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") or "LOAD_FAST" in operation.opname:
+        return loaded[::-1] if isinstance(loaded, tuple) else (str(loaded),)  # the last one first
+    return (loaded,) if operation.opname in LOADING and type(loaded) in (int, float) else ()
 
 
 _BOUNDING = frozenset("min max minimum maximum fmin fmax clip".split())

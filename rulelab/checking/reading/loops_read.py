@@ -72,18 +72,17 @@ def elements_of(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
     return {name: parts for name, parts in found.items() if name in names}
 
 
-def zipped(f: Callable) -> frozenset[str]:
-    """The parameters that a function goes through beside other ones, which are as long, or some of the longer
+def zipped(f: Callable) -> list[frozenset[str]]:
+    """The parameters that a function goes through beside each other: they are as long, or some of the longer
     is left out.
 
     >>> def work(forces, ways, mass):
     ...     return sum(f * w for f, w in zip(forces, ways[::-1])) / mass
-    >>> sorted(zipped(work))
-    ['forces', 'ways']
+    >>> [sorted(those) for those in zipped(work)]
+    [['forces', 'ways']]
     """
     node, names = text_of(f)
-    calls = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Call))
-    each = (
-        {gone_through(arg) for arg in call.args} & names for call in calls if identifier(call.func) == "zip"
-    )
-    return frozenset(name for those in each if len(those) > 1 for name in those if name)
+    calls = [n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Call)]
+    sides = (map(gone_through, call.args) for call in calls if identifier(call.func) == "zip")
+    each = (names.intersection(filter(None, those)) for those in sides)
+    return [those for those in each if len(those) > 1]

@@ -30,7 +30,8 @@ from ..probing.findings import Finding
 from ..probing.perturb import WithTangent, are_in_order, fresh
 from ..probing.probes import Point, quiet
 from ..reading.by_name import is_a_guard, ordered_pairs
-from ..reading.kinds import DomainError, Kind, kind_named
+from ..reading.kinds import DomainError, Kind, Lengths, kind_named
+from ..reading.loops_read import zipped
 from ..reading.parameters import options_to_try, required_names
 from ..reading.relations import related
 from ..reading.said import wholes_said
@@ -143,7 +144,8 @@ def checking(
     said = related(subject.primal, names or subject.names, rules)
     said = said.holding(inputs)  # arguments given are as meant
     asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}
-    lengths = {**source.lengths, **lengths_held(subject.primal), **asked}
+    listed = _as_long_as_lists(subject.primal, dict(zip(names or subject.names, inputs)))
+    lengths = {**listed, **source.lengths, **lengths_held(subject.primal), **asked}
     first = Point(
         inputs,
         kwargs,
@@ -172,6 +174,18 @@ def checking(
         fdm=fdm,
         other=_other_mode(f, source.args, kwargs, config, registry) if mode == "rrule" else None,
     )
+
+
+def _as_long_as_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tuple[Lengths, ...]]:
+    """The lengths of arrays that a function goes through beside a list or a tuple, whose length stays."""
+    found: dict[str, tuple[Lengths, ...]] = {}
+    for those in zipped(primal):
+        beside = {name: named[name] for name in those if name in named}
+        counts = {len(x) for x in beside.values() if isinstance(x, (list, tuple))}
+        arrays = {name: np.shape(x) for name, x in beside.items() if isinstance(x, np.ndarray)}
+        rows = {name: (n, *map(str, more)) for name, (n, *more) in arrays.items() if {n} == counts}
+        found |= {name: (lengths,) for name, lengths in rows.items()}
+    return found
 
 
 def _outside(subject: Subject, point: Point) -> DomainError:
