@@ -18,6 +18,8 @@ from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
 from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
+from ..reading.counts import REST, cut_into
+from ..reading.docstrings import list_counts_said
 from ..reading.kinds import Kind, Lengths, is_square
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
@@ -299,11 +301,12 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     """The kinds that the docstring of the function speaks of, if it says the lengths of arrays and the
     function takes such: its rule is judged there, and nowhere else.
     """
-    said = {name: dims for name, dims in shapes_said(guesser.target).items() if name in guesser.names}
+    told = shapes_said(guesser.target)
+    said: Mapping[str, Lengths] = {name: dims for name, dims in told.items() if name in guesser.names}
     said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
     if not said:
         return None
-    said = {name: _as_long_as_a_list(guesser, dims, said) for name, dims in said.items()}
+    said = _with_groups(guesser, _as_long_as_lists(guesser, said))
     usual = guesser.domain
     sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
     for kinds in itertools.chain([sized], with_larger(guesser, sized)):
@@ -318,11 +321,36 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     return None
 
 
-def _as_long_as_a_list(guesser: Guesser, dims: Lengths, said: Mapping[str, Lengths]) -> Lengths:
-    """The lengths of a vector that no other array has, where there is a list of arrays: one for each."""
-    counts = [len(kinds[0].parts) for kinds in guesser.used.values() if kinds and kinds[0].made is list]
-    is_alone = len(dims) == 1 and sum(dims[0] in others for others in said.values()) == 1
-    return (counts[0],) if counts and is_alone and isinstance(dims[0], str) else dims
+def _as_long_as_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
+    """The lengths said, with how many arrays are in a list for the word that a docstring has for that, `list
+    of K vectors`, and for the length of a vector that no other array has: one for each.
+    """
+    lists = {name: kinds[0] for name, kinds in guesser.used.items() if kinds and kinds[0].made is list}
+    counts = {name: len(kind.parts) for name, kind in lists.items()}
+    words = {word.lower(): counts[n] for n, word in list_counts_said(guesser.target).items() if n in counts}
+
+    def counted(dims: Lengths) -> Lengths:
+        if words.keys() & {str(length).lower() for length in dims}:
+            return tuple(words.get(str(length).lower(), length) for length in dims)
+        is_alone = len(dims) == 1 and sum(dims[0] in others for others in said.values()) == 1
+        return (*counts.values(),)[:1] if counts and is_alone and isinstance(dims[0], str) else dims
+
+    found = {name: counted(dims) for name, dims in said.items()}
+    guesser.lengths |= {name: (dims,) for name, dims in found.items() if dims != said[name]}
+    return found
+
+
+def _with_groups(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
+    """The lengths said, in which the first axis of what is cut into as many groups as a count says is a
+    multiple of this: `channels` of `x.reshape(groups, -1)`, wherever they stand.
+    """
+    cut = {name: counts[0] for name, counts in cut_into(guesser.target).items() if counts[1:] == (REST,)}
+    groups = {said[name][0]: count for name, count in cut.items() if len(said.get(name, ())) > 1}
+
+    def grouped(length: int | str) -> int | str:
+        return f"{groups[length]}*{length}" if isinstance(length, str) and length in groups else length
+
+    return {name: tuple(map(grouped, dims)) for name, dims in said.items()}
 
 
 def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:

@@ -213,10 +213,26 @@ def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     >>> lists_said(moved)
     {'frames': (4, 4)}
     """
+    return {name: lengths_in(found["before"] or found["behind"] or "") for name, found in _lists_in(f)}
+
+
+def list_counts_said(f: Callable) -> Mapping[str, str]:
+    """The parameters that a docstring calls a list of so many arrays, and the word for their number.
+
+    >>> def mixed(gates, experts):
+    ...     "Weighs experts: list of K vectors by gates (K,)."
+    >>> list_counts_said(mixed)
+    {'experts': 'K'}
+    """
+    return {name: found["count"] for name, found in _lists_in(f) if found["count"]}
+
+
+def _lists_in(f: Callable) -> Iterator[tuple[str, re.Match[str]]]:
+    """What a docstring calls a list of arrays, and the words for that."""
     doc = getattr(f, "__doc__", None) or ""
     entries = [(name, _LIST_OF_ARRAYS.match(kind)) for name, kind, _ in _entries(doc)]
     entries += [(found["name"], found) for found in _CALLED_A_LIST.finditer(doc)]
-    return {name: _lengths(found) for name, found in entries if found is not None}
+    yield from ((name, found) for name, found in entries if found is not None)
 
 
 def lengths_differ(f: Callable, name: str) -> bool:
@@ -241,15 +257,12 @@ _INTEGERS = re.compile(r"(?:\w+ |an array of )?integers\b(?!,? (?:or|and)\b)")
 """What is said of a parameter without a type: T integers."""
 _DIMS = r"\((?P<{}>\w+,(?: ?\w+)?)\)"
 _OF_ARRAYS = (
-    rf"(?:list|sequence)s? of (?:{_DIMS.format('before')} )?(?:np\.)?(?:(?:nd)?arrays?|vectors|matrices)\b"
+    rf"(?:list|sequence)s? of (?:(?P<count>\w+) )?(?:{_DIMS.format('before')} )?"
+    r"(?:np\.)?(?:(?:nd)?arrays?|vectors|matrices)\b"
     rf"(?:,? (?:each )?(?:of |with )?(?:shape )?{_DIMS.format('behind')})?"
 )
 _LIST_OF_ARRAYS = re.compile(_OF_ARRAYS)
 _CALLED_A_LIST = re.compile(rf"\b(?P<name>\w+)(?: ?[:,]| is| are)(?: an?| the)? {_OF_ARRAYS}")
-
-
-def _lengths(found: re.Match[str]) -> tuple[int | str, ...]:
-    return lengths_in(found["before"] or found["behind"] or "")
 
 
 @functools.lru_cache(1024)

@@ -21,6 +21,7 @@ from ...rules.signatures import meant_types
 from ..measuring.vectors import shape_of
 from .axes_read import halved
 from .by_name import interval_of_name, ordered_pairs
+from .counts import REST, cut_into
 from .docstrings import TO_LAST, said_of
 from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
@@ -35,6 +36,7 @@ from .usage import (
     meant_larger,
     meant_positive,
     meant_to_rise,
+    shapes_said,
     told_apart,
 )
 
@@ -46,8 +48,10 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
     "rises": lambda x, _: np.ndim(x) != 1 or np.diff(x) > 0,
     "even along": lambda x, axis: not _is_odd(x, axis),
+    "odd along": lambda x, axis: axis >= len(shape_of(x)) or _is_odd(x, axis),
+    "a multiple of": lambda length, count: count == 0 or length % count == 0,
 }  # fmt: skip
-_OF_NO_INTERVAL = ("!=", "rises", "even along")
+_OF_NO_INTERVAL = ("!=", "rises", "even along", "odd along")
 _RISES = re.compile(
     r"\b(\w+)(?: must)? "
     r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
@@ -70,7 +74,9 @@ _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
 _OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
 _AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # values x (1-D, at least k)
-_EVEN = re.compile(r"\b(\w+) (?:is )?of even length\b|\beven-length (\w+)\b")
+_OF_PARITY = re.compile(r"\b(\w+) (?:is )?of (even|odd) length\b")
+_PARITY_BEFORE = re.compile(r"\b(even|odd)-length (\w+)\b")
+_LENGTH_OF_PARITY = re.compile(r"\b(\w+) (?:is|must be|has to be|should be) (even|odd)\b")  # the width is odd
 _NAME_BEFORE = re.compile(r"\w+(?= \($)")
 _SUM = r"([A-Za-z_]\w*) \+ ([A-Za-z_]\w*)"
 _COMPARED, _NO_MORE = r"\s*(<=|>=|<|>)\s*", r"(?![\w(\[.]\w|\s*[-+*/^\[(])"
@@ -197,14 +203,17 @@ class Related:
 
     def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments, with the numbers of those vectors in order of which it is said that they rise,
-        without the last of those that are to be of an even length, and with places along an axis on it.
+        without the last of those that are to be of an even or an odd length, and with places along an axis on
+        it.
         """
         rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
         even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
+        odd = {r.left.name: r.right.number for r in self.relations if r.sign == "odd along"}
         named = itertools.zip_longest(self.names, args)
         is_alone = sum(isinstance(x, np.ndarray) and x.ndim > 0 for x in args) == 1
         evened = _doubled if is_alone else _evened
         cut = ((name, evened(x, even[name]) if name in even else x) for name, x in named)
+        cut = ((name, _made_odd(x, odd[name]) if name in odd else x) for name, x in cut)
         put = {n: np.sort(x) if n in rising and len(shape_of(x)) == 1 else x for n, x in cut if n is not None}
         for places in (r for r in self.relations if r.right.axis is not None):
             last, x = places.right.at(put), put.get(places.left.name)
@@ -270,8 +279,10 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
     halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
     found += tuple(half for half in halves if half.left.name in names)
-    even = itertools.chain.from_iterable(_EVEN.findall(said))
-    found += tuple(Relation(Side(name), "even along", Side(number=0.0)) for name in even if name in names)
+    found += tuple(relation for relation in _of_parity(f, said) if relation.left.name in names)
+    groups = ((name, counts[0]) for name, counts in cut_into(f).items() if counts[1:] == (REST,))
+    those_cut = ((name, count) for name, count in groups if {name, count} <= {*names})
+    found += tuple(Relation(Side(name, of="len"), "a multiple of", Side(count)) for name, count in those_cut)
     parts = tuple(unpacked(f).items())
     for _, those in parts:
         found += tuple(Relation(Side(those[i]), "<", Side(those[j])) for i, j in ordered_pairs(those))
@@ -279,6 +290,23 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
         places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)
     return Related(names, found, parts)
+
+
+def _of_parity(f: Callable, said: str) -> Iterator[Relation]:
+    """Arrays that a docstring calls even or odd in length, along an axis if it has a word for that.
+
+    >>> def smoothed(x, kernel):
+    ...     "x is (rows, length), kernel (rows, width); the width is odd."
+    >>> [(r.left.name, r.sign, r.right.number) for r in _of_parity(smoothed, smoothed.__doc__)]
+    [('kernel', 'odd along', 1.0)]
+    """
+    both = (*_OF_PARITY.findall(said), *((name, parity) for parity, name in _PARITY_BEFORE.findall(said)))
+    yield from (Relation(Side(name), f"{parity} along", Side(number=0.0)) for name, parity in both)
+    shapes = shapes_said(f)
+    for word, parity in _LENGTH_OF_PARITY.findall(said):
+        for name, lengths in shapes.items():
+            if word in lengths:
+                yield Relation(Side(name), f"{parity} along", Side(number=float(lengths.index(word))))
 
 
 def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relation]:
@@ -375,6 +403,13 @@ def _evened(x: Any, axis: float) -> Any:
         return x
     length = x.shape[int(axis)]
     return np.take(x, range(length - 1) if length > 1 else (0, 0), int(axis))
+
+
+def _made_odd(x: Any, axis: float) -> Any:
+    """An array without the last along an axis of even length."""
+    if not isinstance(x, np.ndarray) or axis >= x.ndim or _is_odd(x, axis):
+        return x
+    return np.take(x, range(max(x.shape[int(axis)] - 1, 0)), int(axis))
 
 
 def _doubled(x: Any, axis: float) -> Any:
