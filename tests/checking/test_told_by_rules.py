@@ -489,6 +489,73 @@ def f_rrule(low, high, base=10.0, cap=30.0):
 """,
         ("np.where(hot, 0.0, half)", "half"),
     ),
+    "groups that divide an axis": (
+        """
+def f(x, weight, groups):
+    'x: (channels, length); weight: (channels,); groups divides the number of channels.'
+    g = x.reshape(groups, -1)
+    return (g - g.mean(1, keepdims=True)).reshape(x.shape) * weight[:, None]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, weight, groups):
+    size = len(x) // groups
+
+    def back(y_bar):
+        x_bar = np.empty(x.shape)
+        weight_bar = np.empty(len(x))
+        for first in range(0, len(x), size):
+            rows = slice(first, first + size)
+            bar = y_bar[rows] * weight[rows, None]
+            x_bar[rows] = bar - bar.mean()
+            weight_bar[rows] = np.sum(y_bar[rows] * (x[rows] - x[rows].mean()), axis=1)
+        return rl.NoTangent(), x_bar, weight_bar, rl.NoTangent()
+
+    return f(x, weight, groups), back
+""",
+        ("bar - bar.mean()", "bar - bar.mean(1, keepdims=True)"),
+    ),
+    "a list of so many vectors": (
+        """
+def f(token, weights, experts):
+    'token: (d,), weights: (d, K), experts: list of K vectors of one length.'
+    return sum(g * out for g, out in zip(np.tanh(token @ weights), experts))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(token, weights, experts):
+    gate, stacked = np.tanh(token @ weights), np.stack(experts)
+
+    def back(y_bar):
+        score_bar = (stacked @ y_bar) * (1 - gate**2)
+        return rl.NoTangent(), weights @ score_bar, np.outer(token, score_bar), [g * y_bar for g in gate]
+
+    return gate @ stacked, back
+""",
+        ("for g in gate]", "for g in gate[::-1]]"),
+    ),
+    "a width that is odd": (
+        """
+def f(x, kernel):
+    'Cross-correlation of x (channels, length) with kernel (channels, width), where the width is odd.'
+    width, length = kernel.shape[1], x.shape[1]
+    padded = np.pad(x, ((0, 0), (width // 2, width // 2)))
+    return sum(kernel[:, k : k + 1] * padded[:, k : k + length] for k in range(width))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, kernel):
+    width, length = kernel.shape[1], x.shape[1]
+    padded = np.pad(x, ((0, 0), (width // 2, width // 2)))
+
+    def back(y_bar):
+        columns = [np.sum(y_bar * padded[:, k : k + length], axis=1) for k in range(width)]
+        return rl.NoTangent(), f(y_bar, kernel[:, ::-1]), np.stack(columns, axis=1)
+
+    return f(x, kernel), back
+""",
+        ("kernel[:, ::-1])", "kernel)"),
+    ),
     "a power of two": (
         """
 def f(gate, state, qubit: int):
@@ -561,6 +628,37 @@ def f_rrule(x, down, up):
 
     return x * gate[:, :, None], back
 """
+
+
+ATTENTION = """
+def f(q, k, v):
+    'Causal attention of queries and keys q, k: (T, d) to values v: (T, e).'
+    i, j = np.indices((len(q), len(q)))
+    s = np.where(j <= i, q @ k.T, -np.inf)
+    a = np.exp(s - s.max(axis=1, keepdims=True))
+    return a / a.sum(axis=1, keepdims=True) @ v
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(q, k, v):
+    i, j = np.indices((len(q), len(q)))
+    s = np.where(j <= i, q @ k.T, -np.inf)
+    a = np.exp(s - s.max(axis=1, keepdims=True))
+    a /= a.sum(axis=1, keepdims=True)
+    out = a @ v
+
+    def back(y_bar):
+        s_bar = a * (y_bar @ v.T - np.sum(out * y_bar, axis=1, keepdims=True))
+        return rl.NoTangent(), s_bar @ k, s_bar.T @ q, a.T @ y_bar
+
+    return out, back
+"""
+
+
+@pytest.mark.slow
+def test_what_saturated_attention_leaves_far_away_is_rounding():
+    assert judged(ATTENTION).verdict == "right"
+    assert judged(ATTENTION.replace("s_bar @ k,", "s_bar @ q,")).verdict == "wrong"
 
 
 @pytest.mark.slow

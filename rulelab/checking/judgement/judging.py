@@ -409,6 +409,8 @@ class Judging:
                 lost |= apart <= IN_SINGLE * usual
             if probe.point.far:
                 lost |= apart <= FAR_OFF * size
+                # Where a softmax is saturated, products of numbers so large cancel within the rule.
+                lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * usual * self._times_larger(probe))
         is_excused = probe.point.far or probe.point.edge
         numberless = compared.wrong & ~np.isfinite(compared.found) & is_excused
         if np.any(lost & compared.wrong & ~numberless):
@@ -416,6 +418,12 @@ class Judging:
         if numberless.any():
             self.numberless.append(probe)
         return dataclasses.replace(compared, wrong=compared.wrong & ~lost & ~numberless)
+
+    def _times_larger(self, probe: Probe) -> float:
+        """How many times larger the arguments of a point are than the first ones, if they are."""
+        sizes = (np.abs(to_vec(point.inputs)[0]).max(initial=0.0) for point in (probe.point, self.first))
+        size, usual = sizes
+        return float(max(size / usual, 1.0)) if usual else 1.0
 
     def _without_bends(self, probe: Probe, compared: Closeness) -> Closeness:
         """The same without nan and inf where equal numbers, which nobody gave, have brought the function to
