@@ -556,6 +556,109 @@ def f_rrule(x, kernel):
 """,
         ("kernel[:, ::-1])", "kernel)"),
     ),
+    "flags as long as an axis": (
+        """
+def f(beta, covariates, event):
+    'Of beta (p,) and covariates (n, p); event: n flags, 1 for observed and 0 for censored.'
+    eta = covariates @ beta
+    return np.sum(np.where(event, np.logaddexp.accumulate(eta) - eta, 0.0))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(beta, covariates, event):
+    eta = covariates @ beta
+    log_risk, d = np.logaddexp.accumulate(eta), np.asarray(event, dtype=float)
+
+    def back(y_bar):
+        hazard = np.cumsum((d * np.exp(-log_risk))[::-1])[::-1]
+        eta_bar = y_bar * (np.exp(eta) * hazard - d)
+        return rl.NoTangent(), covariates.T @ eta_bar, np.outer(eta_bar, beta), rl.NoTangent()
+
+    return np.sum(d * (log_risk - eta)), back
+""",
+        ("[::-1])[::-1]", ")"),
+    ),
+    "columns of positions within an image": (
+        """
+def f(image, coords):
+    'image is (H, W); coords is (K, 2), row and column of each sample, within the image.'
+    H, W = image.shape
+    r = np.clip(np.floor(coords[:, 0]).astype(int), 0, H - 2)
+    c = np.clip(np.floor(coords[:, 1]).astype(int), 0, W - 2)
+    s, t = coords[:, 0] - r, coords[:, 1] - c
+    upper = (1 - t) * image[r, c] + t * image[r, c + 1]
+    return (1 - s) * upper + s * ((1 - t) * image[r + 1, c] + t * image[r + 1, c + 1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(image, coords):
+    H, W = image.shape
+    r = np.clip(np.floor(coords[:, 0]).astype(int), 0, H - 2)
+    c = np.clip(np.floor(coords[:, 1]).astype(int), 0, W - 2)
+    s, t = coords[:, 0] - r, coords[:, 1] - c
+
+    def back(y_bar):
+        rows = np.maximum(0, 1 - abs(coords[:, :1] - np.arange(H)))
+        columns = np.maximum(0, 1 - abs(coords[:, 1:] - np.arange(W)))
+        down = (1 - t) * (image[r + 1, c] - image[r, c]) + t * (image[r + 1, c + 1] - image[r, c + 1])
+        across = (1 - s) * (image[r, c + 1] - image[r, c]) + s * (image[r + 1, c + 1] - image[r + 1, c])
+        coords_bar = y_bar[:, None] * np.stack([down, across], axis=1)
+        return rl.NoTangent(), np.einsum("k,kr,kc->rc", y_bar, rows, columns), coords_bar
+
+    return f(image, coords), back
+""",
+        ("[down, across]", "[across, down]"),
+    ),
+    "parts of a tuple": (
+        """
+def f(pose, points):
+    'pose: tuple (q, t) of q = (w, x), not zero, and of t of shape (2,); points: (n, 2).'
+    q, t = pose
+    c, s = q / np.linalg.norm(q)
+    return points @ np.array([[c, -s], [s, c]]).T + t
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(pose, points):
+    q, t = pose
+    length = np.linalg.norm(q)
+    c, s = unit = q / length
+
+    def back(y_bar):
+        turned = np.sum(y_bar * points), np.sum(y_bar * np.stack([-points[:, 1], points[:, 0]], axis=1))
+        q_bar = (turned - unit * (unit @ turned)) / length
+        return rl.NoTangent(), (q_bar, y_bar.sum(axis=0)), y_bar @ np.array([[c, -s], [s, c]])
+
+    return points @ np.array([[c, -s], [s, c]]).T + t, back
+""",
+        ("(turned - unit * (unit @ turned)) / length", "turned / length"),
+    ),
+    "corners of triangles": (
+        """
+def f(vertices, faces):
+    'Area of a mesh; vertices has shape (points, 3), faces are triples of row numbers, none degenerate.'
+    corners = vertices[np.array(faces)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return 0.5 * np.sum(np.linalg.norm(normals, axis=1))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(vertices, faces):
+    at = np.array(faces)
+    p, q, r = vertices[at[:, 0]], vertices[at[:, 1]], vertices[at[:, 2]]
+    normals = np.cross(q - p, r - p)
+    units = normals / np.linalg.norm(normals, axis=1)[:, None]
+
+    def back(y_bar):
+        bar = np.zeros(vertices.shape)
+        for corner, side in enumerate((q - r, r - p, p - q)):
+            np.add.at(bar, at[:, corner], 0.5 * y_bar * np.cross(side, units))
+        return rl.NoTangent(), bar, rl.NoTangent()
+
+    return f(vertices, faces), back
+""",
+        ("np.add.at(bar, at[:, corner], 0.5 * y_bar", "np.add.at(bar, at[:, corner], y_bar"),
+    ),
     "a power of two": (
         """
 def f(gate, state, qubit: int):

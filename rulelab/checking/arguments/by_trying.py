@@ -24,7 +24,7 @@ from ..calling.plain_calls import vouched
 from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
-from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, throughout
+from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
 from ..reading.texts import attributes_read
@@ -67,7 +67,8 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
         if alike is None or not _standing(guesser, alike)[1]:
             return None  # else a rule would be wrong for arguments that nobody means
         kinds = _with_axes_apart(guesser, alike)
-        guesser.lengths = {name: (k.dims,) for name, k in zip(guesser.names, kinds) if _has_a_number(k.dims)}
+        said = zip(guesser.names, map(lengths_of_axes, kinds))
+        guesser.lengths = {name: (lengths,) for name, lengths in said if _has_a_number(lengths)}
         return kinds
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
 from ..reading.kinds import Kind, Lengths, is_square
 from ..reading.parameters import all_names
+from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
 from ..reading.texts import defaults_of
@@ -306,7 +308,8 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
     if not said:
         return None
-    said = _with_groups(guesser, _as_long_as_lists(guesser, said))
+    said = _with_room(guesser, _with_groups(guesser, _as_long_as_lists(guesser, said)))
+    guesser.used = {**guesser.used, **_masks_of(guesser, said)}
     usual = guesser.domain
     sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
     for kinds in itertools.chain([sized], with_larger(guesser, sized)):
@@ -351,6 +354,28 @@ def _with_groups(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, 
         return f"{groups[length]}*{length}" if isinstance(length, str) and length in groups else length
 
     return {name: tuple(map(grouped, dims)) for name, dims in said.items()}
+
+
+def _with_room(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
+    """The lengths said, with two more of those of arrays in which positions are that are drawn."""
+    arrays = (said.get(name, ()) for name, kinds in positions_read(guesser.target).items() if kinds[0].dims)
+    longer = {length for dims in arrays for length in dims if isinstance(length, str)}
+
+    def with_more(length: int | str) -> int | str:
+        return f"{length}+2" if length in longer else length
+
+    return {name: tuple(map(with_more, dims)) for name, dims in said.items()}
+
+
+def _masks_of(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, tuple[Kind, ...]]:
+    """The flags of which nobody says the lengths: as long as an axis of which they are said, among others."""
+    letters = dict.fromkeys(length for dims in said.values() for length in dims if isinstance(length, str))
+    masks = {name: kinds for name, kinds in guesser.used.items() if kinds and kinds[0].form == "mask"}
+    return {
+        name: (*(dataclasses.replace(kinds[0], dims=(letter,)) for letter in letters), *kinds)
+        for name, kinds in masks.items()
+        if name not in said
+    }
 
 
 def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:

@@ -224,6 +224,15 @@ def dims_of(kind: Kind) -> Iterator[int | str]:
         yield from dims_of(part)
 
 
+def lengths_of_axes(kind: Kind) -> Lengths:
+    """The lengths that are said of the axes of an array, and not that of what indices are places in.
+
+    >>> lengths_of_axes(Kind("indices", dims=("m", 3, "n")))
+    ('m', 3)
+    """
+    return kind.dims[:-1] if kind.form == "indices" else kind.dims
+
+
 def throughout(kind: Kind, changed: Callable[[Kind], Kind]) -> Kind:
     """The kind and all that is in it, each changed, what is inside first.
 

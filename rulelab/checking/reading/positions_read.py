@@ -5,16 +5,55 @@ picks there.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from .anatomy import last_name
+from .docstrings import said_of
 from .kinds import Kind
 from .texts import identifier, text_of, values_by_name
 
 _HIGHEST = 2.0
 """Between three elements at least lie the positions that are drawn: there is a next one behind each."""
-_SCALAR, _ELEMENTWISE = frozenset(("int", "floor", "trunc")), frozenset(("astype", "floor"))
+_ROUNDING = frozenset(("int", "floor", "trunc", "astype"))
 _ARRAYS = {1: Kind("vector", dims=("n+2",)), 2: Kind("matrix", dims=("h+2", "w+2"))}
+_INSIDE = re.compile(r"\b(?:within|inside)\b")
+
+
+class Position(NamedTuple):
+    """A parameter that is rounded down to an index, the forms it may have, and the axis of an array on which
+    it lies, of so many; whether it may lie on the very last place, as one that is held inside may.
+    """
+
+    name: str
+    forms: tuple[str, ...]
+    array: str
+    axis: int
+    axes: int
+    may_be_last: bool
+
+
+def positions_in(f: Callable) -> Iterator[Position]:
+    """The positions that a function rounds down and picks by.
+
+    Those that it holds inside an array, by `clip`, may lie outside, unless its docstring says otherwise.
+    """
+    node, names = text_of(f)
+    made = values_by_name(node) if node is not None else {}
+    allowed = _ROUNDING | {"clip"} if _INSIDE.search(said_of(f)) else _ROUNDING
+    picks = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Subscript))
+    for pick in (n for n in picks if identifier(n.value) in names):
+        at = pick.slice.elts if isinstance(pick.slice, ast.Tuple) else [pick.slice]
+        for axis, part in enumerate(at if len(at) in _ARRAYS else ()):
+            place, called = _rounded(part, made)
+            if not called or not called <= allowed:
+                continue
+            is_column = isinstance(place, ast.Subscript)
+            name = identifier(place.value if isinstance(place, ast.Subscript) else place)
+            forms = ("matrix",) if is_column else ("vector", "number") if "astype" in called else ("number",)
+            if name in names:
+                yield Position(name, forms, identifier(pick.value), axis, len(at), "clip" in called)
 
 
 def positions_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -27,33 +66,22 @@ def positions_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     >>> {name: str(kinds[0]) for name, kinds in positions_read(blended).items()}
     {'t': 'a number, between 0 and 2', 'row': 'a vector (n+2)'}
     """
-    node, names = text_of(f)
-    made = values_by_name(node) if node is not None else {}
     found: dict[str, tuple[Kind, ...]] = {}
-    for inner in ast.walk(node or ast.Pass()):
-        if not isinstance(inner, ast.Subscript) or identifier(inner.value) not in names:
-            continue
-        at = inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]
-        positions = {name: forms for part in at for name, forms in _positions_in(part, made) if name in names}
-        if positions and len(at) in _ARRAYS:
-            found |= {name: tuple(Kind(form, 0.0, _HIGHEST) for form in of) for name, of in positions.items()}
-            found[identifier(inner.value)] = (_ARRAYS[len(at)],)
+    for position in positions_in(f):
+        found[position.name] = tuple(Kind(form, 0.0, _HIGHEST) for form in position.forms)
+        found[position.array] = (_ARRAYS[position.axes],)
     return found
 
 
-def _positions_in(part: ast.expr, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The name of what is rounded down to an index, `k + 1` of `k = int(t)`, and the forms it may have."""
+def _rounded(part: ast.expr, made: Mapping[str, ast.expr]) -> tuple[ast.expr, frozenset[str]]:
+    """What an index is made of, `t` of `k + 1` where `k = int(t)`, and what is called for that."""
     if isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Add, ast.Sub)):
         part = part.left
-    place = made.get(identifier(part), part)
-    forms: tuple[str, ...] = ("number",)
-    is_rounded = False
+    place, called = made.get(identifier(part), part), set()
     while isinstance(place, ast.Call):
-        called = last_name(place.func)
-        is_method = isinstance(place.func, ast.Attribute) and called == "astype"
-        if called not in _SCALAR | _ELEMENTWISE or not (is_method or len(place.args) == 1):
-            return
-        forms = ("vector", "number") if is_method else forms
-        place, is_rounded = place.func.value if is_method else place.args[0], True  # type: ignore[attr-defined]
-    if is_rounded and identifier(place):
-        yield identifier(place), forms
+        called.add(last_name(place.func) or "")
+        is_method = isinstance(place.func, ast.Attribute) and last_name(place.func) == "astype"
+        if not is_method and not place.args:
+            break
+        place = place.func.value if is_method else place.args[0]  # type: ignore[attr-defined]
+    return place, frozenset(called)

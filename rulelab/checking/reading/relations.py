@@ -26,6 +26,7 @@ from .docstrings import TO_LAST, said_of
 from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
+from .positions_read import positions_in
 from .texts import attributes_read, unpacked
 from .usage import (
     clipped_between,
@@ -218,7 +219,8 @@ class Related:
         for places in (r for r in self.relations if r.right.axis is not None):
             last, x = places.right.at(put), put.get(places.left.name)
             if last and isinstance(x, (float, np.ndarray)) and np.asarray(x).dtype.kind == "f":
-                put[places.left.name] = np.minimum(SPREAD * x % (last + AT_LAST), last)
+                room = AT_LAST if places.sign == "<=" else 0.0
+                put[places.left.name] = np.minimum(SPREAD * x % (last + room), last)
         return (*put.values(), *args[len(put) :])
 
     def holding(self, args: Sequence[Any]) -> Related:
@@ -267,7 +269,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(low, "<", high) for low, high in ends)
     larger = sorted(meant_larger(f) | larger_by_guards(f))
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in larger)
-    found += (*_along_axes(said, names), *_as_long_as(f, said, names))
+    found += (*_along_axes(said, names), *_as_long_as(f, said, names), *_between_places(f, names))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
     least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
@@ -390,6 +392,14 @@ def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
         side = Side(end, axis=int(axis)) if axis else lengths.get(end)
         if side is not None and {name, side.name} <= {*names}:
             yield Relation(Side(name), "<=", side)
+
+
+def _between_places(f: Callable, names: Sequence[str]) -> Iterator[Relation]:
+    """The positions that a function rounds down to a place in an array, none behind the last one."""
+    for name, _, array, axis, _, may_be_last in dict.fromkeys(positions_in(f)):
+        if {name, array} <= {*names}:
+            yield Relation(Side(name), "<=" if may_be_last else "<", Side(array, axis=axis))
+            yield Relation(Side(name), ">=", Side(number=0.0))
 
 
 def _is_odd(x: Any, axis: float) -> bool:

@@ -13,8 +13,8 @@ from ...rules.signatures import meant_types
 from .anatomy import last_name
 from .axes_read import crossed
 from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
-from .kinds import AS_LIST, Kind, Lengths
-from .lists_read import of_lists, tuples_of
+from .kinds import AS_LIST, Kind, Lengths, lengths_of_axes
+from .lists_read import of_lists, sequence, tuples_of
 from .loops_read import side_by_side
 from .texts import (
     attributes_read,
@@ -26,8 +26,9 @@ from .texts import (
     whole,
     whole_defaults,
 )
-from .usage import shapes_said
+from .usage import shapes_of_parts_said, shapes_said
 
+_FORMS = {0: "number", **FORMS_BY_AXES}
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
 _PAIRS = Kind("indices", dims=("n", 2, "n"))
@@ -107,10 +108,15 @@ class _WithParts(ast.NodeTransformer):
 
 
 def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is annotated as a tuple and taken apart, `lo, hi = limits`: numbers, or vectors."""
-    notes = meant_types(f)
+    """What is annotated as a tuple and taken apart, `lo, hi = limits`: numbers, or vectors; or arrays whose
+    lengths a docstring says.
+    """
+    notes, said = meant_types(f), shapes_of_parts_said(f)
     for name, parts in unpacked(f).items():
-        if notes.get(name) is tuple:
+        if name in said:
+            dims = [said[name].get(part, ()) for part in parts]
+            yield name, (sequence(tuple, [Kind(_FORMS[len(one)], dims=one) for one in dims]),)
+        elif notes.get(name) is tuple:
             yield name, tuples_of(len(parts), ("number", "vector"))
 
 
@@ -127,7 +133,7 @@ def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]
     crosses = dict.fromkeys(crossed(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))
     found = {}
     for name, kinds in {**crosses, **shapes_read(f), **said}.items():
-        shapes = (kind.dims[:-1] if kind.form == "indices" else kind.dims for kind in kinds)
+        shapes = map(lengths_of_axes, kinds)
         lengths = tuple(dims for dims in shapes if any(isinstance(d, int) for d in dims))
         if lengths:
             found[name] = lengths

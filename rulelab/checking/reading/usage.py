@@ -17,7 +17,7 @@ from .anatomy import last_name
 from .docstrings import parameter_called, said_of
 from .kinds import are_lengths, lengths_in
 from .loops_read import elements_of
-from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, values_by_name
+from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, unpacked, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -204,6 +204,37 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
+    found = _shapes_in(f, names)
+    found |= _shapes_of_all(f, [name for name in names if name not in found])
+    return {name: found[name] for name in names if name in found and name not in shapes_of_parts_said(f)}
+
+
+def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | str, ...]]]:
+    """The lengths that the docstring of a function gives of the parts of its parameters, by the names that
+    these have where it takes them apart.
+
+    >>> def moved(pose, points):
+    ...     "pose: the quaternion q = (w, x, y, z) and the translation t of shape (3,)"
+    ...     q, t = pose
+    ...     return points + t
+    >>> shapes_of_parts_said(moved)
+    {'pose': {'t': (3,), 'q': (4,)}}
+    """
+    found = {}
+    for name, parts in unpacked(f).items():
+        listed = _LISTED.findall(said_of(f))
+        components = {part: (len(letters.split(",")),) for part, letters in listed if part in parts}
+        if shapes := {**_shapes_in(f, parts), **components}:
+            found[name] = {part: shapes[part] for part in shapes if part in parts}
+    return found
+
+
+_LISTED = re.compile(r"\b(\w+) = \((\w(?:, ?\w)+)\)")
+"""What a vector is made of: q = (w, x, y, z)."""
+
+
+def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
+    """The lengths that a docstring gives of what is called so."""
     found: dict[str, tuple[int | str, ...]] = {}
     said_in_brackets = [*_SHAPE_SAID.findall(said_of(f))]
     beside_others = {word for _, inside in said_in_brackets if "," in inside for word in lengths_in(inside)}
@@ -232,8 +263,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
         each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
         listed = _AND.split(those)
         found.update(zip(listed, each) if len(each) == len(listed) else ())
-    found |= _shapes_of_all(f, [name for name in names if name not in found])
-    return {name: found[name] for name in names if name in found}
+    return found
 
 
 _ONE_EACH = re.compile(
