@@ -367,7 +367,7 @@ class _Search:
         steps: set[tuple[types.CodeType, int]] = set()
         error = self._error_with(kinds, steps)
         if error is not None and is_raised_by(error, self.wanted):
-            others = (tuple(map(_positive, kinds)), *itertools.islice(_with_one_larger(kinds), MOST_FIELDS))
+            others = (tuple(map(_positive, kinds)), *_with_one_larger(kinds))
             if any(self._error_with(one, steps) is None for one in others):
                 error, self.refuses = None, True
         is_taken = error is None and next(self._taken(kinds), None) is not None
@@ -431,8 +431,9 @@ def _with_one_larger(kinds: Kinds) -> Iterator[Kinds]:
         changed = ((name, _raised(p) if name == field else larger(p, field)) for name, p in kind.parts)
         return dataclasses.replace(kind, parts=tuple(changed))
 
-    fields = dict.fromkeys(field for kind in kinds for field in _fields_in(kind))
-    yield from (tuple(larger(kind, field) for kind in kinds) for field in fields if len(fields) > 1)
+    fields = [*dict.fromkeys(field for kind in kinds for field in _fields_in(kind))]
+    for field in fields[:MOST_FIELDS] if len(fields) > 1 else ():
+        yield tuple(larger(kind, field) for kind in kinds)
 
 
 def _raised(kind: Kind) -> Kind:

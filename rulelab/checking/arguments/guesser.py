@@ -140,7 +140,7 @@ class Guesser:
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
         self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
         self.sized: frozenset[str] = frozenset()  # the arrays of which the function itself says the lengths
-        self.lengths: dict[str, tuple[Lengths, ...]] = {}  # of arrays, as was tried or follows from lists
+        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # of arrays, as was tried or follows from lists
 
     def take(self, names: tuple[str, ...]) -> None:
         """Look for arguments for these parameters, the first of the function."""

@@ -308,19 +308,19 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
     if not said:
         return None
+    usual = guesser.domain, guesser.used, guesser.lengths
     said = _with_room(guesser, _with_groups(guesser, _as_long_as_lists(guesser, said)))
     guesser.used = {**guesser.used, **_masks_of(guesser, said)}
-    usual = guesser.domain
     sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
     for kinds in itertools.chain([sized], with_larger(guesser, sized)):
-        guesser.domain = {**usual, **kinds}
+        guesser.domain = {**usual[0], **kinds}
         with contextlib.suppress(NoInputsError):
             found = _taken(guesser, several=False)
             drawn, is_all_said = guesser.drawn(found.kinds[0]), len(said) == len(guesser.names)
             if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or is_all_said):
                 guesser.sized = frozenset(said)
                 return found
-    guesser.domain = usual
+    guesser.domain, guesser.used, guesser.lengths = usual
     return None
 
 
@@ -339,7 +339,8 @@ def _as_long_as_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[
         return (*counts.values(),)[:1] if counts and is_alone and isinstance(dims[0], str) else dims
 
     found = {name: counted(dims) for name, dims in said.items()}
-    guesser.lengths |= {name: (dims,) for name, dims in found.items() if dims != said[name]}
+    counted_out = {name: (dims,) for name, dims in found.items() if dims != said[name]}
+    guesser.lengths = {**guesser.lengths, **counted_out}
     return found
 
 

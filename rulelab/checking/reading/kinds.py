@@ -67,7 +67,8 @@ class Kind:
             "flags": "a matrix of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
-            "indices": "an array of indices" if len(self.dims) > 2 else "a vector of indices",
+            "indices": "a vector of counts" if self.low >= 1.0
+            else "an array of indices" if len(self.dims) > 2 else "a vector of indices",
         }  # fmt: skip
         what = plain.get(self.form, an(self.form) + ("" if "matrix" in self.form else _noun(self.form)))
         word = "complex " if self.dtype.startswith("complex") else ""

@@ -206,7 +206,8 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     found = _shapes_in(f, names)
     found |= _shapes_of_all(f, [name for name in names if name not in found])
-    return {name: found[name] for name in names if name in found and name not in shapes_of_parts_said(f)}
+    of_parts = shapes_of_parts_said(f)
+    return {name: found[name] for name in names if name in found and name not in of_parts}
 
 
 def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | str, ...]]]:

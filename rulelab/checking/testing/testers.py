@@ -182,7 +182,7 @@ def _as_long_as_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tup
     for those in zipped(primal):
         beside = {name: named[name] for name in those if name in named}
         counts = {len(x) for x in beside.values() if isinstance(x, (list, tuple))}
-        arrays = {name: np.shape(x) for name, x in beside.items() if isinstance(x, np.ndarray)}
+        arrays = {name: x.shape for name, x in beside.items() if isinstance(x, np.ndarray) and x.ndim}
         rows = {name: (n, *map(str, more)) for name, (n, *more) in arrays.items() if {n} == counts}
         found |= {name: (lengths,) for name, lengths in rows.items()}
     return found
