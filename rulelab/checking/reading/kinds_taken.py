@@ -303,7 +303,7 @@ NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (-1.0, 1.0), (0.0, 1.0), (1.
 
 
 def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
-    """The same kinds over smaller and smaller domains; indices, which are below a length, stay as they are."""
+    """The same kinds over smaller and smaller domains; indices, which have bounds of their own, stay."""
     for low, high in NARROWER:
         yield tuple(
             dataclasses.replace(k, low=low, high=high)
