@@ -25,17 +25,16 @@ _SYMMETRIC_NAMES = frozenset(
     """H S Sigma Sigma0 Sigma1 corr correlation cov covar covariance prec precision gram hamiltonian hess
     hessian metric laplacian""".split()
 )
-_POSITIVE_NAMES = frozenset(
-    """sigma scale var variance std stddev stdev rate tau weight temperature kappa concentration bandwidth
-    lengthscale ell dof mass density volume radius diameter thickness waist wavelength period half_life
-    viscosity spacing pitch speed area duration lifetime resistance capacitance inductance conductivity
-    permeability porosity luminosity""".split()
+_POSITIVE_OF_ANYTHING = frozenset(
+    """scale variance std sigma concentration bandwidth mass density volume radius diameter thickness
+    wavelength period viscosity speed area duration lifetime resistance capacitance inductance conductivity
+    permeability luminosity""".split()
 )
-_OF_POSITIVE = re.compile(
-    r"sigma_?[a-z0-9]{1,2}|[a-z]+_(scale|variance|std|sigma|concentration|bandwidth|mass|density|volume|radius"
-    r"|diameter|thickness|wavelength|period|viscosity|speed|area|duration|lifetime|resistance|capacitance"
-    r"|inductance|conductivity|permeability|luminosity)"
+_POSITIVE_NAMES = _POSITIVE_OF_ANYTHING.union(
+    """var stddev stdev rate tau weight temperature kappa lengthscale ell dof waist half_life spacing pitch
+    porosity""".split()
 )
+_OF_POSITIVE = re.compile(rf"sigma_?[a-z0-9]{{1,2}}|[a-z]+_(?:{'|'.join(sorted(_POSITIVE_OF_ANYTHING))})")
 """Names of one among several, and with a word before them that says of what."""
 _OF_BOTH_SIGNS = ("log", "ln", "delta", "diff", "d", "signed", "relative", "net")
 """Words by which what is positive is none any more: `log_scale`."""
