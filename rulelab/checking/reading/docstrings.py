@@ -92,6 +92,7 @@ def _doc_of(f: Any) -> str:
 
 @functools.lru_cache(1024)  # each reader of a docstring asks for it
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
+    doc = _in_full(doc, names)
     first = _OWN_LINE.search(doc)
     if first is not None and len(names) > 1 and first[1] in names:
         name = rf"(?:{'|'.join(map(re.escape, names))})"
@@ -106,6 +107,43 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
         return f"{found[1]} {found[3]}" if is_letter else found[0]
 
     return _BY_A_LETTER.sub(called, doc)
+
+
+def _in_full(doc: str, names: tuple[str, ...]) -> str:
+    """A docstring with the names of those parameters that it calls otherwise: by what their letters stand
+    for and, beside a bound, by their last word or their beginning.
+
+    >>> _in_full("State of charge between 0 and 1.", ("soc", "current"))
+    'soc between 0 and 1.'
+    >>> _in_full("4000 <= Re <= 1e8, 0 <= roughness <= 0.05", ("reynolds", "relative_roughness"))
+    '4000 <= reynolds <= 1e8, 0 <= relative_roughness <= 0.05'
+    """
+    left = [name for name in names if len(name) > 2 and not re.search(rf"\b{name}\b", doc)]
+    for name in left:
+        if name.isalpha() and len(name) <= MOST_INITIALS:
+            phrase = r"[ -]".join(rf"{letter}\w+" for letter in name)
+            doc = re.sub(rf"\b(?:{phrase})\b", name, doc, flags=re.IGNORECASE)
+    beside = {word for pair in _BESIDE_A_SIGN.findall(doc) for word in pair if len(word) > 1} - {*names}
+    for is_called in (_is_last_word, _is_beginning):
+        for word in sorted(beside):
+            if len(those := [name for name in left if is_called(word.lower(), name.lower())]) == 1:
+                doc = re.sub(rf"\b{word}\b", those[0], doc)
+                left.remove(those[0])
+                beside.discard(word)
+    return doc
+
+
+MOST_INITIALS = 5
+"""Letters of a name that may each stand for a word."""
+_BESIDE_A_SIGN = re.compile(r"[<>]=? ?([A-Za-z]\w*)\b|\b([A-Za-z]\w*)(?= ?[<>])")
+
+
+def _is_last_word(word: str, name: str) -> bool:
+    return name.rpartition("_")[2] == word
+
+
+def _is_beginning(word: str, name: str) -> bool:
+    return name.startswith(word)
 
 
 def _one_by_one(names: tuple[str, ...], found: re.Match[str]) -> str:
