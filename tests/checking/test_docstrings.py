@@ -411,3 +411,24 @@ def test_an_order_that_a_function_insists_on_is_kept():
     """Else numbers seem not to be taken, and vectors for some of them are."""
     assert judged(GUARDED).verdict == "right"
     assert judged(GUARDED.replace("-drop_bar", "drop_bar")).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("doc", "names", "bounds"),
+    [
+        ("Voltage under load; state of charge between 0 and 1.", ("soc", "current"), {"soc": (0.0, 1.0)}),
+        ("The state of charge is positive.", ("soc",), {"soc": (0.0, np.inf)}),
+        ("Friction, 4000 <= Re <= 1e8.", ("reynolds", "roughness"), {"reynolds": (4000.0, 1e8)}),
+        ("Friction, 0 <= roughness < 0.05.", ("re", "wall_roughness"), {"wall_roughness": (0.0, 0.05)}),
+        ("Sum of costs; t < 0 is before the start.", ("soc", "time"), {}),  # what it says of no parameter
+        ("For Re < 2000 it is laminar.", ("reynolds", "relative"), {}),  # either may be meant
+        ("soc is the state of charge (0 to 1), in percent above 1.", ("soc",), {}),  # it has its own name
+    ],
+)
+def test_a_docstring_may_call_a_parameter_otherwise(doc, names, bounds):
+    function = documented(doc, *names)
+    found = dict(intervals_said(function))
+    for name, low, high in related(function, names).intervals:
+        least, most = found.get(name, (-np.inf, np.inf))
+        found[name] = max(least, low), min(most, high)
+    assert found == bounds

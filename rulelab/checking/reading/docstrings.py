@@ -110,8 +110,8 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
 
 
 def _in_full(doc: str, names: tuple[str, ...]) -> str:
-    """A docstring with the names of those parameters that it calls otherwise: by what their letters stand
-    for and, beside a bound, by their last word or their beginning.
+    """A docstring with the names of those parameters that it gives bounds of and calls otherwise: by what
+    their letters stand for, by their last word or by their beginning.
 
     >>> _in_full("State of charge between 0 and 1.", ("soc", "current"))
     'soc between 0 and 1.'
@@ -122,7 +122,7 @@ def _in_full(doc: str, names: tuple[str, ...]) -> str:
     for name in left:
         if name.isalpha() and len(name) <= MOST_INITIALS:
             phrase = r"[ -]".join(rf"{letter}\w+" for letter in name)
-            doc = re.sub(rf"\b(?:{phrase})\b", name, doc, flags=re.IGNORECASE)
+            doc = re.sub(rf"\b(?:{phrase}){_BEFORE_A_BOUND}", name, doc, flags=re.IGNORECASE)
     beside = {word for pair in _BESIDE_A_SIGN.findall(doc) for word in pair if len(word) > 1} - {*names}
     for is_called in (_is_last_word, _is_beginning):
         for word in sorted(beside):
@@ -135,6 +135,10 @@ def _in_full(doc: str, names: tuple[str, ...]) -> str:
 
 MOST_INITIALS = 5
 """Letters of a name that may each stand for a word."""
+_BEFORE_A_BOUND = (
+    r"(?= ?(?:[<>(]|(?:(?:is|are|lies|must be|,) )?"
+    r"(?:in [\[(]|between|within|above|below|at |positive|negative)))"
+)
 _BESIDE_A_SIGN = re.compile(r"[<>]=? ?([A-Za-z]\w*)\b|\b([A-Za-z]\w*)(?= ?[<>])")
 
 
