@@ -100,7 +100,7 @@ def draw(
     if corners := joined_by(kind):
         return _joined(said, corners, kind.dims[1] == corners, rng)
     if kind.form == "indices" and len(said) > 1:
-        first = int(kind.low >= 1.0)  # counts, of which none is zero
+        first = int(kind.is_of_counts)
         return rng.integers(first, said[-1] + first, said[:-1])
     if kind.form == "integer":
         picks = math.isfinite(kind.low) and math.isfinite(kind.high)

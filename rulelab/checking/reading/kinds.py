@@ -32,7 +32,7 @@ class Kind:
         Whether the caller asked for the form.
     dims : tuple of int or str
         The lengths where they are said: numbers, letters that mean the same in all arguments, products
-        (`m*n`, `4*n`) or sums (`m+n`). Indices (n, m) are n of them below m, from 1 to m where `low` is 1,
+        (`m*n`, `4*n`) or sums (`m+n`). Indices (n, m) are n of them below m, from 1 to m where `low` is 0.5,
         and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
     made : type or None
         The class of an object, a dict too.
@@ -67,13 +67,18 @@ class Kind:
             "flags": "a matrix of booleans",
             "columns": "a vector as long as a row of the matrix",
             "rows": "a vector as long as a column of the matrix",
-            "indices": "a vector of counts" if self.low >= 1.0
+            "indices": "a vector of counts" if self.is_of_counts
             else "an array of indices" if len(self.dims) > 2 else "a vector of indices",
         }  # fmt: skip
         what = plain.get(self.form, an(self.form) + ("" if "matrix" in self.form else _noun(self.form)))
         word = "complex " if self.dtype.startswith("complex") else ""
         lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
         return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
+
+    @property
+    def is_of_counts(self) -> bool:
+        """Whether indices are counts, of which none is zero: their interval begins at 0.5, and not at 1."""
+        return self.form == "indices" and 0.0 < self.low < 1.0
 
     def _parts_in_words(self) -> str:
         made = next((part.made for _, part in self.parts), None)

@@ -303,11 +303,11 @@ NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (-1.0, 1.0), (0.0, 1.0), (1.
 
 
 def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
-    """The same kinds over smaller and smaller domains; indices, which have bounds of their own, stay."""
+    """The same kinds over smaller and smaller domains."""
     for low, high in NARROWER:
         yield tuple(
             dataclasses.replace(k, low=low, high=high)
-            if k.low == -math.inf and k.high == math.inf and k.form not in ("integer", "option", "indices")
+            if k.low == -math.inf and k.high == math.inf and k.form not in ("integer", "option")
             else k
             for k in kinds
         )

@@ -570,7 +570,7 @@ def _of_padding(
     if isinstance(owner, ast.Call) and len(owner.args) == 1:  # `np.asarray(counts)`
         owner = owner.args[0]
     if padded and axis < len(lengths) and identifier(owner):
-        yield identifier(owner), (Kind("indices", 1.0, dims=(lengths[0], lengths[axis])),)
+        yield identifier(owner), (Kind("indices", 0.5, dims=(lengths[0], lengths[axis])),)
         yield padded, (Kind(FORMS_BY_AXES.get(len(lengths), "array"), dims=lengths),)
 
 
