@@ -250,7 +250,7 @@ def turned(q, v):
     return 2 * w * np.cross([x, y, z], v)
 
 
-def f(body, spin, dt):
+def f(body, spin, dt: float):
     moved = body.position + dt * body.velocity
     spun = np.cross(spin, body.attitude[1:])
     return Body(moved, body.velocity + dt * turned(body.attitude, spin) + spun, body.attitude)

@@ -27,7 +27,7 @@ from ..probing.probes import told_of_steps
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
-from ..reading.texts import attributes_read
+from ..reading.texts import attributes_read, has_a_raise
 from .guesser import Guesser, Kinds
 from .refusals import is_raised_by
 
@@ -268,6 +268,7 @@ class _Search:
         self.seen: dict[Kinds, tuple[bool, int]] = {}
         self.standings: dict[Kinds, tuple[Standing, Kinds]] = {}
         self.at_one_length: list[Kinds] = []  # what it has a value for at the first length, and not at others
+        self.may_refuse = has_a_raise(guesser.target)
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
 
@@ -331,7 +332,7 @@ class _Search:
     def _taken(self, kinds: Kinds) -> Iterator[Kinds]:
         """The same kinds over those intervals at which the function mostly has a value."""
         with contextlib.suppress(Exception):
-            over = itertools.chain(narrowed(kinds), _with_one_larger(kinds))
+            over = itertools.chain(narrowed(kinds), _with_one_larger(kinds) if self.may_refuse else ())
             yield from filter(self.guesser.takes, itertools.islice(over, self.refuses, None))
 
     def _furthest(self, best: Kinds, i: int) -> list[Kind]:

@@ -167,6 +167,11 @@ def decides_in_a_loop(f: Callable) -> bool:
     return any(isinstance(inner, decided) for loop in loops for inner in ast.walk(loop))
 
 
+def has_a_raise(f: Callable) -> bool:
+    """Whether the text of a function has a `raise` or an `assert`, by which it may refuse arguments."""
+    return any(isinstance(n, (ast.Raise, ast.Assert)) for n in ast.walk(text_of(f)[0] or ast.Pass()))
+
+
 def whole(node: ast.expr | None) -> int | None:
     """The whole number, from zero on, that is written there."""
     value = node.value if isinstance(node, ast.Constant) else None
