@@ -39,6 +39,7 @@ def ran_as_a_package(code, folder):
     return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environ)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("module", [*OURS, "numpy", "rulelab.notebook.cli"])
 def test_ctrl_c_during_the_import_shows_no_traceback(module):
     """Exit code 130 and one line, wherever in the import it comes."""
@@ -63,6 +64,7 @@ def test_an_error_of_the_import_is_shown_as_it_is(tmp_path):
     assert run.returncode == 1 and "Traceback" in run.stderr and "OSError" in run.stderr
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("module", OURS)
 def test_an_import_that_was_interrupted_can_be_done_again(module):
     """After Ctrl-C at `%load_ext rulelab` or `import rulelab` the next try works, and gives what is right."""

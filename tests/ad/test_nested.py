@@ -910,7 +910,7 @@ STRUCTURES = {
 }
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(5, slow=True)
 @pytest.mark.parametrize(("make", "used", "part"), STRUCTURES.values(), ids=STRUCTURES)
 def test_back_of_a_seed_that_varies(make, used, part):
     """Where the function leaves parts of its argument alone: 2 t⁵ has the slope 10 t⁴, by any mixture."""

@@ -57,6 +57,7 @@ DERIVED = {
 """The cells that %rule_derive puts into a notebook: they are there to be read before they are run."""
 
 
+@pytest.mark.slow
 def test_a_cell_is_run_and_a_widget_answers(empty_notebook):
     """Under `rulelab lab` plain cells run, widgets work, and nothing is asked of the outside world."""
     assert empty_notebook.run_cell("6 * 7").strip() == "42"
@@ -123,6 +124,7 @@ def test_another_notebook_runs_from_top_to_bottom(open_notebook, lab, repository
         cells.nth(number).screenshot(path=f"{folder}/{name}-{number:02}.png")
 
 
+@pytest.mark.slow
 def test_a_reader_types_a_rule_and_compares_it(empty_notebook):
     """A rule typed into a cell counts in the next one, where both gradients stand side by side."""
     empty_notebook.run_cell(FUNCTION)

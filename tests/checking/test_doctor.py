@@ -469,7 +469,7 @@ LEFT_OUT = {
 OF_THESE = list(dict.fromkeys(case[0] for case in LEFT_OUT.values()))
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(17, slow=True)
 @pytest.mark.parametrize(("of", "slip", "mistake"), LEFT_OUT.values(), ids=LEFT_OUT)
 def test_what_is_easily_left_out_is_named_and_put_back(of, slip, mistake):
     """The other half of a statement, of a term, of a pair: named, and corrected with what the rule has."""
@@ -507,7 +507,7 @@ NAMED_BY_THE_CORRECTION = {
 }  # fmt: skip
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(7, slow=True)
 @pytest.mark.parametrize(("text", "mistakes"), NAMED_BY_THE_CORRECTION.values(), ids=NAMED_BY_THE_CORRECTION)
 def test_a_correction_tells_more_than_what_follows_from_the_mistake(text, mistakes):
     """Whoever forgets a transpose reads of a transpose, and not of arrays that do not go together."""

@@ -683,7 +683,7 @@ def rule_that_keeps(key):
     return make
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(5, slow=True)
 @pytest.mark.parametrize("at", [(), (X, X + 1.0)], ids=["given nothing", "given"])
 @pytest.mark.parametrize("which", ["a", "b"])
 def test_a_value_that_is_kept_by_one_argument_of_two_is_wrong(which, at):

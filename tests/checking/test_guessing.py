@@ -494,7 +494,7 @@ CASES = [
 NAMES = [f.__name__ for f, *_ in CASES]
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(17, slow=True)
 @pytest.mark.parametrize("f, made, right, wrong", CASES, ids=NAMES)
 def test_a_right_rule_is_judged_where_it_is_meant_to_be_used(f, made, right, wrong):
     report = judged(f, made(right))
@@ -708,7 +708,7 @@ def drawn(mu, sigma, e, t):
     return mu + t * sigma * e
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize(
     "f, rule",
     [
@@ -978,7 +978,7 @@ def test_a_number_beside_many_arrays_is_one_where_the_rule_is_right_for_it():
     assert rule_check(lifetimes, registry=wrong, depth="quick").verdict == "wrong"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize(
     "f, right, wrong",
     [

@@ -449,7 +449,7 @@ def test_a_right_rule_is_right_for_what_its_function_is_meant_for(case):
     assert judged(f, right).verdict == "right"
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(17, slow=True)
 @pytest.mark.parametrize("case", CASES)
 def test_a_wrong_rule_is_wrong_for_what_its_function_is_meant_for(case):
     f, _, wrong = CASES[case]

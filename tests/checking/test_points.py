@@ -1018,6 +1018,7 @@ def misfit_with(is_like_x):
     return rule
 
 
+@pytest.mark.slow
 def test_integers_beside_defaults_that_are_whole_are_tried_beside_fractions():
     """Beside whole numbers alone a buffer of integers holds the slopes, as they are whole as well."""
     right = rule_check(misfit, registry=registry_with(misfit, misfit_with(False)))
@@ -1096,6 +1097,7 @@ f = made(120.0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BANDS)
 def test_both_sides_of_a_branch_are_looked_at_far_from_usual_numbers(name):
     """On one line, where lines that were reached say nothing of it."""

@@ -219,7 +219,7 @@ def happened(call):
     return {(kind, text.partition(" encountered in ")[0]) for kind, text in call.warned}
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(6, slow=True)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_an_array_of_any_kind(program):
     """Values, types, shapes, warnings and errors of gradients are those of the generic passes."""

@@ -71,6 +71,7 @@ def test_only_the_result_of_the_last_line_takes_a_place(ran):
     assert words(ran["not last"])[-1] == "42"
 
 
+@pytest.mark.slow
 def test_a_cell_magic_in_a_line_is_one_of_them(ran):
     """Its result stands where its bar was, too."""
     (report,) = ran["in a line"]

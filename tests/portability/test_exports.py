@@ -55,6 +55,7 @@ def test_an_export_agrees_with_ours_and_with_differences(everything, name):
         assert row.verdict == "right" or unconverted
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_written_and_found(everything):
     """Its files, the verdicts before it left, and the comparison after."""
     assert bool(everything)

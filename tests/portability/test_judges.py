@@ -275,7 +275,7 @@ def test_a_right_custom_vjp_of_jax_is_right(jax):
     assert jax.numpy.ones(1).dtype == np.float32
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(3, slow=True)
 @pytest.mark.parametrize("mistake", MISTAKES[1:] + MISTAKES[:1])
 def test_wrong_custom_vjps_of_jax_are_wrong(jax, mistake):
     """The same words for JAX's mistakes as for ours."""

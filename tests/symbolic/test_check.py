@@ -506,6 +506,7 @@ def test_rules_come_from_the_registry():
         prove(sigmoid, registry=registry)
 
 
+@pytest.mark.slow
 def test_a_rule_for_lists_is_not_said_to_be_missing():
     """It is judged for lists, or it is said that nothing else was tried."""
 

@@ -467,7 +467,7 @@ def test_one_size_that_was_given_is_named():
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(2, slow=True)
 @pytest.mark.parametrize("name", ["a right rule", "a wrong rule"])
 def test_nothing_is_proved_before_all_is_tried(name):
     """Wherever a check is cut, its answer is no verdict: how far it comes is a matter of the machine."""

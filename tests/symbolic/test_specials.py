@@ -225,7 +225,7 @@ OF_ARRAYS = {
 }
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(5, slow=True)
 @pytest.mark.parametrize("name", OF_ARRAYS)
 def test_functions_of_whole_arrays(name):
     """A right pullback is proved, one that is a tenth too large refuted."""

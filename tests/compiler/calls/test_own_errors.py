@@ -255,6 +255,7 @@ def said_by(ask):
     return info.type, str(info.value)
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_what_no_class_has_a_method_for_is_pythons_own_error(stranger):
     """With the words that Python has, whatever is in it, and whether kinds are known or not."""

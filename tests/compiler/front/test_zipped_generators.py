@@ -74,6 +74,7 @@ MODES = {
 }
 
 
+@pytest.mark.first(16)
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 @pytest.mark.parametrize("f", BESIDE)
 def test_an_item_of_which_the_other_has_none_is_computed_as_by_zip(f, mode):
