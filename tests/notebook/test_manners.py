@@ -106,7 +106,6 @@ def prepared(notebook):
     rl.refresh("auto")
 
 
-@pytest.mark.first(8)
 @pytest.mark.parametrize("name", MAGICS)
 def test_the_first_example_of_the_help_runs(prepared, name):
     """Of every magic, as it stands there."""
