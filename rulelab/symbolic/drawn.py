@@ -48,7 +48,11 @@ def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | N
     except NoRuleFound:
         return None
     forms = dict(_by_name(guesser.names, kinds))
-    fitting = [sample for sample in samples if guesser.seems_right(_args(question, sample, len(kinds)))]
+    are_right = [guesser.seems_right(_args(question, sample, len(kinds))) for sample in samples]
+    # Flags are held: a rule that is right for some of those drawn is judged where it is not.
+    is_by_luck = any(kind.form in ("mask", "flags") for kind in kinds) and any(are_right)
+    wanted = not is_by_luck or all(are_right)
+    fitting = [sample for sample, is_right in zip(samples, are_right) if is_right == wanted]
     fitting.sort(key=lambda sample: not _is_mixed(_args(question, sample, len(kinds))))
     specs = [_spec(names, sample, forms) for sample in (fitting or samples[:1])]
     limits = tuple(map(_limit, map(forms.get, names)))

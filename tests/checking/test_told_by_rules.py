@@ -836,3 +836,14 @@ def test_no_proof_refutes_a_right_rule(text):
 def test_a_proof_refutes_a_wrong_rule_of_an_iteration():
     made = written(FINAL_SIZE.replace("z_bar * z * (", "z_bar * ("))
     assert prove(made["f"], registry=made["registry"]).verdict.word == "REFUTED"
+
+
+@pytest.mark.slow
+def test_a_rule_that_is_right_for_some_flags_is_not_proved():
+    """A proof holds the flags that it has drawn, and of some the last one alone is censored."""
+    text, _ = TOLD["flags as long as an axis"]
+    made = written(text)
+    assert prove(made["f"], registry=made["registry"]).verdict.word == "PROVED"
+    assert text.count("(np.exp(eta) * hazard - d)") == 1
+    made = written(text.replace("(np.exp(eta) * hazard - d)", "d * (np.exp(eta) * hazard - 1)"))
+    assert prove(made["f"], registry=made["registry"]).verdict.word != "PROVED"
