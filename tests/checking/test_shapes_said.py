@@ -315,3 +315,48 @@ def f_rrule(x, at):
 )
 def test_so_many_integers_are_no_numbers_that_vary(factor, verdict):
     assert judged_by_text(PHASES.format(factor)).verdict == verdict
+
+
+FOUR_AXES = '''
+def f(x, k):
+    """x, k : ndarray (n, c, h, w), (c,)"""
+    return np.sum(x * k[:, None, None])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, k):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * np.ones(x.shape) * k[:, None, None], y_bar * np.sum(x, axis=(0, 2, 3))
+
+    return f(x, k), back
+'''
+TAKEN_APART = '''
+def f(corners):
+    """Twice the area of a triangle from the (3, 2) array of its corners."""
+    a, b, c = corners
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(corners):
+    (ax, ay), (bx, by), (cx, cy) = corners
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * np.array([[by - cy, cx - bx], [cy - ay, ax - cx], [ay - by, bx - ax]])
+
+    return f(corners), back
+'''
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn", "mistake"),
+    [
+        (FOUR_AXES, "x: an array (n, c, h, w), k: a vector (c)", ("axis=(0, 2, 3)", "axis=(0, 1, 2)")),
+        (TAKEN_APART, "corners: a matrix (3, 2)", ("cx - bx", "bx - cx")),
+    ],
+    ids=["four axes", "a matrix whose rows have names"],
+)
+def test_lengths_that_are_said_are_those_that_are_drawn(text, drawn, mistake):
+    report = judged_by_text(text)
+    assert report.verdict == "right" and drawn in str(report)
+    assert judged_by_text(text.replace(*mistake)).verdict == "wrong"

@@ -412,12 +412,7 @@ _FIRST = {"n": 3, "n+1": 4, "2*n": 6, "3*n": 9}
 
 def _positive(kind: Kind) -> Kind:
     """The kind with positive numbers, in its parts, too."""
-
-    def positive(one: Kind) -> Kind:
-        is_free = one.form in _OF_FLOATS and one.low == -math.inf
-        return dataclasses.replace(one, low=0.0) if is_free else one
-
-    return throughout(kind, positive)
+    return throughout(kind, lambda one: _above(one, 0.0))
 
 
 _LARGER = 8.0
@@ -429,7 +424,10 @@ def _with_one_larger(kinds: Kinds) -> Iterator[Kinds]:
     """
 
     def larger(kind: Kind, field: str) -> Kind:
-        changed = ((name, _raised(p) if name == field else larger(p, field)) for name, p in kind.parts)
+        changed = (
+            (name, _above(part, _LARGER) if name == field else larger(part, field))
+            for name, part in kind.parts
+        )
         return dataclasses.replace(kind, parts=tuple(changed))
 
     fields = [*dict.fromkeys(field for kind in kinds for field in _fields_in(kind))]
@@ -437,9 +435,10 @@ def _with_one_larger(kinds: Kinds) -> Iterator[Kinds]:
         yield tuple(larger(kind, field) for kind in kinds)
 
 
-def _raised(kind: Kind) -> Kind:
+def _above(kind: Kind, low: float) -> Kind:
+    """The kind with numbers above this, if it has some of which nothing is said."""
     is_free = kind.form in _OF_FLOATS and kind.low == -math.inf
-    return dataclasses.replace(kind, low=_LARGER) if is_free else kind
+    return dataclasses.replace(kind, low=low) if is_free else kind
 
 
 def _fields_in(kind: Kind) -> Iterator[str]:

@@ -621,7 +621,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
             read = (kind for kind in kinds.get(name, ()) if kind.made is tuple)  # with lengths
             kinds[name] = (*read, *made)
         kinds |= objects_answered(target, rule)
-    kinds |= dict(_as_long_as_lists(target, kinds))
+    kinds |= dict(_beside_lists(target, kinds))
     required = options_required(target, *rules)
     kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}
     attributes = attributes_read(target)
@@ -636,7 +636,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     return kinds | objects
 
 
-def _as_long_as_lists(
+def _beside_lists(
     target: Any, kinds: Mapping[str, tuple[Kind, ...]]
 ) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What a function goes through beside a list or a tuple: vectors of as many numbers as this has parts."""

@@ -21,7 +21,7 @@ from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
 from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
-from ..reading.kinds import Kind, Lengths, is_square
+from ..reading.kinds import Kind, Lengths, is_square, of_lengths
 from ..reading.parameters import all_names
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
@@ -309,7 +309,7 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     if not said:
         return None
     usual = guesser.domain, guesser.used, guesser.lengths
-    said = _with_room(guesser, _with_groups(guesser, _as_long_as_lists(guesser, said)))
+    said = _with_room(guesser, _with_groups(guesser, _counted_by_lists(guesser, said)))
     guesser.used = {**guesser.used, **_masks_of(guesser, said)}
     sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
     for kinds in itertools.chain([sized], with_larger(guesser, sized)):
@@ -324,7 +324,7 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     return None
 
 
-def _as_long_as_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
+def _counted_by_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
     """The lengths said, with how many arrays are in a list for the word that a docstring has for that, `list
     of K vectors`, and for the length of a vector that no other array has: one for each.
     """
@@ -384,14 +384,11 @@ def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
     symmetric, or complex.
     """
     bounds, kinds = guesser.domain.get(name, Kind()), guesser.used.get(name, ())
-    form, of_all = _OF_AXES[len(dims)], {kind.dtype for kind in kinds}
+    form, of_all = of_lengths(dims).form, {kind.dtype for kind in kinds}
     if kinds and kinds[0].form in SYMMETRIC and len(dims) == 2:
         form = kinds[0].form
     dtype = of_all.pop() if len(of_all) == 1 else "float64"
     return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
-
-
-_OF_AXES = {1: "vector", 2: "matrix", 3: "array"}
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:

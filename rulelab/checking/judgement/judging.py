@@ -421,8 +421,7 @@ class Judging:
 
     def _times_larger(self, probe: Probe) -> float:
         """How many times larger the arguments of a point are than the first ones, if they are."""
-        sizes = (np.abs(to_vec(point.inputs)[0]).max(initial=0.0) for point in (probe.point, self.first))
-        size, usual = sizes
+        size, usual = (input_sizes(point).max(initial=0.0) for point in (probe.point, self.first))
         return float(max(size / usual, 1.0)) if usual else 1.0
 
     def _without_bends(self, probe: Probe, compared: Closeness) -> Closeness:
@@ -508,6 +507,11 @@ class Judging:
     def shown(self, point: Point) -> str:
         """The arguments of a point in short, by their names."""
         return self.subject.shown(point.inputs)
+
+
+def input_sizes(point: Point) -> np.ndarray:
+    """The size of the largest number of each input."""
+    return np.array([np.abs(to_vec(x)[0]).max(initial=0.0) for x in point.floats])
 
 
 def _are_all_equal(point: Point) -> bool:

@@ -26,7 +26,7 @@ from ..reading.searches import Searches
 from ..reading.usage import elements_taken
 from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_part
 from .halvings import halves, is_an_end, repeats_until
-from .judging import Judging
+from .judging import Judging, input_sizes
 from .lengths_meant import at_last_places, misses_a_length, only_length, shapes_meant
 from .otherwise import PLAIN
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
@@ -73,8 +73,8 @@ class Settling(Judging):
         probe = finding.probe
         if probe is None or probe.failure is not None or not probe.truth.is_smooth:
             return False
-        usual = [_sizes(p.point) for p in self.probes if p.failure is None and not p.point.far]
-        return bool(usual) and bool(np.all(_sizes(probe.point) <= np.max(usual, axis=0)))
+        usual = [input_sizes(p.point) for p in self.probes if p.failure is None and not p.point.far]
+        return bool(usual) and bool(np.all(input_sizes(probe.point) <= np.max(usual, axis=0)))
 
     def _is_first_to_tell(self, finding: Finding) -> bool:
         """Whether a rule is off where its function has a slope, and at usual numbers that has none to speak
@@ -481,11 +481,6 @@ def _kind_of(x: Any) -> tuple[int, str]:
 
 def _largest_slope(probe: Probe) -> float:
     return float(np.abs(probe.truth.slopes.value).max(initial=0.0))
-
-
-def _sizes(point: Point) -> np.ndarray:
-    """The size of the largest number of each input."""
-    return np.array([np.abs(to_vec(x)[0]).max(initial=0.0) for x in point.floats])
 
 
 def _has_no_number(finding: Finding) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from .kinds import Kind
+from .kinds import Kind, of_lengths
 from .texts import whole
-
-FORMS_BY_AXES = {1: "vector", 2: "matrix", 3: "array"}
 
 
 def of_blocks(node: ast.AST, wholes: Mapping[str, int]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -23,7 +21,7 @@ def of_blocks(node: ast.AST, wholes: Mapping[str, int]) -> Iterator[tuple[str, t
     axes = list(_axes_of_blocks(lengths, wholes))
     if any(blocks > 1 for blocks in axes) and len(axes) < 3:
         dims = tuple(f"{blocks}*{letter}" if blocks > 1 else letter for blocks, letter in zip(axes, "nm"))
-        yield node.func.value.id, (Kind(FORMS_BY_AXES[len(dims)], dims=dims),)
+        yield node.func.value.id, (of_lengths(dims),)
 
 
 def _axes_of_blocks(lengths: Sequence[ast.expr], wholes: Mapping[str, int]) -> Iterator[int]:

@@ -230,6 +230,15 @@ def dims_of(kind: Kind) -> Iterator[int | str]:
         yield from dims_of(part)
 
 
+def of_lengths(dims: Lengths) -> Kind:
+    """A number, a vector, a matrix, or an array of more axes, of these lengths.
+
+    >>> [str(of_lengths(dims)) for dims in ((), ("n",), (3, "n"), ("n", "c", "h", "w"))]
+    ['a number', 'a vector (n)', 'a matrix (3, n)', 'an array (n, c, h, w)']
+    """
+    return Kind(("number", "vector", "matrix", "array")[min(len(dims), 3)], dims=dims)
+
+
 def lengths_of_axes(kind: Kind) -> Lengths:
     """The lengths that are said of the axes of an array, and not that of what indices are places in.
 

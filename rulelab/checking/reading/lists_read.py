@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from .docstrings import lists_said
-from .kinds import Kind
+from .kinds import Kind, of_lengths
 from .loops_read import gone_through, side_by_side
 from .texts import identifier, size_of_identity
 
@@ -79,10 +79,8 @@ def _of_rows_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]
     widths = {identifier(of): len(target.elts) for target, of in sides if isinstance(target, ast.Tuple)}
     for target, of in sides if len(sides) > 1 and widths else ():
         if width := widths.get(identifier(of)):
-            yield (
-                identifier(of),
-                (Kind("matrix", dims=("n", width)), sequence(list, [tuples_of(width, ("number",))[0]] * 3)),
-            )
+            tuples = sequence(list, [sequence(tuple, [Kind()] * width)] * 3)
+            yield identifier(of), (Kind("matrix", dims=("n", width)), tuples)
         elif isinstance(target, ast.Name):
             yield identifier(of), (Kind("vector", dims=("n",)), Kind("matrix", dims=("n", "m")))
 
@@ -194,9 +192,8 @@ def tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
 def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
     alike = [sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
-    forms = {1: "vector", 2: "matrix"}
     return {
-        name: (sequence(list, [Kind(forms[len(dims)], dims=dims)] * 3),)
+        name: (sequence(list, [of_lengths(dims)] * 3),)
         if dims
         else (*alike, *LISTS_OF_ARRAYS)
         for name, dims in lists_said(f).items()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 
 from .by_name import is_image_name, is_matrix_name
 from .docstrings import in_one_line, parameter_called, said_of, words_about
-from .kinds import Kind, lengths_in
+from .kinds import Kind, lengths_in, of_lengths
 
 _COMMA = r"(?:, and |, or |, | and | or )"
 _NAMES = rf"((?:\w+(?:{_COMMA}| ?[<>]=? ?))*\w+)"
@@ -155,9 +155,9 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     found |= dict.fromkeys(_of_any_shape(names, words_about(f)), _OF_ANY_RANK)
     for name, inside in _LEADING.findall(text):
         lengths = lengths_in(inside)
-        found[name] = _of_lengths(lengths), _of_lengths((_letter_apart_from(text), *lengths))
+        found[name] = of_lengths(lengths), of_lengths((_letter_apart_from(text), *lengths))
     for name, one, other in _ONE_OF_SHAPES.findall(text):
-        found[name] = _of_lengths(lengths_in(one)), _of_lengths(lengths_in(other))
+        found[name] = of_lengths(lengths_in(one)), of_lengths(lengths_in(other))
     return {name: found[name] for name in names if name in found}
 
 
@@ -176,11 +176,6 @@ def _of_any_shape(names: tuple[str, ...], about: Mapping[str, str]) -> Iterator[
 IMAGES = (Kind("matrix", dims=("h", "w")),)
 _OF_EITHER_RANK = (Kind(), Kind("vector"))
 _OF_ANY_RANK = (Kind("vector"), Kind("matrix"))
-_OF_AXES = ("number", "vector", "matrix", "array")
-
-
-def _of_lengths(lengths: tuple[int | str, ...]) -> Kind:
-    return Kind(_OF_AXES[min(len(lengths), 3)], dims=lengths)
 
 
 def _letter_apart_from(text: str) -> str:

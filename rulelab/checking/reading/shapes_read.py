@@ -12,8 +12,8 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from ...rules.signatures import meant_types
 from .anatomy import last_name
 from .axes_read import crossed
-from .blocks_read import FORMS_BY_AXES, beside_blocks, of_blocks
-from .kinds import AS_LIST, Kind, Lengths, lengths_of_axes
+from .blocks_read import beside_blocks, of_blocks
+from .kinds import AS_LIST, Kind, Lengths, lengths_of_axes, of_lengths
 from .lists_read import of_lists, sequence, tuples_of
 from .loops_read import side_by_side
 from .texts import (
@@ -28,7 +28,6 @@ from .texts import (
 )
 from .usage import shapes_of_parts_said, shapes_said
 
-_FORMS = {0: "number", **FORMS_BY_AXES}
 _ELEMENTS = frozenset(("array", "asarray", "matrix"))
 _LABELS = Kind("indices", dims=("n", "m"))
 _PAIRS = Kind("indices", dims=("n", 2, "n"))
@@ -115,7 +114,7 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     for name, parts in unpacked(f).items():
         if name in said:
             dims = [said[name].get(part, ()) for part in parts]
-            yield name, (sequence(tuple, [Kind(_FORMS[len(one)], dims=one) for one in dims]),)
+            yield name, (sequence(tuple, map(of_lengths, dims)),)
         elif notes.get(name) is tuple:
             yield name, tuples_of(len(parts), ("number", "vector"))
 
@@ -446,7 +445,7 @@ def _of_einsum(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[st
     }
     for term, name in named:
         dims = tuple(sizes.get(alike[letter], alike[letter]) for letter in term)
-        yield name, (Kind(FORMS_BY_AXES.get(len(term), "array"), dims=dims),)
+        yield name, (of_lengths(dims),)
 
 
 def _letters_alike(named: Sequence[tuple[str, str]]) -> Mapping[str, str]:
@@ -571,7 +570,7 @@ def _of_padding(
         owner = owner.args[0]
     if padded and axis < len(lengths) and identifier(owner):
         yield identifier(owner), (Kind("indices", 0.5, dims=(lengths[0], lengths[axis])),)
-        yield padded, (Kind(FORMS_BY_AXES.get(len(lengths), "array"), dims=lengths),)
+        yield padded, (of_lengths(lengths),)
 
 
 def _rows_of(owner: str, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:

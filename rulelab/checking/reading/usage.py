@@ -191,6 +191,8 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     {'a': ('h', 'w', 3), 'b': ('h', 'w', 3), 'mask': ('h', 'w')}
     >>> def area(corners):
     ...     "Area of a triangle from the (3, 2) array of its corners."
+    ...     a, b, c = corners
+    ...     return np.linalg.norm(np.cross(b - a, c - a)) / 2
     >>> dict(shapes_said(area))
     {'corners': (3, 2)}
     >>> def turned(R, x):
@@ -219,14 +221,14 @@ def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | s
     ...     q, t = pose
     ...     return points + t
     >>> shapes_of_parts_said(moved)
-    {'pose': {'t': (3,), 'q': (4,)}}
+    {'pose': {'q': (4,), 't': (3,)}}
     """
+    components = {word: (len(letters.split(",")),) for word, letters in _LISTED.findall(said_of(f))}
     found = {}
     for name, parts in unpacked(f).items():
-        listed = _LISTED.findall(said_of(f))
-        components = {part: (len(letters.split(",")),) for part, letters in listed if part in parts}
-        if shapes := {**_shapes_in(f, parts), **components}:
-            found[name] = {part: shapes[part] for part in shapes if part in parts}
+        shapes = {**_shapes_in(f, parts), **components}
+        if of_parts := {part: shapes[part] for part in parts if part in shapes}:
+            found[name] = of_parts
     return found
 
 

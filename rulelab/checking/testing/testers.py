@@ -144,7 +144,7 @@ def checking(
     said = related(subject.primal, names or subject.names, rules)
     said = said.holding(inputs)  # arguments given are as meant
     asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}
-    listed = _as_long_as_lists(subject.primal, dict(zip(names or subject.names, inputs)))
+    listed = _held_by_lists(subject.primal, dict(zip(names or subject.names, inputs)))
     lengths = {**listed, **source.lengths, **lengths_held(subject.primal), **asked}
     first = Point(
         inputs,
@@ -176,7 +176,7 @@ def checking(
     )
 
 
-def _as_long_as_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tuple[Lengths, ...]]:
+def _held_by_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tuple[Lengths, ...]]:
     """The lengths of arrays that a function goes through beside a list or a tuple, whose length stays."""
     found: dict[str, tuple[Lengths, ...]] = {}
     for those in zipped(primal):
