@@ -698,6 +698,36 @@ def f_rrule(tokens, lengths):
 """,
         ("tokens * valid", "tokens"),
     ),
+    "a root of a product of parts": (
+        """
+import typing
+
+
+class Car(typing.NamedTuple):
+    headway: float
+    accel: float
+    brake: float
+
+
+def f(car, v, closing):
+    return v * car.headway + v * closing / (2 * np.sqrt(car.accel * car.brake))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(car, v, closing):
+    headway, a, b = car
+    root = 2 * np.sqrt(a * b)
+
+    def back(y_bar):
+        root_bar = -np.sum(y_bar * v * closing) / root**2
+        bars = {"accel": root_bar * np.sqrt(b / a), "brake": root_bar * np.sqrt(a / b)}
+        car_bar = rl.Tangent(Car, headway=np.sum(y_bar * v), **bars)
+        return rl.NoTangent(), car_bar, y_bar * (headway + closing / root), y_bar * v / root
+
+    return f(car, v, closing), back
+""",
+        ('"accel": root_bar * np.sqrt(b / a)', '"accel": root_bar * np.sqrt(a / b)'),
+    ),
 }
 
 
@@ -823,10 +853,14 @@ def f_rrule(x, y, width):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [FINAL_SIZE, KERNELS], ids=["the last digits of a loop", "rows"])
+@pytest.mark.parametrize(
+    "text",
+    [FINAL_SIZE, KERNELS, TOLD["columns of positions within an image"][0]],
+    ids=["the last digits of a loop", "rows", "positions outside of an image"],
+)
 def test_no_proof_refutes_a_right_rule(text):
-    """By the last digits of an iteration that has ended, or by vectors that the function takes and nobody
-    means."""
+    """By the last digits of an iteration that has ended, or by vectors or positions that the function takes
+    and nobody means."""
     made = written(text)
     assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
     assert judged(text).verdict == "right"

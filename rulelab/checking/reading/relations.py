@@ -27,15 +27,14 @@ from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
 from .positions_read import positions_in
+from .signs_read import meant_as_sizes, meant_positive, meant_positive_together
 from .texts import attributes_read, unpacked
 from .usage import (
     clipped_between,
     decides_by,
     half_widths,
     indexing,
-    meant_as_sizes,
     meant_larger,
-    meant_positive,
     meant_to_rise,
     shapes_said,
     told_apart,
@@ -258,12 +257,16 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found = tuple(relations_in(said, names, decides_by(f))) if said else ()
     cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
-    sizes = (name for name in sorted(meant_as_sizes(f)) if name.partition(".")[0] in names)
+    known = {*names}.union(*unpacked(f).values())
+    of_sizes = sorted(meant_as_sizes(f) | meant_positive_together(f))
+    sizes = (name for name in of_sizes if name.partition(".")[0] in known)
     parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
     named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
     with_zero = {r.left.name for r in found if r.sign == ">=" and r.right.number == 0.0}  # as it says itself
     guessed = (meant_positive(f) | half_widths(f)) - with_zero
+    below = {r.left.name for r in found if r.interval is not None and r.interval[2] <= 0}
     positive = (*(name for name in names if name in guessed), *sizes, *named)
+    positive = tuple(name for name in positive if name not in below)
     found += tuple(Relation(Side(name), ">", Side(number=0.0)) for name in positive)
     ends = ((_end(low), _end(high)) for low, high in clipped_between(f))
     found += tuple(Relation(low, "<", high) for low, high in ends)

@@ -485,84 +485,6 @@ def _with_flags_for_elements(node: ast.AST | None, names: frozenset[str]) -> Ite
 
 
 _OF_FLAGS = frozenset(("where", "logical_not"))
-_SCALED = {"i0e": 0, "i1e": 0, "ive": 1, "lambertw": 0}
-"""Functions that hold the size of their argument, and the place of that: of a negative one a formula with
-`- kappa` beside them is another than the one that is meant; and one whose value is complex for others, in a
-formula that goes on with the real part."""
-
-
-def meant_positive(f: Callable) -> frozenset[str]:
-    """The parameters that are given, alone or in products, to functions scaled by the size of what they get,
-    or real for some numbers alone, in a function that takes no absolute value itself.
-
-    >>> def log_norm(kappa, x):
-    ...     a = kappa / 2
-    ...     return np.log(i0e(a)) + a + np.cos(x)
-    >>> sorted(meant_positive(log_norm))
-    ['kappa']
-    """
-    node, names = text_of(f)
-    calls = calls_in(node)
-    called = [(last_name(call.func), call) for call in calls]
-    calls_of = [(w, call) for w, call in called if w in _SCALED and not _is_of_a_branch(w, call)]
-    handed = [call.args[_SCALED[w]] for w, call in calls_of if len(call.args) > _SCALED[w]]
-    if node is None or not handed or any(word in ("abs", "fabs", "sign", "hypot") for word, _ in called):
-        return frozenset()
-    made = values_by_name(node)
-    return names & {name for each in handed for name in factors_in(each, made)}
-
-
-_NEVER_NEGATIVE = frozenset("abs fabs absolute exp sqrt square hypot".split())
-
-
-def meant_as_sizes(f: Callable) -> frozenset[str]:
-    """The parameters, and the attributes of such, that `copysign` gives a sign: they stand in its first
-    argument in a product with what is never negative, so that the sign of the product is theirs, and is
-    dropped. Alone (`copysign(x, y)`) a parameter may have either sign.
-
-    >>> def bump(spring, x):
-    ...     return np.copysign(spring.gain * x**2, x)
-    >>> sorted(meant_as_sizes(bump)), sorted(meant_as_sizes(lambda x, y: np.copysign(x, y)))
-    (['spring.gain'], [])
-    """
-    node, names = text_of(f)
-    signed = (call for call in calls_in(node) if last_name(call.func) == "copysign" and len(call.args) == 2)
-    made = values_by_name(node) if node is not None else {}
-    found: set[str] = set()
-    for call in signed:
-        factors = list(_signs_in(call.args[0], made, names))
-        if "" in factors and None not in factors:
-            found.update(filter(None, factors))
-    return frozenset(found)
-
-
-def _signs_in(
-    node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
-) -> Iterator[str | None]:
-    """What the sign of a product comes from: parameters and attributes of these by name, an empty name for
-    what is never negative, and None for what is not known.
-    """
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        yield from _signs_in(node.left, made, names, depth)
-        yield from _signs_in(node.right, made, names, depth)
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        exponent = getattr(node.right, "value", None)
-        yield "" if isinstance(exponent, int) and exponent % 2 == 0 else None
-    elif isinstance(node, ast.Call):
-        yield "" if last_name(node.func) in _NEVER_NEGATIVE else None
-    elif isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
-        yield from _signs_in(made[node.id], made, names, depth - 1)
-    elif isinstance(node, ast.Name) and node.id in names:
-        yield node.id
-    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
-        yield f"{node.value.id}.{node.attr}"
-    elif not (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > 0):
-        yield None
-
-
-def _is_of_a_branch(word: str, call: ast.Call) -> bool:
-    """Whether a function of several branches is told which of them: there other numbers may be meant."""
-    return word == "lambertw" and len(call.args) + len(call.keywords) > 1
 
 
 _ABOVE_ZERO = frozenset("log log10 log2 sqrt".split())
@@ -704,14 +626,16 @@ def decides_by(f: Callable) -> frozenset[str]:
     passed to a function such as `np.where` or `abs`.
     """
     node, names = text_of(f)
-    found: set[str] = set()
-    for inner in ast.walk(node) if node is not None else ():
-        name = getattr(inner, "func", None)
-        is_call = isinstance(inner, ast.Call)
-        chooses = is_call and getattr(name, "attr", getattr(name, "id", None)) in _DECIDING
+    tests = deciding_in(node) if node is not None else ()
+    return names & {n.id for test in tests for n in ast.walk(test) if isinstance(n, ast.Name)}
+
+
+def deciding_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The comparisons in a text, and the calls of functions that take one way or another."""
+    for inner in ast.walk(node):
+        chooses = isinstance(inner, ast.Call) and last_name(inner.func) in _DECIDING
         if chooses or isinstance(inner, (ast.Compare, ast.IfExp)):
-            found.update(n.id for n in ast.walk(inner) if isinstance(n, ast.Name))
-    return names & found
+            yield inner
 
 
 def told_apart(f: Callable) -> frozenset[frozenset[str]]:

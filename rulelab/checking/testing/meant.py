@@ -20,7 +20,7 @@ from ..calling.plain_calls import plainly
 from ..calling.subjects import author_of, codes_of, has_loop, rules_of
 from ..judgement.halvings import halves, is_an_end
 from ..measuring.configs import ad_config
-from ..probing.perturb import are_in_order
+from ..probing.perturb import are_in_order, revalued
 from ..reading.kinds import SQUARE, Kind
 from ..reading.parameters import all_names
 from ..reading.relations import Related, related
@@ -30,6 +30,8 @@ SECONDS = 2.0
 """Of the processor, for the search among kinds of arguments."""
 DRAWS, MOST_RIGHT = 6, 0.75
 """Arguments at which a rule has to seem right, and at how many of them it does mostly."""
+BESIDE = 1e-3
+"""How far numbers are moved from where they were drawn, relative to their size."""
 _RANKS = {
     **dict.fromkeys(("number", "integer"), 0),
     **dict.fromkeys(("vector", "rows", "columns", "list", "mask", "indices"), 1),
@@ -136,7 +138,15 @@ class Meant:
         """Of arguments of the kinds meant, whether the rule seems right there."""
         guesser, first = self.guesser, self.kinds[0]
         drawn = [*(guesser.drawn(first) for _ in range(DRAWS)), *guesser.inside(first)]
-        return [guesser.seems_right(args) for args in drawn if not self.finds_nothing(args)]
+        return [self._seems_right(args) for args in drawn if not self.finds_nothing(args)]
+
+    def _seems_right(self, args: tuple) -> bool:
+        """Whether the rule seems right at some arguments, or close beside them: on the border between two
+        cases the function has no derivative.
+        """
+        return any(
+            self.guesser.seems_right(moved) for moved in (args, revalued(args, lambda x: x * (1 - BESIDE)))
+        )
 
 
 def _is_of(kind: Kind, x: Any) -> bool:
