@@ -27,6 +27,16 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "`[1:]` belongs",
         "x_bar[1:] += y_bar * k * np.cos",
     ),
+    "beside what has no end as a sequence": (
+        "def f(x):\n    return np.sum(x * np.r_[0.0, x[:-1]])\n"
+        f"{R}(x: np.ndarray):\n    before, joined = np.r_[0.0, x[:-1]], np.r_\n    join = np.r_\n"
+        "    def back(y_bar):\n"
+        "        return rl.NoTangent(), y_bar * (before - join[x[1:], 0.0])\n"
+        "    return np.sum(x * joined[0.0, x[:-1]]), back\n",
+        "sign",
+        "where `before + join",
+        "before + join[x[1:], 0.0]",
+    ),
     "a transposition beside a number": (
         "def f(U, V):\n    return np.sum(U * V) ** 2 / len(U)\n"
         f"{R}(U: np.ndarray, V: np.ndarray):\n    both = np.sum(U * V)\n    def back(y_bar):\n"

@@ -36,6 +36,10 @@ def binned(x, seg, i, w):
     return out[i, 0] + np.bincount(seg)[0]
 
 
+def joined(x, last):
+    return x * np.r_[x[:-1], last] + np.c_[x, last].sum(1)
+
+
 def looked_up(E, tokens, order):
     rows = np.asarray(tokens)
     return E[rows].sum(axis=0)[order.astype(int)]
@@ -43,7 +47,13 @@ def looked_up(E, tokens, order):
 
 @pytest.mark.parametrize(
     "f, found",
-    [(picked, {"tokens"}), (looked_up, {"tokens", "order"}), (binned, {"seg", "i"}), (step, set())],
+    [
+        (picked, {"tokens"}),
+        (looked_up, {"tokens", "order"}),
+        (binned, {"seg", "i"}),
+        (step, set()),
+        (joined, set()),
+    ],
 )
 def test_what_picks_out_of_arrays_is_an_index(f, found):
     assert indexing(f) == found

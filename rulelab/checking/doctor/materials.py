@@ -139,8 +139,24 @@ class Materials(Suspects):
 
     @cached_property
     def _defined(self) -> frozenset[str]:
-        """The functions that the rule defines."""
-        return frozenset(n.name for n in ast.walk(self.anatomy.node) if isinstance(n, ast.FunctionDef))
+        """The functions that the rule defines, and what it has of a module by a name of its own:
+        `solve = np.linalg.solve`. As a number `np.r_` is a sequence without an end.
+        """
+        own = {name for name, made in self.made.items() if self._is_in_a_module(made)}
+        return own.union(n.name for n in ast.walk(self.anatomy.node) if isinstance(n, ast.FunctionDef))
+
+    def _is_in_a_module(self, node: ast.AST) -> bool:
+        """Whether it is a path from a module to what is no number, as `np.pi` is."""
+        path = []
+        while isinstance(node, ast.Attribute):
+            path.append(node.attr)
+            node = node.value
+        if not path or not isinstance(node, ast.Name) or not self.is_module(node):
+            return False
+        value = self.function.__globals__[node.id]
+        for name in reversed(path):
+            value = getattr(value, name, None)
+        return not isinstance(value, _NUMBERS)
 
     @cached_property
     def _without_numbers(self) -> frozenset[str]:

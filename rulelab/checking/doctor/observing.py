@@ -217,8 +217,10 @@ def _steps(values: Sequence[np.ndarray]) -> list[list[Any]]:
 
 
 def as_row(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-    """A value along the numbers of an expression of this shape; None where it does not go with them."""
-    if value is None:
+    """A value along the numbers of an expression of this shape; None where it does not go with them, and of
+    what is no number or array: as a sequence `np.r_` has no end.
+    """
+    if not isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic)):
         return None
     try:
         return np.broadcast_to(np.asarray(value), shape).ravel()

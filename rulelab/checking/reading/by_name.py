@@ -34,8 +34,11 @@ _POSITIVE_NAMES = _POSITIVE_OF_ANYTHING.union(
     """var stddev stdev rate tau weight temperature kappa lengthscale ell dof waist half_life spacing pitch
     porosity""".split()
 )
-_OF_POSITIVE = re.compile(rf"sigma_?[a-z0-9]{{1,2}}|[a-z]+_(?:{'|'.join(sorted(_POSITIVE_OF_ANYTHING))})")
-"""Names of one among several, and with a word before them that says of what."""
+_OF_POSITIVE = re.compile(
+    rf"sigma_?[a-z0-9]{{1,2}}|n_?[0-9]|n_[a-z]+|[a-z]+_(?:{'|'.join(sorted(_POSITIVE_OF_ANYTHING))})"
+)
+"""Names of one among several, and with a word before them that says of what; counts and indices of refraction
+are both positive."""
 _OF_BOTH_SIGNS = ("log", "ln", "delta", "diff", "d", "signed", "relative", "net")
 """Words by which what is positive is none any more: `log_scale`."""
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
@@ -222,8 +225,9 @@ def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
 def interval_of_name(name: str) -> tuple[float, float]:
     """The interval that a parameter of this name has its numbers in.
 
-    >>> [name for name in ("sigma2", "length_scale", "log_scale", "mu1") if interval_of_name(name)[0] == 0.0]
-    ['sigma2', 'length_scale']
+    >>> names = ("sigma2", "length_scale", "log_scale", "mu1", "n_glass")
+    >>> [name for name in names if interval_of_name(name)[0] == 0.0]
+    ['sigma2', 'length_scale', 'n_glass']
     """
     of_several = _OF_POSITIVE.fullmatch(name) and name.partition("_")[0] not in _OF_BOTH_SIGNS
     if name in _POSITIVE_NAMES or of_several:

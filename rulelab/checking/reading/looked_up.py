@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .anatomy import last_name
 from .texts import text_nodes, text_of, values_by_name
 
-_JOINING = frozenset("concatenate hstack append array asarray".split())
+_JOINING = frozenset("concatenate hstack append array asarray r_".split())
 _CUTTING = frozenset("clip maximum fmax max".split())
 _PLACED = {"searchsorted": (0, 1), "digitize": (1, 0)}
 """Functions that find places in what rises: where it stands among their arguments, and what is looked for."""
@@ -55,8 +55,6 @@ def _joined(node: ast.AST) -> Iterator[str | float | None]:
     elif isinstance(node, ast.Call) and last_name(node.func) in _JOINING and node.args:
         for arg in node.args:
             yield from _joined(arg)
-    elif isinstance(node, ast.Subscript) and last_name(node.value) == "r_":
-        yield from _joined(node.slice)
     elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         yield float(node.value)
     elif isinstance(node, ast.Attribute) and node.attr == "inf":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,8 @@ import numpy as np
 
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
-from .anatomy import assigned_pairs
+from ...parsing import cloned
+from .anatomy import assigned_pairs, last_name
 
 _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
@@ -116,9 +118,33 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
     if not isinstance(code, types.CodeType):
         return None, frozenset()
     try:
-        return find_source(code).node, frozenset(code.co_varnames[: code.co_argcount])
+        node = find_source(code).node
     except RuleLabError:
         return None, frozenset()
+    return _read_as_calls(node), frozenset(code.co_varnames[: code.co_argcount])
+
+
+_MAKERS = frozenset("r_ c_ s_ mgrid ogrid index_exp".split())
+"""What makes an array of what stands in brackets behind it, as a call does: nothing is picked there."""
+
+
+class _AsCalls(ast.NodeTransformer):
+    """`np.r_[a, b]` as `np.r_(a, b)`."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if last_name(node.value) not in _MAKERS:
+            return node
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return ast.copy_location(ast.Call(node.value, parts, []), node)
+
+
+@functools.lru_cache(maxsize=64)
+def _read_as_calls(node: ast.AST) -> ast.AST:
+    """A text that is the same where it has none of the makers."""
+    if _MAKERS.isdisjoint(last_name(inner) for inner in ast.walk(node)):
+        return node
+    return _AsCalls().visit(cloned(node))
 
 
 def identifier(node: ast.AST) -> str:
