@@ -88,6 +88,8 @@ DRAWS = 20
 SEVERAL = 8
 """Arguments, of several lengths, at which it is looked at what a function makes of them."""
 ROUGHLY = 1e-4
+NOISE = 1e-10
+"""What a difference is off by, relative to the values: where these do not change it is not quite zero."""
 OF_ROWS = Kind("mask", dims=(AS_ROWS,))
 INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"), OF_ROWS)
 """What a parameter is by which the function picks out of arrays, and that has no name which tells."""
@@ -436,10 +438,10 @@ class Guesser:
                 x_bars = back(y_bar)[1:]
                 y_dot = fd_jvp(self._called, x_dots, *args)
                 found = sum(_dot(x, x_bar, x_dot) for x, x_bar, x_dot in zip(args, x_bars, x_dots))
-                wanted = _dot(y, y_bar, y_dot)
+                wanted, size = _dot(y, y_bar, y_dot), np.abs(to_vec(y)[0]) @ np.abs(to_vec(y_bar)[0])
             except Exception:
                 return False
-        return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)))
+        return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)) + NOISE * size)
 
     def has_value(self, kinds: Kinds) -> bool:
         """Whether the value that a rule gives for arguments of some kinds is that of the function."""

@@ -142,7 +142,7 @@ class Materials(Suspects):
         """The functions that the rule defines, and what it has of a module by a name of its own:
         `solve = np.linalg.solve`. As a number `np.r_` is a sequence without an end.
         """
-        own = {name for name, made in self.made.items() if self._is_in_a_module(made)}
+        own = frozenset(name for name, made in self.made.items() if self._is_in_a_module(made))
         return own.union(n.name for n in ast.walk(self.anatomy.node) if isinstance(n, ast.FunctionDef))
 
     def _is_in_a_module(self, node: ast.AST) -> bool:

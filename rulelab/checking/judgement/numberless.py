@@ -27,7 +27,7 @@ from ..probing.far_numbers import (
 from ..probing.findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from ..probing.perturb import landmarks
 from ..probing.probes import Point, Probe, moving, truth_at
-from ..reading.by_name import is_a_guard
+from ..reading.by_name import interval_of_name, is_a_guard
 from .otherwise import PLAIN
 from .settling import Settling
 
@@ -169,6 +169,8 @@ class Numberless(Settling):
         names, special = self.subject.names, special_at_zero(self.subject.primal)
         ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
         said = zero_said(self.subject.primal)
+        by_name = {name for name in special if interval_of_name(name)[0] == 0.0}
+        special -= by_name - special_at_zero(self.subject.primal, in_roots=False)
         special -= {name for name in special if self.source.is_said(name)}
         asked = {i for i in ends if names[i] in special | said}
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}

@@ -38,9 +38,10 @@ AGREE = 1e-3
 """How far the slopes on both sides may be apart, relative to those of the function close by."""
 
 
-def special_at_zero(f: Callable) -> frozenset[str]:
+def special_at_zero(f: Callable, in_roots: bool = True) -> frozenset[str]:
     """The parameters that a function compares with zero or hands to functions that do something special
-    there, also under another name: it is meant for zero, and what only divides by it may not be.
+    there, also under another name: it is meant for zero, and what only divides by it may not be. Those of
+    which it takes a square in a root are among them, unless it is for such that have no sign.
 
     >>> def drag(rho, v, area):
     ...     speed = abs(v)
@@ -56,7 +57,7 @@ def special_at_zero(f: Callable) -> frozenset[str]:
             if word in _PARTING:
                 given = [*inner.args, *([inner.func.value] if isinstance(inner.func, ast.Attribute) else [])]
                 found.update(name for arg in given for name in _names_in(arg, made))
-            elif word == "sqrt":
+            elif word == "sqrt" and in_roots:
                 found.update(name for arg in inner.args for name in _squared(arg, made))
     return names & found | told_at(f, 0.0)
 
