@@ -698,6 +698,48 @@ def f_rrule(tokens, lengths):
 """,
         ("tokens * valid", "tokens"),
     ),
+    "probabilities, each below one": (
+        """
+def f(qx):
+    'Years that are lived, from the yearly death probabilities qx (each < 1) of a table.'
+    return np.cumprod(1 - qx).sum()
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(qx):
+    left = np.cumprod(1 - qx)
+
+    def back(y_bar):
+        return rl.NoTangent(), -y_bar * np.cumsum(left[::-1])[::-1] / (1 - qx)
+
+    return left.sum(), back
+""",
+        ("np.cumsum(left[::-1])[::-1]", "np.cumsum(left)"),
+    ),
+    "indices of refraction": (
+        """
+def f(angle, n_in, n_out):
+    'What a surface reflects of light at this angle (0 <= angle < 1.5), beyond the critical angle all.'
+    s = n_in * np.sin(angle) / n_out
+    return 1.0 if s >= 1 else 1.25 - np.sqrt(1 - s**2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(angle, n_in, n_out):
+    top = n_in * np.sin(angle)
+    if top >= n_out:
+        return 1.0, lambda y_bar: (rl.NoTangent(), 0.0, 0.0, 0.0)
+    root = np.sqrt(n_out**2 - top**2)
+
+    def back(y_bar):
+        top_bar = y_bar * top / root / n_out
+        out_bar = -top_bar * top / n_out
+        return rl.NoTangent(), top_bar * n_in * np.cos(angle), top_bar * top / n_in, out_bar
+
+    return 1.25 - root / n_out, back
+""",
+        ("top_bar * n_in * np.cos", "top_bar * np.cos"),
+    ),
     "a root of a product of parts": (
         """
 import typing
@@ -855,12 +897,15 @@ def f_rrule(x, y, width):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    [FINAL_SIZE, KERNELS, TOLD["columns of positions within an image"][0]],
-    ids=["the last digits of a loop", "rows", "positions outside of an image"],
+    [
+        FINAL_SIZE, KERNELS, TOLD["columns of positions within an image"][0],
+        TOLD["indices of refraction"][0],
+    ],
+    ids=["the last digits of a loop", "rows", "positions outside of an image", "negative ones"],
 )
 def test_no_proof_refutes_a_right_rule(text):
-    """By the last digits of an iteration that has ended, or by vectors or positions that the function takes
-    and nobody means."""
+    """By the last digits of an iteration that has ended, or by vectors, positions or negative numbers that
+    the function takes and nobody means."""
     made = written(text)
     assert prove(made["f"], registry=made["registry"]).verdict.word != "REFUTED"
     assert judged(text).verdict == "right"

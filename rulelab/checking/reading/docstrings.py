@@ -97,7 +97,7 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
     if first is not None and len(names) > 1 and first[1] in names:
         name = rf"(?:{'|'.join(map(re.escape, names))})"
         doc = re.sub(rf"(: [^\n:]*?[,;.]) (?=(?:{name}, )*{name} ?: )", r"\1\n", doc)
-    doc = _WORD_IN_BRACKETS.sub(r"\1 ", _QUOTED.sub(r"\1", doc))
+    doc = _WORD_IN_BRACKETS.sub(r"\1 ", _QUOTED.sub(r"\1", _EACH.sub("(", doc)))
     doc = _OF_SEVERAL.sub(functools.partial(_one_by_one, names), doc)
     doc = _BETWEEN_TWO.sub(functools.partial(_each_between, names), doc)
     doc = _IN_BRACKETS.sub(r"\1 \2 \3", doc)
@@ -173,6 +173,11 @@ _OF_SEVERAL = re.compile(rf"\b{_SEVERAL}((?: (?:is|are)(?: \w+){{1,3}})?) \((<=|
 _BETWEEN_TWO = re.compile(rf"({_NUMBER} ?<=? ?){_SEVERAL}( ?<=? ?{_NUMBER})(?!\w|\.\d)")
 """One interval of several names: 0 <= attack, release < 1."""
 _QUOTED = re.compile(r"`+(\w+)`+")
+_EACH = re.compile(
+    r"\((?:each|all|every one)(?: of them)?(?: is| are)? "
+    r"(?=[<>]|in |between |within |(?:non-?)?(?:posi|nega)tive)"
+)
+"""Of an array in brackets behind its name: (each < 1), (all positive)."""
 _WORD_IN_BRACKETS = re.compile(r"(?<=\bthe )\((positive|negative|non-?negative)\) (?=\w)")
 """A word that need not be there, and is: the (positive) durations."""
 _IN_BRACKETS = re.compile(rf"\b(\w+) \((?:[\w/ ]+, )?(<=|>=|<|>) ?({_NUMBER})\)")

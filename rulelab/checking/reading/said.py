@@ -94,6 +94,7 @@ _POSITIVE = re.compile(rf"{_NAMES} (?:{_VERB}|(?=\w+ ?(?:[,;.)]|$)))(positive|ne
 _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
 )
+_PROBABILITIES = re.compile(rf"(?<![Ll]og[ -])\b[Pp]robabilit(?:y|ies) ((?:\w+{_COMMA})*\w+)")
 _MEASURED = r"(?::|,| is| are| must be)?(?: all| both)?(?: an?| the)?(?: real)?(?: numbers?| scalars?)?"
 _WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
 _BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
@@ -509,6 +510,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     ...     '''
     >>> dict(intervals_said(wealth))
     {'returns': (-1.0, inf)}
+    >>> def lifetime(qx):
+    ...     "Years lived, from the one-year death probabilities qx (each < 0.9) of a life table."
+    >>> dict(intervals_said(lifetime))
+    {'qx': (0.0, 0.9)}
     """
     names, text = _text_of(f)
     found: dict[str, tuple[float, float]] = {}
@@ -532,6 +537,9 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         words = (parameter_called(word, names) for word in _names_in(those))
         for name in itertools.takewhile(names.__contains__, words):
             found.setdefault(name, (0.0, math.inf))
+    for name in (word for those in _PROBABILITIES.findall(text) for word in _names_in(those)):
+        low, high = found.get(name, (-math.inf, math.inf))
+        found[name] = max(low, 0.0), min(high, 1.0)
     if _ALL_POSITIVE.search(text) or len(names) == 1 and _OF_POSITIVE.search(text):
         found = {**dict.fromkeys(names, (0.0, math.inf)), **found}
     return {name: (low, high) for name, (low, high) in found.items() if name in names and low < high}
