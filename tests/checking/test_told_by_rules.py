@@ -740,6 +740,60 @@ def f_rrule(angle, n_in, n_out):
 """,
         ("top_bar * n_in * np.cos", "top_bar * np.cos"),
     ),
+    "an array that is annotated, beside a table": (
+        """
+import dataclasses
+
+GRID = np.array([0.0, 0.1, 0.3, 0.6, 1.0])
+
+
+@dataclasses.dataclass
+class Cell:
+    volts: np.ndarray
+    ohms: float
+
+
+def f(cell: Cell, charge: np.ndarray, current: np.ndarray):
+    'charge between 0 and 1'
+    return np.interp(charge, GRID, cell.volts) - cell.ohms * current
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(cell, charge, current):
+    k = np.clip(np.searchsorted(GRID, charge, side="right") - 1, 0, len(GRID) - 2)
+    width = GRID[k + 1] - GRID[k]
+    share = (charge - GRID[k]) / width
+
+    def back(y_bar):
+        volts = np.zeros(len(GRID))
+        np.add.at(volts, k, (1 - share) * y_bar)
+        np.add.at(volts, k + 1, share * y_bar)
+        slope = (cell.volts[k + 1] - cell.volts[k]) / width
+        cell_bar = rl.Tangent(Cell, volts=volts, ohms=-np.dot(y_bar, current))
+        return rl.NoTangent(), cell_bar, y_bar * slope, -cell.ohms * y_bar
+
+    return f(cell, charge, current), back
+""",
+        ("np.add.at(volts, k, (1 - share) * y_bar)", "volts[k] += (1 - share) * y_bar"),
+    ),
+    "complex ones of which the name says several": (
+        """
+def f(amplitudes: complex, energies, time):
+    return amplitudes * np.exp(-1j * energies * time)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(amplitudes, energies, time):
+    phase = np.exp(-1j * energies * time)
+
+    def back(y_bar):
+        turn = np.imag(np.conj(y_bar) * amplitudes * phase)
+        return rl.NoTangent(), y_bar * np.conj(phase), time * turn, np.dot(energies, turn)
+
+    return amplitudes * phase, back
+""",
+        ("y_bar * np.conj(phase)", "y_bar * phase"),
+    ),
     "a root of a product of parts": (
         """
 import typing

@@ -53,7 +53,14 @@ from ..reading.axes_read import (
     sums,
     sums_by_axes,
 )
-from ..reading.by_name import COUNTS, interval_of_name, means_symmetric, ordered_pairs, special_names
+from ..reading.by_name import (
+    COUNTS,
+    interval_of_name,
+    means_symmetric,
+    names_several,
+    ordered_pairs,
+    special_names,
+)
 from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
 from ..reading.groups_read import grouped, told_from_numbers
 from ..reading.kinds import AS_LIST, AS_ROWS, MATRICES, Kind, Lengths
@@ -511,9 +518,12 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
 
 
 def _arrays_called_complex(target: Any, notes: Mapping[str, Any]) -> frozenset[str]:
-    """The parameters that are annotated `complex`, of which the function makes use as of arrays."""
+    """The parameters that are annotated `complex`, of which the function makes use as of arrays, or that have
+    the name of several: `amplitudes`.
+    """
     found = frozenset(name for name, note in notes.items() if note is complex)
-    return found & handed_to_arrays(target) if found else found
+    several = {name for name in found if names_several(name)}
+    return found & (handed_to_arrays(target) | several) if found else found
 
 
 _COMPLEX_ARRAY = npt.NDArray[np.complex128]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -121,6 +122,18 @@ def _of_own_parts(kind: Kind) -> Iterator[Kind]:
         yield dataclasses.replace(kind, parts=tuple(sized))
 
 
+def _of_arrays_annotated(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
+    """The choices without numbers for what the function annotates as an array."""
+    notes = meant_types(guesser.target)
+    found = []
+    for name, kinds in zip(guesser.names, choices):
+        note = notes.get(name)
+        is_array = isinstance(of := typing.get_origin(note) or note, type) and issubclass(of, np.ndarray)
+        arrays = [kind for kind in kinds if kind.form not in ("number", "integer")] if is_array else []
+        found.append(arrays or kinds)
+    return found
+
+
 def of_own_lengths(guesser: Guesser) -> Kinds | None:
     """Numbers, and arrays that go together as the function multiplies and adds them, or each of a length of
     its own, for which its rule seems right; else the first for which this runs; None where there are none. A
@@ -135,6 +148,7 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
             else kinds_of(n, guesser.domain.get(n), guesser.used.get(n, ()))
             for n in guesser.names
         ]
+        choices = _of_arrays_annotated(guesser, choices)
         choices = _with_elements_taken(guesser, _with_lengths_read(guesser, choices))
         for guessed in _fitting(guesser, choices):
             for kinds in narrowed(guessed):

@@ -116,6 +116,19 @@ def names_a_shift(name: str) -> bool:
     return name in _SHIFT_NAMES or _OF_RATES.fullmatch(name) is not None
 
 
+_PLURAL = re.compile(r"(?:\w*_)?[a-z]{3,}[^\Waisu_\d]s")
+
+
+def names_several(name: str) -> bool:
+    """Whether a parameter has the name of several things.
+
+    >>> names = ("amplitudes", "mode_weights", "loss", "bias", "radius", "gains")
+    >>> [name for name in names if names_several(name)]
+    ['amplitudes', 'mode_weights', 'gains']
+    """
+    return _PLURAL.fullmatch(name) is not None
+
+
 _SPREAD_NAMES = frozenset("sigma std sd stddev stdev scale tau".split())
 
 
