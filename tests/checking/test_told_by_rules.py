@@ -794,6 +794,127 @@ def f_rrule(amplitudes, energies, time):
 """,
         ("y_bar * np.conj(phase)", "y_bar * phase"),
     ),
+    "edges of a graph that leads to some places more often": (
+        """
+def f(x, edges):
+    'x: (nodes, d). edges: pairs (source, target) of node numbers.'
+    total, degree = np.zeros(x.shape), np.zeros(len(x))
+    for source, target in edges:
+        total[target] += x[source]
+        degree[target] += 1
+    return x + total / np.maximum(degree, 1)[:, None]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edges):
+    mix = np.zeros((len(x), len(x)))
+    for source, target in edges:
+        mix[target, source] += 1
+    mix = np.eye(len(x)) + mix / np.maximum(mix.sum(axis=1, keepdims=True), 1)
+    return mix @ x, lambda y_bar: (rl.NoTangent(), mix.T @ y_bar, rl.NoTangent())
+""",
+        ("mix.sum(axis=1", "mix.sum(axis=0"),
+    ),
+    "a matrix that is taken apart, with a determinant above zero": (
+        """
+import typing
+
+
+class Beam(typing.NamedTuple):
+    q: complex
+    width: float
+
+
+def f(beam: Beam, lens):
+    (a, b), (c, d) = lens
+    behind = (c * beam.q + d) / (a * beam.q + b)
+    return np.sqrt(-beam.width / behind.imag)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(beam, lens):
+    (a, b), (c, d) = lens
+    u, det = a * beam.q + b, a * d - b * c
+    y = abs(u) * np.sqrt(beam.width / (det * beam.q.imag))
+
+    def back(y_bar):
+        u_bar = y_bar * y * u / abs(u) ** 2
+        det_bar = -y_bar * y / (2 * det)
+        q_bar = a * u_bar - 1j * y_bar * y / (2 * beam.q.imag)
+        first = [np.real(u_bar * np.conj(beam.q)) + det_bar * d, u_bar.real - det_bar * c]
+        lens_bar = np.array([first, [-det_bar * b, det_bar * a]])
+        return rl.NoTangent(), rl.Tangent(Beam, q=q_bar, width=y_bar * y / (2 * beam.width)), lens_bar
+
+    return y, back
+""",
+        ("u_bar.real - det_bar * c]", "u_bar.real - det_bar * b]"),
+    ),
+    "objects that are put in their places in a list": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Link:
+    angle: float
+    length: float
+
+    def end(self):
+        return np.array([np.cos(self.angle), np.sin(self.angle)]) * self.length
+
+
+def f(links):
+    return np.sum([link.end() for link in links], axis=0)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(links):
+    def back(y_bar):
+        bars = [None] * len(links)
+        for k in range(len(links) - 1, -1, -1):
+            x, y = links[k].end()
+            length = (y_bar[0] * x + y_bar[1] * y) / links[k].length
+            bars[k] = rl.Tangent(Link, angle=y_bar[1] * x - y_bar[0] * y, length=length)
+        return rl.NoTangent(), bars
+
+    return f(links), back
+""",
+        ("y_bar[1] * x - y_bar[0] * y", "y_bar[1] * x + y_bar[0] * y"),
+    ),
+    "several positions, perhaps outside": (
+        """
+def f(image, rows, cols):
+    'Between four elements of an image; outside its border is repeated.'
+    r, c = np.clip(rows, 0, image.shape[0] - 1), np.clip(cols, 0, image.shape[1] - 1)
+    i = np.clip(np.floor(r).astype(int), 0, image.shape[0] - 2)
+    j = np.clip(np.floor(c).astype(int), 0, image.shape[1] - 2)
+    s, t = r - i, c - j
+    upper = (1 - t) * image[i, j] + t * image[i, j + 1]
+    return (1 - s) * upper + s * ((1 - t) * image[i + 1, j] + t * image[i + 1, j + 1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(image, rows, cols):
+    h, w = image.shape
+    r, c = np.clip(rows, 0, h - 1), np.clip(cols, 0, w - 1)
+    i, j = np.minimum(r.astype(int), h - 2), np.minimum(c.astype(int), w - 2)
+    s, t = r - i, c - j
+    down = (1 - t) * (image[i + 1, j] - image[i, j]) + t * (image[i + 1, j + 1] - image[i, j + 1])
+    across = (1 - s) * (image[i, j + 1] - image[i, j]) + s * (image[i + 1, j + 1] - image[i + 1, j])
+
+    def back(y_bar):
+        image_bar = np.zeros((h, w))
+        np.add.at(image_bar, (i, j), y_bar * (1 - s) * (1 - t))
+        np.add.at(image_bar, (i, j + 1), y_bar * (1 - s) * t)
+        np.add.at(image_bar, (i + 1, j), y_bar * s * (1 - t))
+        np.add.at(image_bar, (i + 1, j + 1), y_bar * s * t)
+        rows_bar = y_bar * down * ((rows > 0) & (rows < h - 1))
+        return rl.NoTangent(), image_bar, rows_bar, y_bar * across * ((cols > 0) & (cols < w - 1))
+
+    return f(image, rows, cols), back
+""",
+        ("np.add.at(image_bar, (i, j), y_bar *", "image_bar[i, j] += (y_bar *"),
+    ),
     "a root of a product of parts": (
         """
 import typing

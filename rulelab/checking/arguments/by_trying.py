@@ -84,9 +84,12 @@ def _whole(number: int) -> Kind:
 
 
 def _places(count: int, *more: Kind) -> Kind:
-    """A list of tuples of so many places below three, all of them others, as edges have, and of more."""
-    rows = ([_whole((row + place) % 3) for place in range(count)] for row in range(3))
-    return sequence(list, [sequence(tuple, [*row, *more]) for row in rows])
+    """A list of tuples of so many places below three, all of them others, as edges have, and of more. In a
+    ring as many lead to each place as from it: one more does not.
+    """
+    ring = [[(row + place) % 3 for place in range(count)] for row in range(3)]
+    rows = [*ring, [2 - place for place in range(count)]]
+    return sequence(list, [sequence(tuple, [*map(_whole, row), *more]) for row in rows])
 
 
 def _tuples(count: int, kind: Kind) -> Kind:

@@ -69,7 +69,7 @@ from ..reading.lists_read import chained, lists_of_arrays
 from ..reading.loops_read import zipped
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
-from ..reading.positions_read import positions_read
+from ..reading.positions_read import positions_read, several_positions
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, related
 from ..reading.said import (
@@ -615,7 +615,12 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
-    kinds |= positions_read(target)
+    several = several_positions(target)
+    kinds |= dict.fromkeys(several, (Kind("vector"), Kind("matrix")))
+    kinds |= {
+        name: tuple(kind for kind in read if kind.form != "number" or name not in several)
+        for name, read in positions_read(target).items()
+    }
     kinds |= grouped(target)
     kinds |= {
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))

@@ -453,7 +453,8 @@ def _taken(guesser: Guesser, several: bool) -> Found:
             return Found((sized,))
     if found:
         return Found(found, search.others(found), search.notes(found))
-    sized = of_own_lengths(guesser) or _of_products_at_best(guesser) or search.faulty
+    sized = of_own_lengths(guesser) or _of_products_at_best(guesser)
+    sized = sized or search.taken_at_times() or search.faulty
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
         return Found((sized or search.likeliest_refused(),))
     raise none_found(guesser.f, search.why())

@@ -40,6 +40,8 @@ MOST_OTHERS = 4
 """Kinds besides those judged at which a correction is verified."""
 SIGNED = 6
 """Draws at which the signs of numbers are changed."""
+AT_TIMES, MOST_UNSETTLED = 16, 12
+"""Draws of which a quarter have to have a value, where no interval was found; and kinds that are asked so."""
 CHANCES = 8
 """Draws at which a rule is asked again that is wrong for likelier kinds."""
 
@@ -52,6 +54,7 @@ class Search:
         self.right: list[Kinds] = []  # the rule seems right there
         self.wrong: list[Kinds] = []  # it runs there
         self.refused: list[Kinds] = []  # the function runs there
+        self.unsettled: list[Kinds] = []  # it may run there at times, and over no interval does so mostly
         self.named: Kinds | None = None  # what the names speak of
         self.faulty: Kinds | None = None  # it raises there what it would raise wherever it is asked
         self.relation: tuple[bool, bool] | None = None
@@ -98,6 +101,8 @@ class Search:
             wider = guessed if is_half and of_lengths and self._has_any_sign(kinds) else kinds
             if self._is_settled(kinds, wider):
                 break
+        else:
+            self.unsettled.append(guessed)
         if self.named is not None or len(self.right) + len(self.wrong) >= MOST_TAKEN:
             return True
         return len(self.right) >= (MOST_KINDS if self.several else 1)
@@ -214,6 +219,22 @@ class Search:
             return (*self.right[:1], *self._vectors_for(self.right[0]))
         others = self._of_axes() if self.guesser.of_axes else ()
         return (*self.right, *others)[:MOST_KINDS]
+
+    def taken_at_times(self) -> Kinds | None:
+        """Of the kinds that were tried first those for which the function has a value at times, and its rule
+        an answer, best a right one: for a determinant above zero, say, which no interval of numbers tells.
+        """
+        runs: list[Kinds] = []
+        for kinds in self.unsettled[:MOST_UNSETTLED]:
+            if any(_is_special_case(_forms(kinds), _forms(others)) for others in runs):
+                continue  # for a symmetric matrix a transpose is right
+            drawn = [self.guesser.draw(kinds) for _ in range(AT_TIMES)]
+            taken = [args for args in drawn if any(True for _ in self.guesser.finite_values([args]))]
+            if 4 * len(taken) >= AT_TIMES and all(map(self.guesser.rule_runs, taken)):
+                runs.append(kinds)
+                if all(map(self.guesser.seems_right, taken)):
+                    return kinds
+        return runs[0] if runs else None
 
     def is_for_matrices_alone(self, found: tuple[Kinds, ...]) -> bool:
         """Whether a rule is wrong for matrices, where nobody speaks of any, and refuses vectors that the

@@ -67,11 +67,13 @@ def objects_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ..
 
 
 def _appended_to(node: ast.AST | None, of: ast.expr) -> list[ast.expr]:
-    """What is appended to a list that begins as it stands there."""
-    assigned = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Assign))
-    starts = {identifier(n.targets[0]) for n in assigned if n.value is of}
+    """What is appended to a list that begins as it stands there, or is put in the place of its elements."""
+    assigned = [n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Assign)]
+    starts = {identifier(n.targets[0]) for n in assigned if n.value is of} - {""}
     calls = (c for c in calls_in(node) if isinstance(c.func, ast.Attribute) and c.func.attr == "append")
-    return [arg for c in calls if identifier(c.func.value) in starts - {""} for arg in c.args]  # type: ignore[attr-defined]
+    added = [arg for c in calls if identifier(c.func.value) in starts for arg in c.args]  # type: ignore[attr-defined]
+    put = ((n.targets[0], n.value) for n in assigned if isinstance(n.targets[0], ast.Subscript))
+    return added + [value for place, value in put if identifier(place.value) in starts]
 
 
 def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:

@@ -116,7 +116,7 @@ def names_a_shift(name: str) -> bool:
     return name in _SHIFT_NAMES or _OF_RATES.fullmatch(name) is not None
 
 
-_PLURAL = re.compile(r"(?:\w*_)?[a-z]{3,}[^\Waisu_\d]s")
+_PLURAL = re.compile(r"(?:\w*_)?(?!lens)[a-z]{2,}[^\Waisu_\d]s")
 
 
 def names_several(name: str) -> bool:

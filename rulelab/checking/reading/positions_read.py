@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from .anatomy import last_name
+from .by_name import names_several
 from .docstrings import said_of
 from .kinds import Kind
 from .texts import identifier, text_of, values_by_name
@@ -39,21 +40,38 @@ def positions_in(f: Callable) -> Iterator[Position]:
 
     Those that it holds inside an array, by `clip`, may lie outside, unless its docstring says otherwise.
     """
+    allowed = _ROUNDING | {"clip"} if _INSIDE.search(said_of(f)) else _ROUNDING
+    return (position for position, called in _rounded_in(f) if called <= allowed)
+
+
+def several_positions(f: Callable) -> frozenset[str]:
+    """The parameters, with a name of several, that a function rounds as an array and picks by, inside of an
+    array or not.
+
+    >>> def sampled(row, places):
+    ...     k = np.clip(np.floor(places).astype(int), 0, len(row) - 2)
+    ...     return row[k] + (places - k) * (row[k + 1] - row[k])
+    >>> sorted(several_positions(sampled))
+    ['places']
+    """
+    held = (position.name for position, called in _rounded_in(f) if "astype" in called)
+    return frozenset(filter(names_several, held))
+
+
+def _rounded_in(f: Callable) -> Iterator[tuple[Position, frozenset[str]]]:
+    """The positions that a function rounds and picks by, and what it calls for that."""
     node, names = text_of(f)
     made = values_by_name(node) if node is not None else {}
-    allowed = _ROUNDING | {"clip"} if _INSIDE.search(said_of(f)) else _ROUNDING
     picks = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Subscript))
     for pick in (n for n in picks if identifier(n.value) in names):
         at = pick.slice.elts if isinstance(pick.slice, ast.Tuple) else [pick.slice]
         for axis, part in enumerate(at if len(at) in _ARRAYS else ()):
-            place, called = _rounded(part, made)
-            if not called or not called <= allowed:
-                continue
+            place, called = _rounded(part, made, names)
             is_column = isinstance(place, ast.Subscript)
             name = identifier(place.value if isinstance(place, ast.Subscript) else place)
             forms = ("matrix",) if is_column else ("vector", "number") if "astype" in called else ("number",)
-            if name in names:
-                yield Position(name, forms, identifier(pick.value), axis, len(at), "clip" in called)
+            if name in names and called:
+                yield Position(name, forms, identifier(pick.value), axis, len(at), "clip" in called), called
 
 
 def positions_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -73,7 +91,9 @@ def positions_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     return found
 
 
-def _rounded(part: ast.expr, made: Mapping[str, ast.expr]) -> tuple[ast.expr, frozenset[str]]:
+def _rounded(
+    part: ast.expr, made: Mapping[str, ast.expr], names: frozenset[str]
+) -> tuple[ast.expr, frozenset[str]]:
     """What an index is made of, `t` of `k + 1` where `k = int(t)`, and what is called for that."""
     if isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Add, ast.Sub)):
         part = part.left
@@ -84,4 +104,6 @@ def _rounded(part: ast.expr, made: Mapping[str, ast.expr]) -> tuple[ast.expr, fr
         if not is_method and not place.args:
             break
         place = place.func.value if is_method else place.args[0]  # type: ignore[attr-defined]
+        if identifier(place) not in names:
+            place = made.get(identifier(place), place)
     return place, frozenset(called)

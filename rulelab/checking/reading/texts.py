@@ -139,7 +139,7 @@ class _AsCalls(ast.NodeTransformer):
         return ast.copy_location(ast.Call(node.value, parts, []), node)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def _read_as_calls(node: ast.AST) -> ast.AST:
     """A text that is the same where it has none of the makers."""
     if _MAKERS.isdisjoint(last_name(inner) for inner in ast.walk(node)):
