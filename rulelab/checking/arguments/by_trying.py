@@ -28,6 +28,7 @@ from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, thr
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
 from ..reading.texts import attributes_read, has_a_raise
+from ..reading.usage import sizes_said
 from .guesser import Guesser, Kinds
 from .refusals import is_raised_by
 
@@ -131,6 +132,8 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
     """What is tried for each parameter, likely ones first."""
     notes, read = _notes_of(guesser.target), attributes_read(guesser.target)
     usual = choices_of(guesser.names, None, guesser.domain, guesser.used)
+    sized = (Kind("matrix", dims=pair) for pair in sizes_said(guesser.target))
+    shaped = (*_ANYTHING[:1], *sized, *_ANYTHING[1:])
     every: list[tuple[Kind, ...]] = []
     for name, likely in zip(guesser.names, usual):
         bounds = guesser.domain.get(name, Kind())
@@ -139,7 +142,7 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
             continue
         classes = _classes_with(guesser.target, read.get(name, ()))
         made = [*_of_note(notes.get(name), DEEPEST), *(k for cls in classes for k in _objects(cls, DEEPEST))]
-        kinds = dict.fromkeys((*made, *(() if read.get(name) else _ANYTHING), *likely[:MOST_LIKELY]))
+        kinds = dict.fromkeys((*made, *(() if read.get(name) else shaped), *likely[:MOST_LIKELY]))
         kinds = dict.fromkeys(filter(_NOTED.get(notes.get(name), bool), kinds))
         every.append(tuple(_within(kind, bounds) for kind in kinds))
     return every

@@ -153,7 +153,9 @@ class Search:
             self._refuse(wider, args, y)
             if self.faulty is None and is_own_fault(raised, args):
                 self.faulty = wider
-        elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)):
+        elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)) and (
+            np.any(to_vec(y)[0]) or self._is_right_inside(kinds)  # of nothing but zeros any rule is right
+        ):
             self.relation = relation
             self.right.append(wider)
         else:

@@ -31,6 +31,7 @@ from ..probing.variants import (
     has_arrays,
     in_complex,
     in_floats,
+    in_order,
     in_whole_numbers,
     is_called_complex_by_rule,
     makes_complex,
@@ -281,6 +282,9 @@ class Otherwise(Judging):
         given = self.source.whole if probe.point is self.first else None
         floats = in_floats(probe.point, None if given is None else self._inputs(given))
         yield from self._judged_in_whole_numbers(floats, in_whole_numbers(floats), given is not None)
+        rising = in_order(floats) if given is None else None
+        if rising is not None and (y := self._usable(floats)) is not None and not np.all(to_vec(y)[0]):
+            yield from self._judged_in_whole_numbers(rising, in_whole_numbers(rising), False)
         mixed = with_fractions(floats, probe.point) if given is None else None
         if mixed is not None:
             yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed), False)

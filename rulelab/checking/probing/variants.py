@@ -97,6 +97,16 @@ def in_whole_numbers(point: Point) -> Point | None:
     return point.having(inputs, "near the first, in whole numbers", like=point.inputs)
 
 
+def in_order(point: Point) -> Point | None:
+    """The point with its vectors in order: what goes by differences is flat where they turn, and a buffer of
+    zeros is right there. None where they are.
+    """
+    inputs = tuple(np.sort(x) if isinstance(x, np.ndarray) and x.ndim == 1 else x for x in point.floats)
+    if all(new is old or np.array_equal(new, old) for new, old in zip(inputs, point.floats)):
+        return None
+    return point.moved(inputs, point.origin)
+
+
 def _whole(x: Any) -> Any:
     if isinstance(x, np.ndarray) and x.dtype == np.float64:
         is_whole = np.all((np.abs(x) < 2.0**31) & (x == np.round(x)))

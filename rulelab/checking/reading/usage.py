@@ -195,6 +195,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     return np.linalg.norm(np.cross(b - a, c - a)) / 2
     >>> dict(shapes_said(area))
     {'corners': (3, 2)}
+    >>> def stiffness(nodes):
+    ...     "Of a linear triangle; nodes (3, 2), in any orientation."
+    >>> dict(shapes_said(stiffness))
+    {'nodes': (3, 2)}
     >>> def turned(R, x):
     ...     "Turns x by the 3x3 rotation matrix R."
     >>> dict(shapes_said(turned))
@@ -250,7 +254,9 @@ def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, 
             continue
         if not _NO_LENGTHS.isdisjoint(words) or lengths in _ALONE_NO_LENGTHS:
             continue
-        is_shape = any(isinstance(n, str) for n in lengths) or _OF_ONE_AXIS.fullmatch(inside) is not None
+        of_numbers = len(lengths) == 2 and all(map(_is_size, lengths))
+        is_shape = of_numbers or any(isinstance(n, str) for n in lengths)
+        is_shape = is_shape or _OF_ONE_AXIS.fullmatch(inside) is not None
         if len(lengths) <= 3 and set(names).isdisjoint(words) and is_shape:
             before = [parameter_called(word, names) for word in _AND.split(those)]
             while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
@@ -267,6 +273,22 @@ def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, 
         listed = _AND.split(those)
         found.update(zip(listed, each) if len(each) == len(listed) else ())
     return found
+
+
+def sizes_said(f: Callable) -> tuple[tuple[int | str, ...], ...]:
+    """The rows and columns in a docstring that are numbers, of what it does not name.
+
+    >>> def torsion(xyz, phase):
+    ...     "Of four atoms (4, 3)."
+    >>> sizes_said(torsion)
+    ((4, 3),)
+    """
+    pairs = map(lengths_in, _PARENTHESES.findall(said_of(f)))
+    return tuple(pair for pair in pairs if len(pair) == 2 and all(map(_is_size, pair)))
+
+
+def _is_size(length: int | str) -> bool:
+    return isinstance(length, int) and length > 1
 
 
 _ONE_EACH = re.compile(
