@@ -73,6 +73,22 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
         return kinds
 
 
+def with_places_repeated(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
+    """The kinds with a list or tuple of places in which each comes twice, where the function takes one and
+    its rule has an answer: what is added up there must not be overwritten.
+    """
+    for i, kind in enumerate(kinds):
+        made, places = kind.made, [part for _, part in kind.parts]
+        if made is not list and made is not tuple or len(places) < 2:
+            continue
+        if not all(part == _whole(k) for k, part in enumerate(places)):
+            continue
+        twice = (*kinds[:i], sequence(made, [*places, *reversed(places)]), *kinds[i + 1 :])
+        with guesser.undisturbed():
+            if guesser.takes(twice) and guesser.rule_runs(guesser.drawn(twice)):
+                yield twice
+
+
 # -- what is tried -------------------------------------------------------------------------------------------
 
 _NUMBER, _VECTOR = Kind("number"), Kind("vector", dims=("n",))

@@ -44,7 +44,7 @@ from .broadcasting import (
     of_vectors_apart,
     with_vectors,
 )
-from .by_trying import kinds_by_trying
+from .by_trying import kinds_by_trying, with_places_repeated
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found, of_signs
 from .kind_search import Search, floats_of
 from .lengths import (
@@ -98,9 +98,9 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = kinds_by_trying(guesser) or _with_those_of_none(guesser)
         if kinds is None:
             raise
-        return Found((kinds,))
+        return Found((kinds, *with_places_repeated(guesser, kinds)))
     kinds = _others_by_trying(guesser) if _is_refused(guesser, found) else _right_by_trying(guesser, found)
-    return found if kinds is None else Found((kinds,))
+    return found if kinds is None else Found((kinds, *with_places_repeated(guesser, kinds)))
 
 
 def _others_by_trying(guesser: Guesser) -> Kinds | None:

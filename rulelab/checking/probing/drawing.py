@@ -82,7 +82,7 @@ def draw(
         drawn_parts = {name: draw(part, rng, size, scale, lengths) for name, part in parts.items()}
         if kind.made in (list, tuple):
             return kind.made(drawn_parts.values())
-        return kind.made(**drawn_parts)
+        return kind.made(**_with_other_places(parts, drawn_parts))
     if kind.form == "option":
         return kind.options[0]
     if kind.form == "indices" and kind.dtype == AS_LIST:
@@ -103,8 +103,7 @@ def draw(
         first = int(kind.is_of_counts)
         return rng.integers(first, said[-1] + first, said[:-1])
     if kind.form == "integer":
-        picks = math.isfinite(kind.low) and math.isfinite(kind.high)
-        return int(rng.integers(int(kind.low), int(kind.high)) if picks else rng.integers(1, 4))
+        return int(rng.integers(*_ends_of_integers(kind)))
     if kind.form == "indices":
         places = int(kind.high) if 2 <= kind.high < math.inf else vector
         drawn = rng.integers(0, places, vector)
@@ -135,6 +134,26 @@ def draw(
     if kind.form == "number":
         return drawn.item()
     return drawn.tolist() if kind.form == "list" else drawn
+
+
+def _with_other_places(parts: Mapping[str, Kind], drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of an object, with whole numbers that are each another one, as far as there are others: the
+    two ends of a bond are.
+    """
+    found, taken = dict(drawn), set[int]()
+    for name, kind in parts.items():
+        if kind.form == "integer" and not kind.dims and type(found[name]) is int:
+            low, high = _ends_of_integers(kind)
+            others = (low + (found[name] - low + step) % (high - low) for step in range(high - low))
+            found[name] = next((other for other in others if other not in taken), found[name])
+            taken.add(found[name])
+    return found
+
+
+def _ends_of_integers(kind: Kind) -> tuple[int, int]:
+    """The lowest whole number of a kind, and the one behind the highest."""
+    picks = math.isfinite(kind.low) and math.isfinite(kind.high)
+    return (int(kind.low), int(kind.high)) if picks else (1, 4)
 
 
 def _between(kind: Kind, low: float, high: float) -> Kind:

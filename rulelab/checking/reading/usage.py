@@ -199,6 +199,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "Of a linear triangle; nodes (3, 2), in any orientation."
     >>> dict(shapes_said(stiffness))
     {'nodes': (3, 2)}
+    >>> def power(snapshots, angle):
+    ...     "snapshots : complex (sensors, snapshots); angle : radians"
+    >>> dict(shapes_said(power))
+    {'snapshots': ('sensors', 'snapshots_')}
     >>> def turned(R, x):
     ...     "Turns x by the 3x3 rotation matrix R."
     >>> dict(shapes_said(turned))
@@ -257,8 +261,10 @@ def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, 
         of_numbers = len(lengths) == 2 and all(map(_is_size, lengths))
         is_shape = of_numbers or any(isinstance(n, str) for n in lengths)
         is_shape = is_shape or _OF_ONE_AXIS.fullmatch(inside) is not None
-        if len(lengths) <= 3 and set(names).isdisjoint(words) and is_shape:
-            before = [parameter_called(word, names) for word in _AND.split(those)]
+        before = [parameter_called(word, names) for word in _AND.split(those)]
+        if before[-1] in words:  # a length with the name of what it is one of
+            lengths = tuple(f"{n}_" if n == before[-1] else n for n in lengths)
+        if len(lengths) <= 3 and set(names).isdisjoint(lengths) and is_shape:
             while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))
