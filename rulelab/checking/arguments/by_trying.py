@@ -24,6 +24,7 @@ from ..calling.plain_calls import vouched
 from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
+from ..reading.by_name import is_matrix_name, means_symmetric
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
@@ -228,12 +229,22 @@ def _objects(cls: type, depth: int, number: int = 0) -> tuple[Kind, ...]:
     choices = [
         (_whole(next(whole) % 3),)
         if notes.get(name) is int
-        else tuple(_of_note(notes.get(name), depth - 1))
+        else _as_named(name, _of_note(notes.get(name), depth - 1))
         or (_IN_OBJECTS if notes.get(name, Any) is Any else ())
         for name in names
     ]
-    mixed = itertools.islice(likeliest_first(choices), MOST_OBJECTS) if all(choices) else ()
+    are_alike = len({notes.get(name) for name in names}) == 1 and all(kind.made for kind in choices[0])
+    alike = zip(*choices) if are_alike else ()  # two layers of one class are made of arrays of the same forms
+    every = itertools.chain(alike, likeliest_first(choices)) if all(choices) else iter(())
+    mixed = dict.fromkeys(itertools.islice(every, MOST_OBJECTS))
     return tuple(Kind("object", made=cls, parts=tuple(zip(names, parts))) for parts in mixed)
+
+
+def _as_named(name: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
+    """The kinds, matrices first where the name speaks of one."""
+    if not is_matrix_name(name) and not means_symmetric(name):
+        return kinds
+    return tuple(sorted(kinds, key=lambda kind: kind.form != "matrix"))
 
 
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)

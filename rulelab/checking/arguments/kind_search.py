@@ -148,6 +148,8 @@ class Search:
         if DeprecationWarning in said:  # as `np.cross` does of vectors of two numbers
             self.last = "it warns that such arguments are deprecated"
             return True
+        if self._has_arrays_for_lists(kinds, args):
+            return True  # it is for arrays, and numbers in a list do as well for what it does with them
         raised = guesser.raised(args)
         if isinstance(raised, REFUSALS):
             self._refuse(wider, args, y)
@@ -169,6 +171,12 @@ class Search:
             self.named = kinds  # broadcast: what the names say is meant, and to be judged
         elif all(made in (dict, list, tuple) for made in is_made):  # their arrays may be of any rank
             self.refused.append(kinds)
+
+    def _has_arrays_for_lists(self, kinds: Kinds, args: tuple) -> bool:
+        """Whether the rule answers with an array, or a number, for a list that nobody asked for."""
+        bars = self.guesser.answered(args)[1:] if any(kind.form == "list" for kind in kinds) else ()
+        lists = (bar for kind, bar in zip(kinds, bars) if kind.form == "list" and not kind.is_asked)
+        return any(isinstance(bar, (np.ndarray, np.generic, float)) for bar in lists)
 
     def _has_arrays_for_floats(self, args: tuple) -> bool:
         """Whether the rule has cotangents of the right shapes for all but numbers that the function or the

@@ -95,6 +95,9 @@ _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the posi
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
 )
 _PROBABILITIES = re.compile(rf"(?<![Ll]og[ -])\b[Pp]robabilit(?:y|ies) ((?:\w+{_COMMA})*\w+)")
+_ON = re.compile(r"\bon [(\[](-?\d+(?:\.\d+)?), ?(-?\d+(?:\.\d+)?)[)\]]")
+_AT = re.compile(r"\bat (?:all |the )?(\w+)\b(?= ?(?:\(|[.,;]|$))")
+"""A curve on [0, 1], evaluated at t."""
 _MEASURED = r"(?::|,| is| are| must be)?(?: all| both)?(?: an?| the)?(?: real)?(?: numbers?| scalars?)?"
 _WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
 _BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
@@ -510,6 +513,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     ...     '''
     >>> dict(intervals_said(wealth))
     {'returns': (-1.0, inf)}
+    >>> def curve(coefficients, t):
+    ...     "A uniform spline on [0, 1], evaluated at all t (m,)."
+    >>> dict(intervals_said(curve))
+    {'t': (0.0, 1.0)}
     >>> def lifetime(qx):
     ...     "Years lived, from the one-year death probabilities qx (each < 0.9) of a life table."
     >>> dict(intervals_said(lifetime))
@@ -537,6 +544,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         words = (parameter_called(word, names) for word in _names_in(those))
         for name in itertools.takewhile(names.__contains__, words):
             found.setdefault(name, (0.0, math.inf))
+    if len(on := _ON.findall(text)) == len(at := _AT.findall(text)) == 1:
+        found.setdefault(at[0], (float(on[0][0]), float(on[0][1])))
     for name in (word for those in _PROBABILITIES.findall(text) for word in _names_in(those)):
         low, high = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, 0.0), min(high, 1.0)

@@ -203,6 +203,10 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     ...     "snapshots : complex (sensors, snapshots); angle : radians"
     >>> dict(shapes_said(power))
     {'snapshots': ('sensors', 'snapshots_')}
+    >>> def curve(coefficients, t):
+    ...     "A spline of k spans with k + 3 coefficients at all t (m,)."
+    >>> dict(shapes_said(curve))
+    {'coefficients': ('k+3',), 't': ('m',)}
     >>> def turned(R, x):
     ...     "Turns x by the 3x3 rotation matrix R."
     >>> dict(shapes_said(turned))
@@ -274,6 +278,9 @@ def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, 
     for rows, columns, word in _SIZES_BEFORE.findall(said_of(f)):
         if parameter_called(word, names) in names:
             found.setdefault(parameter_called(word, names), (int(rows), int(columns)))
+    for letter, number, word in _SUM_BEFORE.findall(said_of(f)):
+        if word in names:
+            found.setdefault(word, (f"{letter}+{number}",))
     for those, shapes in _ONE_EACH.findall(said_of(f)):
         each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
         listed = _AND.split(those)
@@ -305,6 +312,8 @@ _PARENTHESES = re.compile(r"\(([\w, ]+)\)")
 """Several names, and behind them a shape for each: mean, cov : ndarray (n,), (n, n)."""
 _SHAPE_BEFORE = re.compile(r"\((\d+, ?\d+)\) (?:real |nd)?(?:array|matrix) of (?:its |the |all )?(\w+)")
 """Numbers in front of what they are the shape of: the (4, 3) array of its vertices."""
+_SUM_BEFORE = re.compile(r"(?<![+*/-] )\b([a-z]) \+ (\d) (\w+)\b")
+"""A length in front of the name: k + 3 coefficients."""
 _SIZES_BEFORE = re.compile(r"\b(\d) ?[x\u00d7] ?(\d) (?:(?:real|complex|unitary|rotation|matrix) )*(\w+)")
 """Rows and columns in front of the name: a complex 2 x 2 gate, the 3x3 rotation matrix R."""
 _SHAPE_OF_ALL = re.compile(
