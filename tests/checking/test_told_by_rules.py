@@ -915,6 +915,248 @@ def f_rrule(image, rows, cols):
 """,
         ("np.add.at(image_bar, (i, j), y_bar *", "image_bar[i, j] += (y_bar *"),
     ),
+    "an object of complex arrays": (
+        """
+import typing
+
+
+class Filter(typing.NamedTuple):
+    poles: np.ndarray
+    outlet: np.ndarray
+    gain: float
+
+
+def f(model: Filter, signal):
+    'Response of a complex filter to a real signal (steps,).'
+    state, out = np.zeros(len(model.poles), dtype=complex), np.zeros(len(signal))
+    for t, u in enumerate(signal):
+        state = model.poles * state + u
+        out[t] = np.real(model.outlet @ state) + model.gain * u
+    return out
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(model, signal):
+    a, c, gain = model
+    states = np.zeros((len(signal) + 1, len(a)), dtype=complex)
+    for t, u in enumerate(signal):
+        states[t + 1] = a * states[t] + u
+
+    def back(y_bar):
+        a_bar, lam = np.zeros(len(a), dtype=complex), np.zeros(len(a), dtype=complex)
+        signal_bar = gain * y_bar
+        for t in reversed(range(len(signal))):
+            lam = np.conj(a) * lam + np.conj(c) * y_bar[t]
+            a_bar += np.conj(states[t]) * lam
+            signal_bar[t] += np.sum(lam.real)
+        c_bar = y_bar @ np.conj(states[1:])
+        return rl.NoTangent(), rl.Tangent(Filter, poles=a_bar, outlet=c_bar, gain=y_bar @ signal), signal_bar
+
+    return f(model, signal), back
+""",
+        ("np.conj(a) * lam", "a * lam"),
+    ),
+    "layers of one class": (
+        """
+import typing
+
+
+class Layer(typing.NamedTuple):
+    W: np.ndarray
+    b: np.ndarray
+
+
+class Net(typing.NamedTuple):
+    first: Layer
+    second: Layer
+
+
+def f(x, net: Net):
+    return net.second.W @ np.tanh(net.first.W @ x + net.first.b) + net.second.b
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, net):
+    (W, b), (V, c) = net
+    h = np.tanh(W @ x + b)
+
+    def back(y_bar):
+        z = (V.T @ y_bar) * (1 - h**2)
+        first = rl.Tangent(Layer, W=np.outer(z, x), b=z)
+        second = rl.Tangent(Layer, W=np.outer(y_bar, h), b=y_bar)
+        return rl.NoTangent(), W.T @ z, rl.Tangent(Net, first=first, second=second)
+
+    return V @ h + c, back
+""",
+        ("np.outer(z, x)", "np.outer(x, z)"),
+    ),
+    "differences of whole numbers": (
+        """
+def f(cells):
+    ahead, behind = cells[2:] - cells[1:-1], cells[1:-1] - cells[:-2]
+    return np.where(ahead * behind > 0, ahead * behind / (1 + ahead**2 + behind**2), 0.0)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(cells):
+    steps = np.diff(cells)
+    a, b = steps[1:], steps[:-1]
+
+    def back(y_bar):
+        g = np.where(a * b > 0, y_bar / (1 + a**2 + b**2) ** 2, 0.0)
+        a_bar, b_bar = g * b * (1 + b**2 - a**2), g * a * (1 + a**2 - b**2)
+        cells_bar = np.zeros(len(cells))
+        for i, (up, down) in enumerate(zip(a_bar, b_bar)):
+            cells_bar[i + 2] += up
+            cells_bar[i + 1] += down - up
+            cells_bar[i] -= down
+        return rl.NoTangent(), cells_bar
+
+    return f(cells), back
+""",
+        ("np.zeros(len(cells))", "np.zeros_like(cells)"),
+    ),
+    "places that come twice in a tuple": (
+        """
+import typing
+
+
+class Chain(typing.NamedTuple):
+    start: np.ndarray
+    emission: np.ndarray
+
+
+def f(chain: Chain, symbols: tuple):
+    total = 0.0
+    for s in symbols:
+        total = total + np.log(chain.start @ chain.emission[:, s])
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(chain, symbols):
+    start, emission = chain
+
+    def back(y_bar):
+        start_bar, emission_bar = np.zeros(start.shape), np.zeros(emission.shape)
+        for s in symbols:
+            scale = y_bar / (start @ emission[:, s])
+            start_bar += scale * emission[:, s]
+            emission_bar[:, s] += scale * start
+        return rl.NoTangent(), rl.Tangent(Chain, start=start_bar, emission=emission_bar), rl.NoTangent()
+
+    return f(chain, symbols), back
+""",
+        ("emission_bar[:, s] += scale", "emission_bar[:, s] = scale"),
+    ),
+    "a spline on an interval, with more coefficients than spans": (
+        """
+def f(coefficients, t):
+    'Quadratic spline on [0, 1] with k + 2 coefficients (k spans), evaluated at all t (m,).'
+    spans = len(coefficients) - 2
+    i = np.clip(np.floor(t * spans).astype(int), 0, spans - 1)
+    u = t * spans - i
+    basis = ((1 - u) ** 2, 1 + 2 * u * (1 - u), u**2)
+    return sum(coefficients[i + m] * b for m, b in enumerate(basis)) / 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(coefficients, t):
+    spans = len(coefficients) - 2
+    i = np.minimum((t * spans).astype(int), spans - 1)
+    u = t * spans - i
+    basis, slopes = ((1 - u) ** 2, 1 + 2 * u * (1 - u), u**2), (u - 1, 1 - 2 * u, u)
+
+    def back(y_bar):
+        c_bar, t_bar = np.zeros(len(coefficients)), np.zeros(len(t))
+        for m in range(3):
+            np.add.at(c_bar, i + m, y_bar * basis[m] / 2)
+            t_bar += spans * y_bar * slopes[m] * coefficients[i + m]
+        return rl.NoTangent(), c_bar, t_bar
+
+    return f(coefficients, t), back
+""",
+        ("spans * y_bar", "y_bar"),
+    ),
+    "a bond between two atoms": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Bond:
+    i: int
+    j: int
+    length: float
+
+
+def f(positions, bonds: list[Bond]):
+    'Energy of bonds between atoms at positions (atoms, dimension).'
+    apart = (np.linalg.norm(positions[bond.j] - positions[bond.i]) - bond.length for bond in bonds)
+    return sum(d**2 for d in apart)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(positions, bonds):
+    def back(y_bar):
+        positions_bar, bonds_bar = np.zeros(positions.shape), []
+        for bond in bonds:
+            d = positions[bond.j] - positions[bond.i]
+            r = np.linalg.norm(d)
+            pull = 2 * y_bar * (r - bond.length)
+            positions_bar[bond.j] += pull * d / r
+            positions_bar[bond.i] -= pull * d / r
+            bonds_bar.append(rl.Tangent(Bond, length=-pull))
+        return rl.NoTangent(), positions_bar, bonds_bar
+
+    return f(positions, bonds), back
+""",
+        ("positions_bar[bond.i] -=", "positions_bar[bond.i] = -"),
+    ),
+    "a derivative of a signal, of which two numbers have none": (
+        """
+def f(samples, period):
+    n = len(samples)
+    k = 2 * np.pi / period * np.fft.fftfreq(n, 1 / n)
+    if n % 2 == 0:
+        k[n // 2] = 0.0
+    return np.fft.ifft(1j * k * np.fft.fft(samples)).real
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(samples, period):
+    y = f(samples, period)
+    return y, lambda y_bar: (rl.NoTangent(), -f(y_bar, period), -np.dot(y_bar, y) / period)
+""",
+        ("-f(y_bar, period)", "f(y_bar, period)"),
+    ),
+    "a torsion of four atoms": (
+        """
+def f(xyz, barrier, phase):
+    'Torsion energy barrier * cos(phi - phase) of four atoms (4, 3).'
+    b1, b2, b3 = np.diff(xyz, axis=0)
+    n1, n2 = np.cross(b1, b2), np.cross(b2, b3)
+    return barrier * np.cos(np.arctan2(np.linalg.norm(b2) * (b1 @ n2), n1 @ n2) - phase)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(xyz, barrier, phase):
+    b1, b2, b3 = np.diff(xyz, axis=0)
+    n1, n2 = np.cross(b1, b2), np.cross(b2, b3)
+    length = np.sqrt(b2 @ b2)
+    angle = np.arctan2(length * (b1 @ n2), n1 @ n2) - phase
+    first, last = -length * n1 / (n1 @ n1), length * n2 / (n2 @ n2)
+    s, t = (b1 @ b2) / length**2, (b3 @ b2) / length**2
+    slope = np.array([first, -(1 + s) * first + t * last, s * first - (1 + t) * last, last])
+
+    def back(y_bar):
+        turn = -y_bar * barrier * np.sin(angle)
+        return rl.NoTangent(), turn * slope, y_bar * np.cos(angle), -turn
+
+    return barrier * np.cos(angle), back
+""",
+        ("y_bar * np.cos(angle), -turn", "y_bar * np.cos(angle), turn"),
+    ),
     "a root of a product of parts": (
         """
 import typing

@@ -76,8 +76,8 @@ def _are_alike(x: Any, y: Any) -> bool:
         return False
 
 
-def _shapes(x: Any) -> list[tuple[str, tuple[int, ...]]]:
-    return [(leaf.name, leaf.shape) for leaf in leaves(x)]
+def _shapes(x: Any) -> list[tuple[str, tuple[int, ...], str]]:
+    return [(leaf.name, leaf.shape, leaf.dtype.kind) for leaf in leaves(x)]
 
 
 def _between(x: Any, y: Any, part: float) -> Any:

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import types
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ import numpy as np
 from ...tangents.thunks import unthunk
 from ..calling.subjects import Subject, codes_of, helper_codes, raw_pullback
 from ..measuring.vectors import leaves, parts_and_rebuild, shape_of, to_vec
-from ..reading.said import numbers_said
+from ..reading.kinds_taken import fields_of
+from ..reading.said import numbers_said, real_said
 from ..reading.usage import speaks_of_complex, taken_apart, takes_size_of_overlap
 from .forms import conformed
 from .perturb import few_digits, fresh, in_float32, laid_out_otherwise, landmarks, revalued
@@ -193,12 +195,13 @@ def called_complex(subject: Subject) -> frozenset[int]:
 
 
 def meant_real(subject: Subject, point: Point) -> frozenset[int]:
-    """The positions of the inputs that are real by what is said of them: floats by their annotation, or
-    larger or smaller than others.
+    """The positions of the inputs that are real by what is said of them: so that they are, floats by their
+    annotation, or larger or smaller than others.
     """
     floats = {name for name, kind in numbers_said(subject.primal).items() if kind.dtype == "float64"}
     compared = {name for relation in point.related.relations for name in relation.names}
-    named = {i for i, name in enumerate(subject.names) if name in floats | compared}
+    real = floats | compared | real_said(subject.primal)
+    named = {i for i, name in enumerate(subject.names) if name in real}
     return frozenset(named)
 
 
@@ -227,8 +230,9 @@ def in_complex(
     positions: frozenset[int] | None = None,
     real: frozenset[int] = frozenset(),
 ) -> Point | None:
-    """The point with an imaginary part added to each real number, of those inputs alone at these positions
-    if some are named, and of none between bounds or to be `real`; None where there is none.
+    """The point with an imaginary part added to each real number, and to each array in an object, of those
+    inputs alone at these positions if some are named, and of none between bounds or to be `real`; None where
+    there is none.
     """
     bounded = {i for i, (low, high) in enumerate(point.bounds) if low > -np.inf or high < np.inf}
     real = real | bounded
@@ -236,15 +240,39 @@ def in_complex(
     def one(i: int, x: Any) -> Any:
         if i in point.constant or i in real or positions is not None and i not in positions:
             return x
-        if isinstance(x, np.ndarray) and x.dtype == np.float64:
-            found = x + 1j * rng.choice([-1.0, 1.0], x.shape) * rng.integers(1, 9, x.shape) / 4
+        if _is_of_floats(x):
+            found = _with_imaginary_parts(x, rng)
             return conformed(point.forms[i], found) if point.symmetric(i) else found
+        if fields_of(type(x)):
+            return _record_in_complex(x, rng)
         return complex(x, rng.integers(1, 9) / 4) if type(x) is float else x
 
     inputs = tuple(one(i, x) for i, x in enumerate(point.floats))
     if all(new is old for new, old in zip(inputs, point.floats)):
         return None
     return point.moved(inputs, IN_COMPLEX)
+
+
+def _is_of_floats(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == np.float64
+
+
+def _with_imaginary_parts(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return x + 1j * rng.choice([-1.0, 1.0], x.shape) * rng.integers(1, 9, x.shape) / 4
+
+
+def _record_in_complex(x: Any, rng: np.random.Generator) -> Any:
+    """An object with imaginary parts in all its arrays, as they are beside numbers that are real; as it is
+    where it refuses such.
+    """
+    parts = {name: getattr(x, name) for name in fields_of(type(x))}
+    turned = {name: _with_imaginary_parts(a, rng) for name, a in parts.items() if _is_of_floats(a)}
+    try:
+        replaced = getattr(x, "_replace", None) or partial(dataclasses.replace, x)
+        made = replaced(**turned)
+    except Exception:
+        return x
+    return made if turned else x
 
 
 def smaller_in_complex(point: Point) -> Point:

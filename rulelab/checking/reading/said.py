@@ -395,6 +395,23 @@ _REAL = re.compile(
 )
 
 
+_REAL_ONE = re.compile(
+    r"\breal(?:-valued)? (?:(?:square|symmetric|positive|vector|matrix|array|signal|number) )*(\w+)"
+)
+
+
+def real_said(f: Callable) -> frozenset[str]:
+    """The parameters that the docstring of a function calls real.
+
+    >>> def response(model, signal):
+    ...     "Response of a complex state-space model to a real signal (steps,)."
+    >>> sorted(real_said(response))
+    ['signal']
+    """
+    names, text = _text_of(f)
+    return frozenset(names).intersection(_REAL_ONE.findall(text))
+
+
 def says_real(f: Callable) -> bool:
     """Whether the docstring of a function speaks of real numbers, and of complex ones nowhere.
 
