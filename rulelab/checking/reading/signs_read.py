@@ -98,8 +98,8 @@ _ROOTS = frozenset("sqrt log log10 log2".split())
 
 def meant_positive_together(f: Callable) -> frozenset[str]:
     """The parameters, parts and attributes of such, of which a function takes the root or the logarithm of a
-    product or a quotient: of two negative ones it is real, too, and those are not meant. Parameters by whose
-    sign it decides are none of them.
+    product or a quotient: of two negative ones it is real, too, and those are not meant. Where it decides by
+    one of them it is for other signs, too.
 
     >>> def lorentz(omega, q, car):
     ...     return omega * np.sqrt(car.accel * car.brake) + np.log(q / omega)
@@ -110,15 +110,15 @@ def meant_positive_together(f: Callable) -> frozenset[str]:
     if node is None:
         return frozenset()
     names = names.union(*unpacked(f).values())
+    parts = (part for test in deciding_in(node) for part in ast.walk(test))
+    decided = {ast.unparse(part) for part in parts if isinstance(part, (ast.Name, ast.Attribute))}
     made, found = values_by_name(node), set[str]()
     for inside in _under_roots(node):
         factors = Counter(_signs_in(inside, made, names))
         signed = {name for name, count in factors.items() if name and count % 2}
-        if None not in factors and len(signed) > 1:
+        if None not in factors and len(signed) > 1 and signed.isdisjoint(decided):
             found |= signed
-    parts = (part for test in deciding_in(node) for part in ast.walk(test))
-    named = (part for part in parts if isinstance(part, (ast.Name, ast.Attribute)))
-    return frozenset(found - set(map(ast.unparse, named)))
+    return frozenset(found)
 
 
 def _under_roots(node: ast.AST) -> Iterator[ast.expr]:
