@@ -145,18 +145,11 @@ class Materials(Suspects):
         own = frozenset(name for name, made in self.made.items() if self._is_in_a_module(made))
         return own.union(n.name for n in ast.walk(self.anatomy.node) if isinstance(n, ast.FunctionDef))
 
-    def _is_in_a_module(self, node: ast.AST) -> bool:
-        """Whether it is a path from a module to what is no number, as `np.pi` is."""
-        path = []
-        while isinstance(node, ast.Attribute):
-            path.append(node.attr)
-            node = node.value
-        if not path or not isinstance(node, ast.Name) or not self.is_module(node):
-            return False
-        value = self.function.__globals__[node.id]
-        for name in reversed(path):
-            value = getattr(value, name, None)
-        return not isinstance(value, _NUMBERS)
+    def _is_in_a_module(self, node: ast.expr) -> bool:
+        """Whether it is a path from a module to what is no number, as `np.pi` is one."""
+        is_path = isinstance(node, ast.Attribute) and all(self.is_module(ast.Name(n)) for n in names_in(node))
+        value = self.of_the_module(node) if is_path else None
+        return value is not None and not isinstance(value, _NUMBERS)
 
     @cached_property
     def _without_numbers(self) -> frozenset[str]:

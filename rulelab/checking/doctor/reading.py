@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import types
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -50,6 +51,14 @@ class Reading:
         """Whether an expression is the name of a module."""
         space = getattr(self.function, "__globals__", {})
         return isinstance(node, ast.Name) and isinstance(space.get(node.id), types.ModuleType)
+
+    def of_the_module(self, node: ast.expr) -> Any:
+        """What a name of the rule's module, or a path from one, stands for; None of anything else."""
+        if isinstance(node, ast.Attribute):
+            return getattr(self.of_the_module(node.value), node.attr, None)
+        if not isinstance(node, ast.Name):
+            return None
+        return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
 
     def place_of(self, seen: list[Seen]) -> Place | None:
         """The expression of a cotangent in the author's text; all that is returned where it is of another

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
 import itertools
 from collections.abc import Iterable, Iterator
@@ -105,12 +104,8 @@ class Stock(Materials):
         return function is not None and is_pure_call(function, len(node.args))
 
     def _of_the_module(self, node: ast.expr) -> Any:
-        """What a name of the rule's module, or a path from one, stands for; None for a local name."""
-        if isinstance(node, ast.Attribute):
-            return getattr(self._of_the_module(node.value), node.attr, None)
-        if not isinstance(node, ast.Name) or node.id in self._at_hand:
-            return None
-        return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
+        """The same as `of_the_module`, and None for a local name."""
+        return self.of_the_module(node) if names_in(node).isdisjoint(self._at_hand) else None
 
     def _of_numbers(self) -> Iterator[ast.expr]:
         """What is made of the names, and lengths."""

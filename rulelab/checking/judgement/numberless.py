@@ -14,7 +14,14 @@ import numpy as np
 from ..calling.budgets import Limit
 from ..measuring.shortening import shortened
 from ..measuring.vectors import to_vec
-from ..probing.at_zero import slopes_at, slopes_if_smooth, special_at_zero, told_at, zero_said
+from ..probing.at_zero import (
+    parted_at_zero,
+    slopes_at,
+    slopes_if_smooth,
+    special_at_zero,
+    told_at,
+    zero_said,
+)
 from ..probing.closeness import Closeness, Tolerance, closeness
 from ..probing.far_numbers import (
     equal_pairs,
@@ -170,7 +177,7 @@ class Numberless(Settling):
         ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
         said = zero_said(self.subject.primal)
         by_name = {name for name in special if interval_of_name(name)[0] == 0.0}
-        special -= by_name - special_at_zero(self.subject.primal, in_roots=False)
+        special -= by_name - parted_at_zero(self.subject.primal)
         special -= {name for name in special if self.source.is_said(name)}
         asked = {i for i in ends if names[i] in special | said}
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}

@@ -38,10 +38,10 @@ AGREE = 1e-3
 """How far the slopes on both sides may be apart, relative to those of the function close by."""
 
 
-def special_at_zero(f: Callable, in_roots: bool = True) -> frozenset[str]:
+def special_at_zero(f: Callable) -> frozenset[str]:
     """The parameters that a function compares with zero or hands to functions that do something special
-    there, also under another name: it is meant for zero, and what only divides by it may not be. Those of
-    which it takes a square in a root are among them, unless it is for such that have no sign.
+    there, also under another name, or of which it takes a square in a root: it is meant for zero, and what
+    only divides by it may not be.
 
     >>> def drag(rho, v, area):
     ...     speed = abs(v)
@@ -50,15 +50,21 @@ def special_at_zero(f: Callable, in_roots: bool = True) -> frozenset[str]:
     (['v'], ['x'])
     """
     nodes, names, made = text_nodes(f)
+    roots = (n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) == "sqrt")
+    squared = {name for root in roots for arg in root.args for name in _squared(arg, made)}
+    return names & squared | parted_at_zero(f)
+
+
+def parted_at_zero(f: Callable) -> frozenset[str]:
+    """The parameters that a function compares with zero, or hands to functions that do something special
+    there: one without a sign, too, is meant for zero then.
+    """
+    nodes, names, made = text_nodes(f)
     found: set[str] = set()
     for inner in nodes:
-        if isinstance(inner, ast.Call):
-            word = last_name(inner.func)
-            if word in _PARTING:
-                given = [*inner.args, *([inner.func.value] if isinstance(inner.func, ast.Attribute) else [])]
-                found.update(name for arg in given for name in _names_in(arg, made))
-            elif word == "sqrt" and in_roots:
-                found.update(name for arg in inner.args for name in _squared(arg, made))
+        if isinstance(inner, ast.Call) and last_name(inner.func) in _PARTING:
+            given = [*inner.args, *([inner.func.value] if isinstance(inner.func, ast.Attribute) else [])]
+            found.update(name for arg in given for name in _names_in(arg, made))
     return names & found | told_at(f, 0.0)
 
 

@@ -110,7 +110,7 @@ def in_order(point: Point) -> Point | None:
 
 
 def _whole(x: Any) -> Any:
-    if isinstance(x, np.ndarray) and x.dtype == np.float64:
+    if _is_of_floats(x):
         is_whole = np.all((np.abs(x) < 2.0**31) & (x == np.round(x)))
         return x.astype(np.int64) if is_whole else x
     return int(x) if type(x) is float and abs(x) < 2.0**31 and x == round(x) else x
@@ -267,12 +267,11 @@ def _record_in_complex(x: Any, rng: np.random.Generator) -> Any:
     """
     parts = {name: getattr(x, name) for name in fields_of(type(x))}
     turned = {name: _with_imaginary_parts(a, rng) for name, a in parts.items() if _is_of_floats(a)}
+    replaced = getattr(x, "_replace", None) or partial(dataclasses.replace, x)
     try:
-        replaced = getattr(x, "_replace", None) or partial(dataclasses.replace, x)
-        made = replaced(**turned)
+        return replaced(**turned) if turned else x
     except Exception:
         return x
-    return made if turned else x
 
 
 def smaller_in_complex(point: Point) -> Point:

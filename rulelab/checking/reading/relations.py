@@ -257,7 +257,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found = tuple(relations_in(said, names, decides_by(f))) if said else ()
     cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
-    known = {*names}.union(*unpacked(f).values())
+    parts = tuple(unpacked(f).items())
+    known = {*names}.union(*(those for _, those in parts))
     of_sizes = sorted(meant_as_sizes(f) | meant_positive_together(f))
     sizes = (name for name in of_sizes if name.partition(".")[0] in known)
     parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
@@ -288,7 +289,6 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     groups = ((name, counts[0]) for name, counts in cut_into(f).items() if counts[1:] == (REST,))
     those_cut = ((name, count) for name, count in groups if {name, count} <= {*names})
     found += tuple(Relation(Side(name, of="len"), "a multiple of", Side(count)) for name, count in those_cut)
-    parts = tuple(unpacked(f).items())
     for _, those in parts:
         found += tuple(Relation(Side(those[i]), "<", Side(those[j])) for i, j in ordered_pairs(those))
     if any(relation.in_words for relation in found):

@@ -83,7 +83,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         read = (*_of_product(inner, made), *_of_picks(inner, made), *of_lists(inner, began))
         read += (*_of_einsum(inner, made), *_of_reshape(inner), *_of_shape(inner))
         read += (*_of_padding(inner, made, lengths), *_of_flat(inner, made), *_of_split(inner))
-        read += (*_of_picks_one_by_one(inner, picking), *_of_rows_taken_apart(inner))
+        read += (*_of_picks_one_by_one(inner, picking), *_of_matrix_taken_apart(inner))
         read += (*_of_identity(inner, made), *_of_cross(inner))
         blocks = [(name, kinds) for name, kinds in of_blocks(inner, wholes) if name in names]
         for name, kinds in (*read, *blocks):
@@ -244,7 +244,7 @@ def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tup
             yield name, (Kind("matrix", dims=("n", width)), Kind("matrix", dims=(width, width)))
 
 
-def _of_rows_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+def _of_matrix_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """A matrix of which each element gets a name: `(a, b), (c, d) = lens`."""
     target = node.targets[0] if isinstance(node, ast.Assign) else None
     rows = target.elts if isinstance(target, ast.Tuple) else []
