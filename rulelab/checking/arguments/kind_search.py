@@ -178,6 +178,13 @@ class Search:
         lists = (bar for kind, bar in zip(kinds, bars) if kind.form == "list" and not kind.is_asked)
         return any(isinstance(bar, (np.ndarray, np.generic, float)) for bar in lists)
 
+    def _has_lists_for_arrays(self, args: tuple) -> bool:
+        """Whether the rule answers with a list or a tuple for an array."""
+        return any(
+            isinstance(x, np.ndarray) and isinstance(bar, (list, tuple))
+            for x, bar in zip(args, self.guesser.answered(args)[1:])
+        )
+
     def _has_arrays_for_floats(self, args: tuple) -> bool:
         """Whether the rule has cotangents of the right shapes for all but numbers that the function or the
         caller says are some, or that are called as the weights of penalties beside matrices, and larger
@@ -236,10 +243,14 @@ class Search:
         """
         runs: list[Kinds] = []
         for kinds in self.unsettled[:MOST_UNSETTLED]:
+            if self.guesser.end.is_over():
+                break
             if any(_is_special_case(_forms(kinds), _forms(others)) for others in runs):
                 continue  # for a symmetric matrix a transpose is right
             drawn = [self.guesser.draw(kinds) for _ in range(AT_TIMES)]
             taken = [args for args in drawn if any(True for _ in self.guesser.finite_values([args]))]
+            if any(map(self._has_lists_for_arrays, taken[:1])):
+                continue  # lists are meant
             if 4 * len(taken) >= AT_TIMES and all(map(self.guesser.rule_runs, taken)):
                 runs.append(kinds)
                 if all(map(self.guesser.seems_right, taken)):

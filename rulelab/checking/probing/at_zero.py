@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -51,20 +51,28 @@ def special_at_zero(f: Callable) -> frozenset[str]:
     """
     nodes, names, made = text_nodes(f)
     roots = (n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) == "sqrt")
-    squared = {name for root in roots for arg in root.args for name in _squared(arg, made)}
+    bases = (base for root in roots for base in _squared(root.args))
+    squared = {name for base in bases for name in _names_in(base, made)}
     return names & squared | parted_at_zero(f)
 
 
 def parted_at_zero(f: Callable) -> frozenset[str]:
     """The parameters that a function compares with zero, or hands to functions that do something special
-    there: one without a sign, too, is meant for zero then.
+    there, and angles of which it takes the square of a sine in a root: one without a sign, too, is meant for
+    zero then.
+
+    >>> sorted(parted_at_zero(lambda t, n: np.sqrt(n**2 - np.sin(t) ** 2)))
+    ['t']
     """
     nodes, names, made = text_nodes(f)
     found: set[str] = set()
-    for inner in nodes:
-        if isinstance(inner, ast.Call) and last_name(inner.func) in _PARTING:
-            given = [*inner.args, *([inner.func.value] if isinstance(inner.func, ast.Attribute) else [])]
+    for call in (n for n in nodes if isinstance(n, ast.Call)):
+        word = last_name(call.func)
+        if word in _PARTING:
+            given = [*call.args, *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
             found.update(name for arg in given for name in _names_in(arg, made))
+        elif word == "sqrt":
+            found.update(_angles_squared(call.args, made))
     return names & found | told_at(f, 0.0)
 
 
@@ -126,12 +134,22 @@ def _names_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> It
                 yield from _names_in(made[inner.id], made, depth - 1)
 
 
-def _squared(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
-    """The names of which an even power is taken within something."""
-    for inner in ast.walk(node):
+def _squared(args: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """What an even power is taken of within some expressions."""
+    for inner in (inner for arg in args for inner in ast.walk(arg)):
         power = inner.right if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Pow) else None
         if isinstance(power, ast.Constant) and isinstance(power.value, int) and power.value % 2 == 0:
-            yield from _names_in(inner.left, made)  # type: ignore[attr-defined]
+            yield inner.left  # type: ignore[attr-defined]
+
+
+def _angles_squared(args: Iterable[ast.expr], made: Mapping[str, ast.expr]) -> Iterator[str]:
+    """The names of what a sine or a tangent is taken of that is squared: the next half of its circle begins
+    at zero.
+    """
+    for base in _squared(args):
+        whole = made.get(base.id, base) if isinstance(base, ast.Name) else base
+        if isinstance(whole, ast.Call) and last_name(whole.func) in ("sin", "tan"):
+            yield from (name for arg in whole.args for name in _names_in(arg, made))
 
 
 def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, np.ndarray]]:
