@@ -1187,6 +1187,95 @@ def f_rrule(car, v, closing):
 """,
         ('"accel": root_bar * np.sqrt(b / a)', '"accel": root_bar * np.sqrt(a / b)'),
     ),
+    "shapes of fields in a docstring": (
+        """
+import typing
+
+
+class Belief(typing.NamedTuple):
+    "Prior mean (n,) and covariance (n, n)."
+
+    mean: np.ndarray
+    cov: np.ndarray
+
+
+def f(belief: Belief, h, noise, z):
+    "The mean after the measurements z (m,) by h (m, n) with noise (m, m)."
+    spread = h @ belief.cov @ h.T + noise
+    return belief.mean + belief.cov @ h.T @ np.linalg.solve(spread, z - h @ belief.mean)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(belief, h, noise, z):
+    mean, cov = belief
+    spread = h @ cov @ h.T + noise
+    w = np.linalg.solve(spread, z - h @ mean)
+
+    def back(y_bar):
+        u = np.linalg.solve(spread.T, h @ cov.T @ y_bar)
+        s_bar = -np.outer(u, w)
+        cov_bar = np.outer(y_bar, h.T @ w) + h.T @ s_bar @ h
+        h_bar = np.outer(w, cov.T @ y_bar) - np.outer(u, mean) + s_bar @ h @ cov.T + s_bar.T @ h @ cov
+        return rl.NoTangent(), rl.Tangent(Belief, mean=y_bar - h.T @ u, cov=cov_bar), h_bar, s_bar, u
+
+    return mean + cov @ h.T @ w, back
+""",
+        ("s_bar @ h @ cov.T + s_bar.T @ h @ cov", "2 * s_bar @ h @ cov"),
+    ),
+    "shapes in comments behind fields": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Net:
+    hidden: np.ndarray  # weights (h, d)
+    out: np.ndarray  # (k, h), without a bias
+
+
+def f(net: Net, x):
+    return net.out @ np.tanh(net.hidden @ x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(net, x):
+    a = np.tanh(net.hidden @ x)
+
+    def back(y_bar):
+        t = (net.out.T @ y_bar) * (1 - a**2)
+        net_bar = rl.Tangent(Net, hidden=np.outer(t, x), out=np.outer(y_bar, a))
+        return rl.NoTangent(), net_bar, net.hidden.T @ t
+
+    return net.out @ a, back
+""",
+        ("np.outer(y_bar, a)", "np.outer(a, y_bar).T * np.sum(a**2)"),
+    ),
+    "complex, and behind the name how many": (
+        """
+def f(signal, response: complex):
+    "A real signal of n samples through a filter with the complex response (n // 2 + 1 numbers)."
+    return np.fft.irfft(np.fft.rfft(signal) * response, n=len(signal))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(signal, response):
+    n, spectrum = len(signal), np.fft.rfft(signal)
+
+    def back(y_bar):
+        y = np.fft.rfft(y_bar)
+        weights = np.full(len(y), 2.0)
+        weights[0] = 1.0
+        if n % 2 == 0:
+            weights[-1] = 1.0
+        bar = weights / n * y * np.conj(spectrum)
+        ends = [0, -1] if n % 2 == 0 else [0]
+        bar[ends] = bar[ends].real
+        return rl.NoTangent(), np.fft.irfft(y * np.conj(response), n=n), bar
+
+    return np.fft.irfft(spectrum * response, n=n), back
+""",
+        ("if n % 2 == 0:", "if n % 2 == 1:"),
+    ),
 }
 
 

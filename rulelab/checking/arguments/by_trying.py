@@ -25,7 +25,8 @@ from ..calling.subjects import codes_of, helper_codes
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
 from ..reading.by_name import is_matrix_name, means_symmetric
-from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, throughout
+from ..reading.fields_said import shapes_of_fields
+from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, of_lengths, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
 from ..reading.texts import attributes_read, has_a_raise
@@ -225,9 +226,11 @@ def _objects(cls: type, depth: int, number: int = 0) -> tuple[Kind, ...]:
     if not names or depth == 0:
         return ()
     notes = _notes_of(cls) or _notes_of(getattr(cls, "__init__", None))
-    whole = itertools.count(number)
+    whole, shapes = itertools.count(number), shapes_of_fields(cls, names)
     choices = [
-        (_whole(next(whole) % 3),)
+        (of_lengths(shapes[name]),)
+        if name in shapes and notes.get(name, Any) in (Any, np.ndarray)
+        else (_whole(next(whole) % 3),)
         if notes.get(name) is int
         else _as_named(name, _of_note(notes.get(name), depth - 1))
         or (_IN_OBJECTS if notes.get(name, Any) is Any else ())

@@ -44,6 +44,7 @@ from ..probing.drawing import draw_all
 from ..probing.perturb import put_in_order, rand_tangent, revalued
 from ..probing.probes import quiet
 from ..reading.answers_read import lists_answered, objects_answered, tuples_answered
+from ..reading.arrays_said import arrays_counted
 from ..reading.axes_read import (
     axes_of_matrices,
     crossed,
@@ -519,11 +520,11 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
 
 def _arrays_called_complex(target: Any, notes: Mapping[str, Any]) -> frozenset[str]:
     """The parameters that are annotated `complex`, of which the function makes use as of arrays, or that have
-    the name of several: `amplitudes`.
+    the name of several, `amplitudes`, or a count behind their name in the docstring.
     """
     found = frozenset(name for name, note in notes.items() if note is complex)
     several = {name for name in found if names_several(name)}
-    return found & (handed_to_arrays(target) | several) if found else found
+    return found & (handed_to_arrays(target) | several | arrays_counted(target)) if found else found
 
 
 _COMPLEX_ARRAY = npt.NDArray[np.complex128]

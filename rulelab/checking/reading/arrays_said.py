@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ...rules.signatures import meant_types
 from .axes_read import reduced
 from .by_name import is_matrix_name, special_names, vector_names
-from .docstrings import in_one_line, said_of, types_said, words_about
+from .docstrings import in_one_line, parameter_called, said_of, types_said, words_about
 from .kinds import Kind
 from .ranks_said import of_either_rank, ranks_said
 from .said import complex_said, kinds_said, numbers_said
@@ -65,9 +65,29 @@ def arrays_told(f: Callable) -> frozenset[str]:
     found = {name for name, words in about.items() if _AN_ARRAY.search(words.lower())}
     found = {name for name in found if not re.search(_OF_OTHERS, about[name].lower())}
     found |= {name for name in _ARRAY_BEFORE.findall(text) if name in names and name not in about}
+    found |= arrays_counted(f)
     if not _OR_ARRAYS.search(text):
         found |= {name for name, kinds in kinds_said(f).items() if kinds[0].form == "vector"} & {*names}
     return frozenset(found) - of_either_rank(names, text) - ranks_said(f).keys() - shapes_said(f).keys()
+
+
+_COUNTED = re.compile(
+    r"\b(\w+) \(\w+(?: ?[-+*/]+ ?\w+)* (?:(?:real|complex) )?"
+    r"(?:numbers|values|samples|coefficients|entries)\)"
+)
+"""A name, and how many numbers it has: the response (n // 2 + 1 numbers)."""
+
+
+def arrays_counted(f: Callable) -> frozenset[str]:
+    """The parameters behind whose names a docstring says how many numbers they have.
+
+    >>> def filtered(signal, response: complex):
+    ...     "A signal through a filter with the complex response (n // 2 + 1 numbers)."
+    >>> sorted(arrays_counted(filtered))
+    ['response']
+    """
+    names, text = names_without_defaults(f), in_one_line(said_of(f))
+    return frozenset(parameter_called(word, names) for word in _COUNTED.findall(text)) & {*names}
 
 
 def numbers_beside(f: Callable) -> frozenset[str]:

@@ -16,7 +16,8 @@ from ...annotations import annotations_of
 from ...errors import RuleLabError
 from ...rules.signatures import Accepts, ArrayAtom, ClassAtom, accepts_from
 from .by_name import MATRIX_NAMES, forms_by_name, interval_of_name, special_names, vector_names
-from .kinds import SQUARE, Kind, dims_of
+from .fields_said import shapes_of_fields
+from .kinds import SQUARE, Kind, dims_of, of_lengths
 
 _INPUTS_BESIDE_MATRICES = frozenset(("x", "h", "z", "inputs", "batch"))
 
@@ -233,6 +234,7 @@ def _objects_by_annotation(
     except (RuleLabError, NameError, KeyError, TypeError):
         return ()
     choices: list[tuple[Kind, ...]] = []
+    shapes = shapes_of_fields(cls, tuple(atoms))
     arrays = sum("vector" in (_forms_by_annotation(said) or ()) for said in atoms.values())
     for name, said in atoms.items():
         forms = _forms_by_annotation(said)
@@ -244,6 +246,9 @@ def _objects_by_annotation(
             choices.append(tuple(itertools.chain.from_iterable(within)))
             continue
         dtype = "complex128" if "complex" in forms else "float64"
+        if "vector" in forms and name in shapes:
+            choices.append((dataclasses.replace(of_lengths(shapes[name]), dtype=dtype),))
+            continue
         usual = _IN_OBJECTS.get(arrays, ("vector",)) if "vector" in forms else forms[:1]
         ends = interval_of_name(name) if (low, high) == _ALL else (low, high)
         choices.append(tuple(Kind(form, *ends, dtype) for form in usual))

@@ -218,7 +218,7 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
-    found = _shapes_in(f, names)
+    found = shapes_in(f, names)
     found |= _shapes_of_all(f, [name for name in names if name not in found])
     of_parts = shapes_of_parts_said(f)
     return {name: found[name] for name in names if name in found and name not in of_parts}
@@ -238,7 +238,7 @@ def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | s
     components = {word: (len(letters.split(",")),) for word, letters in _LISTED.findall(said_of(f))}
     found = {}
     for name, parts in unpacked(f).items():
-        shapes = {**_shapes_in(f, parts), **components}
+        shapes = {**shapes_in(f, parts), **components}
         if of_parts := {part: shapes[part] for part in parts if part in shapes}:
             found[name] = of_parts
     return found
@@ -248,7 +248,7 @@ _LISTED = re.compile(r"\b(\w+) = \((\w(?:, ?\w)+)\)")
 """What a vector is made of: q = (w, x, y, z)."""
 
 
-def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
+def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
     """The lengths that a docstring gives of what is called so."""
     found: dict[str, tuple[int | str, ...]] = {}
     said_in_brackets = [*_SHAPE_SAID.findall(said_of(f))]
@@ -265,7 +265,7 @@ def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, 
         of_numbers = len(lengths) == 2 and all(map(_is_size, lengths))
         is_shape = of_numbers or any(isinstance(n, str) for n in lengths)
         is_shape = is_shape or _OF_ONE_AXIS.fullmatch(inside) is not None
-        before = [parameter_called(word, names) for word in _AND.split(those)]
+        before = [_called_in_full(word, names) for word in _AND.split(those)]
         if before[-1] in words:  # a length with the name of what it is one of
             lengths = tuple(f"{n}_" if n == before[-1] else n for n in lengths)
         if len(lengths) <= 3 and set(names).isdisjoint(lengths) and is_shape:
@@ -286,6 +286,13 @@ def _shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, 
         listed = _AND.split(those)
         found.update(zip(listed, each) if len(each) == len(listed) else ())
     return found
+
+
+def _called_in_full(word: str, names: Sequence[str]) -> str:
+    """The name that a word stands for: itself, of one or several, or the only one with which it begins."""
+    called = parameter_called(word, names)
+    begun = [name for name in names if len(name) > 2 and called.lower().startswith(name.lower())]
+    return begun[0] if called not in names and len(begun) == 1 else called
 
 
 def sizes_said(f: Callable) -> tuple[tuple[int | str, ...], ...]:
