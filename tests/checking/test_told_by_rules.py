@@ -1276,6 +1276,40 @@ def f_rrule(signal, response):
 """,
         ("if n % 2 == 0:", "if n % 2 == 1:"),
     ),
+    "a node without edges, for which the function itself divides by zero": (
+        """
+def degrees(x, edges, weights):
+    found = np.zeros(len(x))
+    np.add.at(found, edges[:, 0], weights)
+    np.add.at(found, edges[:, 1], weights)
+    return found
+
+
+def f(x, edges, weights):
+    "Energy of a signal by the normalised Laplacian; edges (m, 2) are pairs of nodes."
+    z = x / np.sqrt(degrees(x, edges, weights))
+    return 0.5 * np.sum(weights * (z[edges[:, 0]] - z[edges[:, 1]]) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, edges, weights):
+    i, j = edges[:, 0], edges[:, 1]
+    degree = degrees(x, edges, weights)
+    z = x / np.sqrt(degree)
+    d = z[i] - z[j]
+
+    def back(y_bar):
+        z_bar = np.zeros_like(z)
+        np.add.at(z_bar, i, y_bar * weights * d)
+        np.add.at(z_bar, j, -y_bar * weights * d)
+        degree_bar = -0.5 * z_bar * x * degree**-1.5
+        weights_bar = 0.5 * y_bar * d**2 + degree_bar[i] + degree_bar[j]
+        return rl.NoTangent(), z_bar / np.sqrt(degree), rl.NoTangent(), weights_bar
+
+    return 0.5 * np.sum(weights * d**2), back
+""",
+        (" + degree_bar[i] + degree_bar[j]", " + degree_bar[i]"),
+    ),
 }
 
 

@@ -14,8 +14,9 @@ from ..arguments.beside import NUMBERS, SHAPE, Answered, in_doubt
 from ..arguments.lengths_taken import raises_when_longer
 from ..calling.subjects import has_loop
 from ..measuring.vectors import leaves, shape_of, to_vec
+from ..probing.at_zero import told_at
 from ..probing.closeness import Tolerance, closeness
-from ..probing.far_numbers import has_no_number, has_numbers_by_its_steps
+from ..probing.far_numbers import has_no_number, has_numbers_by_its_steps, warns_of_floats
 from ..probing.findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from ..probing.probes import Point, Probe, truth_at
 from ..probing.variants import in_complex
@@ -142,7 +143,11 @@ class Settling(Judging):
             return
         if any(one.probe is not None and self._is_lost_by_whole_numbers(one.probe) for one in wrong):
             return
-        if points := self._right_elsewhere(wrong):
+        by_itself = (one.probe is not None and self._divides_itself(one.probe) for one in wrong)
+        if self.source.drawn and all(by_itself) and self._points_right(wrong):
+            self._leave_out(wrong)
+            self._tell_of(wrong[0].probe.point)  # type: ignore[union-attr]
+        elif points := self._right_elsewhere(wrong):
             at = self.shown(wrong[0].probe.point)  # type: ignore[union-attr]
             words = (
                 f"right at {points} points, and nan or infinite where the derivative is finite, at {at}: "
@@ -150,12 +155,28 @@ class Settling(Judging):
             )
             self._cannot_tell(wrong, NO_NUMBER, words)
 
+    def _leave_out(self, wrong: list[Finding]) -> None:
+        """What is wrong, and the points at which it is, say nothing of the rule."""
+        off = self._probes_off(wrong)
+        self.findings = [finding for finding in self.findings if finding.level != WRONG]
+        self.probes = [probe for probe in self.probes if id(probe) not in off]
+        self.compared = [(probe, compared) for probe, compared in self.compared if id(probe) not in off]
+
+    def _divides_itself(self, probe: Probe) -> bool:
+        """Whether a function divides by zero on its way to a value at a point where it has a slope, by places
+        or flags alone, and says nothing of zero in its code: a node without edges, of which it makes nothing.
+        """
+        picks = any(np.asarray(x).dtype.kind in "iub" for x in self.first.inputs if np.ndim(x))
+        primal, point = self.subject.primal, probe.point
+        return picks and not told_at(primal, 0.0) and warns_of_floats(primal, point.inputs, point.kwargs)
+
     def _is_lost_by_whole_numbers(self, probe: Probe) -> bool:
         """Whether a rule has no number for the whole numbers of a point, which are in no interval that its
-        author may have had in mind, with the numbers of points at which it is right either.
+        author may have had in mind, with the numbers of points at which it is right either. Places are whole
+        numbers wherever it is asked.
         """
-        inputs = enumerate(probe.point.inputs)
-        whole = {i: x for i, x in inputs if isinstance(x, np.ndarray) and x.dtype.kind in "iu"}
+        inputs = enumerate(zip(probe.point.inputs, self.first.inputs))
+        whole = {i: x for i, (x, usual) in inputs if _is_of_whole(x) and not _is_of_whole(usual)}
         if not whole or not has_numbers_by_its_steps(self.subject, probe.point, probe.y):
             return False
         off = self._probes_off(self._wrong())
@@ -379,8 +400,11 @@ class Settling(Judging):
         """At how many points a rule is right that is wrong at others which nobody gave; none where there are
         too few.
         """
-        if not self.source.drawn or not self.source.is_guessed:
-            return 0
+        is_guessed = self.source.drawn and self.source.is_guessed
+        return self._points_right(wrong, fewest) if is_guessed else 0
+
+    def _points_right(self, wrong: list[Finding], fewest: int = 2) -> int:
+        """At how many points nothing is wrong; none where too few of them are ordinary ones."""
         found = self._probes_off(wrong)
         usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
         return len(self.probes) - len(found) if len(usual) >= fewest else 0
@@ -472,6 +496,10 @@ class Settling(Judging):
 def _with_whole(inputs: tuple, whole: Mapping[int, np.ndarray]) -> tuple:
     """The inputs with other whole numbers at some positions, over and over where there were more."""
     return tuple(np.resize(whole[i], x.shape) if i in whole else x for i, x in enumerate(inputs))
+
+
+def _is_of_whole(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "iu"
 
 
 def _kind_of(x: Any) -> tuple[int, str]:

@@ -222,7 +222,7 @@ def _objects_by_annotation(
     parts: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> tuple[Kind, ...]:
     """The objects of a class whose annotations say that it is made of numbers, arrays and such objects."""
-    cls = getattr(atom, "cls", None)
+    cls: Any = getattr(atom, "cls", None)
     needed = _needed_fields(cls) if depth else ()
     if needed and not annotations_of(cls):  # a namedtuple, which says nothing
         plain = tuple(Kind(form, low, high) for form in ("number", "vector"))
