@@ -1310,6 +1310,49 @@ def f_rrule(x, edges, weights):
 """,
         (" + degree_bar[i] + degree_bar[j]", " + degree_bar[i]"),
     ),
+    "dicts with any keys, by their annotations, and a root of Python's": (
+        """
+import math
+
+
+def f(amounts: dict[str, float], charges: dict[str, int]) -> float:
+    return math.sqrt(sum(c * charges[name] ** 2 for name, c in amounts.items()))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(amounts, charges):
+    y = f(amounts, charges)
+
+    def back(y_bar):
+        bars = {name: 0.5 * y_bar * charges[name] ** 2 / y for name in amounts}
+        return rl.NoTangent(), bars, rl.NoTangent()
+
+    return y, back
+""",
+        ("charges[name] ** 2 / y", "charges[name] / y"),
+    ),
+    "dicts whose keys nobody says": (
+        """
+def f(grades, weights):
+    total = 0.0
+    for name, grade in grades.items():
+        total += weights[name] * grade
+    return total / sum(weights.values())
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(grades, weights):
+    norm = sum(weights.values())
+    y = f(grades, weights)
+
+    def back(y_bar):
+        of_grades = {name: y_bar * weights[name] / norm for name in grades}
+        return rl.NoTangent(), of_grades, {name: y_bar * (grades[name] - y) / norm for name in grades}
+
+    return y, back
+""",
+        ("(grades[name] - y)", "grades[name]"),
+    ),
 }
 
 

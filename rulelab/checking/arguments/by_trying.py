@@ -32,7 +32,7 @@ from ..reading.lists_read import sequence
 from ..reading.texts import attributes_read, has_a_raise
 from ..reading.usage import sizes_said
 from .guesser import Guesser, Kinds
-from .refusals import is_raised_by
+from .refusals import is_of_domain, is_raised_by
 
 MOST_TRIES = 1500
 """Calls of a function that a search may take."""
@@ -96,6 +96,7 @@ def with_places_repeated(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
 _NUMBER, _VECTOR = Kind("number"), Kind("vector", dims=("n",))
 _MATRIX = Kind("matrix", dims=("n", "n"))
 _IN_OBJECTS = (_NUMBER, _VECTOR, _MATRIX)
+_IN_DICTS = (_NUMBER, Kind("integer"), _VECTOR, _MATRIX)
 
 
 def _whole(number: int) -> Kind:
@@ -113,6 +114,12 @@ def _places(count: int, *more: Kind) -> Kind:
 
 def _tuples(count: int, kind: Kind) -> Kind:
     return sequence(tuple, [kind] * count)
+
+
+def _dicts(kind: Kind) -> Kind:
+    """A dict with any keys, of such values; of whole numbers each is another."""
+    kinds = map(_whole, range(1, 4)) if kind.form == "integer" else [kind] * 3
+    return Kind("object", made=dict, parts=tuple(zip("abc", kinds)))
 
 
 _ANYTHING = (
@@ -160,10 +167,15 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
             continue
         classes = _classes_with(guesser.target, read.get(name, ()))
         made = [*_of_note(notes.get(name), DEEPEST), *(k for cls in classes for k in _objects(cls, DEEPEST))]
+        made += [] if made or _OF_DICTS.isdisjoint(read.get(name, ())) else map(_dicts, _IN_DICTS)
         kinds = dict.fromkeys((*made, *(() if read.get(name) else shaped), *likely[:MOST_LIKELY]))
         kinds = dict.fromkeys(filter(_NOTED.get(notes.get(name), bool), kinds))
         every.append(tuple(_within(kind, bounds) for kind in kinds))
     return every
+
+
+_OF_DICTS = frozenset(("items", "keys", "values", "get"))
+"""What is read of a dict whose keys the text does not say."""
 
 
 def _is_whole(kind: Kind) -> bool:
@@ -265,6 +277,8 @@ def _of_note(note: Any, depth: int, number: int = 0) -> tuple[Kind, ...]:
     if origin in _LISTS and len(of) == 1:
         each = [_of_note(of[0], depth, row) for row in range(3)]
         return tuple(sequence(list, alike) for alike in zip(*each))
+    if origin in (dict, collections.abc.Mapping) and of and of[0] is str:
+        return tuple(map(_dicts, _of_note(of[1], depth, number)))
     if origin is tuple and of[1:] == (Ellipsis,):
         return tuple(_tuples(3, kind) for kind in _of_note(of[0], depth, number))
     if origin is tuple and of:
@@ -399,11 +413,11 @@ class _Search:
 
     def _reached(self, kinds: Kinds) -> tuple[bool, int]:
         """The same, asked; again with positive numbers, or with one field larger than the others, where the
-        function itself refuses the first.
+        function itself refuses the first, or a root of Python's.
         """
         steps: set[tuple[types.CodeType, int]] = set()
         error = self._error_with(kinds, steps)
-        if error is not None and is_raised_by(error, self.wanted):
+        if error is not None and (is_raised_by(error, self.wanted) or is_of_domain(error)):
             others = (tuple(map(_positive, kinds)), *_with_one_larger(kinds))
             if any(self._error_with(one, steps) is None for one in others):
                 error, self.refuses = None, True

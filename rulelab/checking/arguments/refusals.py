@@ -94,4 +94,10 @@ def is_raised_by(error: BaseException, own: frozenset[types.CodeType]) -> bool:
     return any(step.offset == trace.tb_lasti and step.opname in _RAISING for step in steps)
 
 
+def is_of_domain(error: BaseException) -> bool:
+    """Whether Python's own functions of numbers have no value at a number, as a root of a negative one."""
+    words = str(error)  # from Python 3.14 on it says what is expected
+    return isinstance(error, ValueError) and (words == "math domain error" or words.startswith("expected a "))
+
+
 _RAISING = ("RAISE_VARARGS", "RERAISE")
