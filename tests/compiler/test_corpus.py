@@ -1,7 +1,10 @@
 """Every function of the corpus: its value, its gradient, and what a call leaves behind."""
 
+import ast
+import inspect
 import math
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from corpus.harness import all_cases, check, derivative, finite_differences, flat  # noqa: E402
 
 import rulelab as rl  # noqa: E402
+from rulelab.python_facts import EXPRESSIONS, STATEMENTS, Fate  # noqa: E402
 
 CASES = all_cases()
 
@@ -72,3 +76,21 @@ def test_the_witness_can_judge_this_case(case):
             numeric, error = finite_differences(case.function, args, i, case.kwargs)
             scale = max(1.0, np.abs(numeric).max(initial=0.0))
             assert np.all(error <= case.tolerance / 3 * scale), (args, i, numeric, error)
+
+
+def nodes_of(case):
+    """The kinds of statements and expressions in the text of a program."""
+    try:
+        text = textwrap.dedent(inspect.getsource(case.function))
+    except (OSError, TypeError):
+        return set()
+    return {type(node) for node in ast.walk(ast.parse(text))}
+
+
+def test_each_kind_of_node_that_is_differentiated_is_in_a_program():
+    """Or its pass would be tried by nobody: one that the compiler learns needs a program first."""
+    kinds = {**{kind: facts.fate for kind, facts in STATEMENTS.items()}, **EXPRESSIONS}
+    missing = {kind for kind, fate in kinds.items() if fate is not Fate.REFUSED} - set().union(
+        *map(nodes_of, CASES)
+    )
+    assert missing == set(), f"write a program of tests/corpus with {missing}"

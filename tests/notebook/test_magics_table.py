@@ -34,4 +34,14 @@ def test_what_stands_for_a_magic_in_plain_python_is_there(name):
     assert dotted
     for one in dotted:
         module, _, function = re.sub(r"^rl\.", "rulelab.", one).rpartition(".")
-        assert callable(getattr(importlib.import_module(module), function))
+        owner = importlib.import_module(module)
+        assert callable(getattr(owner, function))
+        is_listed = module != "rulelab.notebook" or function in owner.__all__
+        assert is_listed, f"the reference has no {function}: it is not in __all__ of {module}"
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_page_of_the_manual_shows_a_magic_at_its_task(name):
+    """Who reads how something is done learns that there is a magic for it."""
+    pages = (path.read_text(encoding="utf-8") for path in (PAGE.parent / "howto").glob("*.md"))
+    assert any(re.search(rf"%{name}\b", page) for page in pages), f"no page of docs/howto/ shows %{name}"

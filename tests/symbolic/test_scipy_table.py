@@ -1,5 +1,7 @@
 """docs/reference/scipy.md says what rules for functions of SciPy there are, and how each is known."""
 
+import collections
+
 import pytest
 
 pytest.importorskip("scipy.special")
@@ -15,7 +17,8 @@ TEXT = PAGE.read_text(encoding="utf-8")
 )
 def test_the_page_is_up_to_date():
     """What the committed page says is what the rules say; `make scipy-table` writes it anew."""
-    assert TEXT == page(words_on(TEXT)), "run `make scipy-table`"
+    words = collections.defaultdict(str, words_on(TEXT))  # "" of a function that is new
+    assert TEXT == page(words), "run `make scipy-table`"
 
 
 @pytest.mark.skipif(
