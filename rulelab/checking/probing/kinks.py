@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,6 +28,8 @@ FARTHER = 4.0
 """How much further than by the largest slope a value may be, of which the samples have missed some."""
 FINER = 4.0
 """By how much the step is smaller with which slopes are measured again before they count."""
+OVER = 4.0
+"""How many times further slopes may have to go than they are led by those from further away."""
 UNSETTLED = 0.25
 """The part of themselves by which most slopes may differ then: between kinks they are the same."""
 BENT, UNBENT = 2.0**-10, 0.05
@@ -60,22 +63,28 @@ def kink_findings(
         if not found:
             return
     if found and not near.is_steep() and near.is_settled() and not near.jumps(probe.truth.y):
+        found = list(_outside(probe, near, near.slopes(), near.left_to_go()))
         of_one = (finding for finding in found if not finding.of_several)  # it is none of the choices
-        yield next(of_one, found[0])
+        yield from itertools.islice(itertools.chain(of_one, found), 1)
 
 
-def _outside(probe: Probe, near: _CloseBy, measured: np.ndarray) -> Iterator[Finding]:
-    """Where a rule gives numbers that do not lie among some measured slopes, direction by direction."""
+def _outside(
+    probe: Probe, near: _CloseBy, measured: np.ndarray, left: np.ndarray | float = 0.0
+) -> Iterator[Finding]:
+    """Where a rule gives numbers that do not lie among some measured slopes, direction by direction, by more
+    than these have `left` to go to the point itself.
+    """
     if measured.shape[2] != len(probe.matrix):
         return
     unseen = near.unseen(probe.truth.y, measured)
-    for direction, slopes in zip(near.directions, measured):
+    still = np.broadcast_to(left, (len(measured), measured.shape[2]))
+    for direction, slopes, more in zip(near.directions, measured, still):
         low, high = slopes.min(0), slopes.max(0)
         with np.errstate(invalid="ignore", over="ignore"):
             found = probe.matrix @ direction
             lost = _ROUNDING * (np.abs(probe.matrix) @ np.abs(direction))
         slack = _SLACK * (1e-3 + np.abs(low) + np.abs(high)) + UNSEEN * (high - low)
-        slack += np.where(np.isfinite(lost), lost, 0.0) + unseen
+        slack += np.where(np.isfinite(lost), lost, 0.0) + unseen + more
         outside = np.where(np.isfinite(found), np.maximum(low - found, found - high), -np.inf) - slack
         if np.any(outside > 0):
             k = int(np.argmax(outside))
@@ -128,6 +137,7 @@ class _CloseBy:
             self.away = self.size * rng.uniform(-1.0, 1.0, (SAMPLES * self.x.size, self.x.size))
             self.directions = list(_directions(self.x.size))
         self.parts: list[np.ndarray | None] = []
+        self.wider: np.ndarray | None = None
         self.steep: bool | None = None
         self.settled: bool | None = None
 
@@ -149,10 +159,25 @@ class _CloseBy:
         known.
         """
         if self.steep is None:
-            there = [part for part in self.parts if part is not None]
-            wider = self._slopes(WIDER * self.away) if len(there) == 3 else None
-            self.steep = wider is None or _grow(np.concatenate(there, axis=1), wider)
+            is_known = all(part is not None for part in self.parts)
+            self.wider = self._slopes(WIDER * self.away) if is_known else None
+            self.steep = self.wider is None or _grow(self.slopes(), self.wider)
         return self.steep
+
+    def slopes(self) -> np.ndarray:
+        """All that were measured close by."""
+        return np.concatenate([part for part in self.parts if part is not None], axis=1)
+
+    def left_to_go(self) -> np.ndarray | float:
+        """How far the least and the largest slope along each direction may still move to the point itself,
+        by how far they did from further away: by `c` of `c * (x.max() - x.min())`, where all x are equal,
+        they are as small as the numbers differ, and are zero there.
+        """
+        if self.wider is None:
+            return 0.0
+        near, wider = self.slopes(), self.wider
+        moved = np.maximum(np.abs(near.min(1) - wider.min(1)), np.abs(near.max(1) - wider.max(1)))
+        return OVER * moved * RADIUS / (WIDER - RADIUS)
 
     def is_settled(self) -> bool:
         """Whether most slopes are those of a smaller step too. Where they are not, the function turns within
@@ -160,8 +185,7 @@ class _CloseBy:
         """
         if self.settled is None:  # of the function alone, and asked for each change of a rule
             finer = self._slopes(RADIUS * self.away, STEP / FINER)
-            there = [part for part in self.parts if part is not None]
-            self.settled = finer is not None and _agree(np.concatenate(there, axis=1), finer)
+            self.settled = finer is not None and _agree(self.slopes(), finer)
         return self.settled
 
     @silenced()
@@ -170,7 +194,7 @@ class _CloseBy:
         that is not continuous Clarke's theorem says nothing.
         """
         at = to_vec(y)[0]
-        largest = _largest(np.concatenate([part for part in self.parts if part is not None], axis=1))
+        largest = _largest(self.slopes())
         led = FARTHER * self.x.size * RADIUS * self.size * largest + _ROUNDING * (1.0 + np.abs(at))
         with np.errstate(all="ignore"):
             return any(np.any(np.abs(self.f(self.x + RADIUS * d) - at) > led) for d in self.away)

@@ -21,6 +21,7 @@ _NOTHING: Mapping[str, tuple[int | str, ...]] = types.MappingProxyType({})
 def shapes_of_fields(cls: type, names: tuple[str, ...]) -> Mapping[str, tuple[int | str, ...]]:
     """The lengths of the arrays in these fields, as far as the text of a class tells them.
 
+    >>> import typing
     >>> class Belief(typing.NamedTuple):
     ...     "Mean (n,) and covariance (n, n) of a state."
     ...     mean: np.ndarray

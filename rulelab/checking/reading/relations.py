@@ -27,12 +27,11 @@ from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
 from .positions_read import positions_in
-from .signs_read import meant_as_sizes, meant_positive, meant_positive_together
+from .signs_read import half_widths, meant_as_sizes, meant_positive, meant_positive_together
 from .texts import attributes_read, unpacked
 from .usage import (
     clipped_between,
     decides_by,
-    half_widths,
     indexing,
     meant_larger,
     meant_to_rise,
@@ -263,8 +262,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     sizes = (name for name in of_sizes if name.partition(".")[0] in known)
     parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
     named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
-    with_zero = {r.left.name for r in found if r.sign == ">=" and r.right.number == 0.0}  # as it says itself
-    guessed = (meant_positive(f) | half_widths(f)) - with_zero
+    of_zero = {r.left.name for r in found if r.sign in (">", ">=") and r.right.number == 0.0}
+    guessed = (meant_positive(f) | half_widths(f)) - of_zero  # as it says itself
     below = {r.left.name for r in found if r.interval is not None and r.interval[2] <= 0}
     positive = (*(name for name in names if name in guessed), *sizes, *named)
     positive = tuple(name for name in positive if name not in below)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
@@ -136,3 +137,60 @@ def _is_half(exponent: ast.expr) -> bool:
         exponent = exponent.operand
     value = getattr(exponent, "value", None)
     return isinstance(value, float) and not value.is_integer()
+
+
+def half_widths(f: Callable) -> frozenset[str]:
+    """The parameters of which a function compares one and the same number with both signs, or that it holds
+    between both, or whose absolute value it compares: a band reaches from `-width` to `width`, or half as
+    far, and there is none where they lie the other way round.
+
+    >>> def dead_zone(x, width):
+    ...     return np.where(x < -width, x + width, np.where(x > width, x - width, 0.0))
+    >>> def held(x, limit):
+    ...     return min(max(x, -limit), limit)
+    >>> def huber(r, delta):
+    ...     a = np.abs(r)
+    ...     return np.where(a <= delta, 0.5 * r**2, delta * (a - 0.5 * delta))
+    >>> [sorted(half_widths(f)) for f in (dead_zone, held, huber)]
+    [['width'], ['limit'], ['delta']]
+    """
+    node, names = text_of(f)
+    made = values_by_name(node) if node is not None else {}
+    beside: set[tuple[str, str]] = set()
+    ends: dict[str, ast.expr] = {}
+    sizes: list[ast.expr] = []
+    for left, right in _pairs_compared(node):
+        for end, other in ((left, right), (right, left)):
+            ends[ast.unparse(end)] = end
+            beside.add((ast.unparse(end), ast.unparse(other)))
+            if _is_size_of(other, made):
+                sizes.append(end)
+    both = [ends[end] for end, other in beside if (f"-{end}", other) in beside]
+    for each in _held_between(node):
+        both += [end for end in each if f"-{ast.unparse(end)}" in map(ast.unparse, each)]
+    factors = [list(factors_in(end, {})) for end in (*both, *sizes)]
+    return names & {found[0] for found in factors if len(found) == 1}
+
+
+def _pairs_compared(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
+    for inner in ast.walk(node) if node is not None else ():
+        if isinstance(inner, ast.Compare):
+            yield from itertools.pairwise([inner.left, *inner.comparators])
+
+
+def _is_size_of(node: ast.expr, made: Mapping[str, ast.expr]) -> bool:
+    """Whether it is an absolute value, by itself or under a name of its own."""
+    whole = made.get(node.id, node) if isinstance(node, ast.Name) else node
+    return isinstance(whole, ast.Call) and last_name(whole.func) in ("abs", "fabs", "absolute")
+
+
+_HOLDING = frozenset(("min", "max", "minimum", "maximum", "fmin", "fmax", "clip"))
+
+
+def _held_between(node: ast.AST | None) -> Iterator[list[ast.expr]]:
+    """What is handed to each `clip`, and to each `min` of a `max` or the other way round."""
+    for call in calls_in(node):
+        if last_name(call.func) in _HOLDING:
+            calls = (arg for arg in call.args if isinstance(arg, ast.Call))
+            inside = (inner for inner in calls if last_name(inner.func) in _HOLDING)
+            yield [*call.args, *(arg for inner in inside for arg in inner.args)]

@@ -17,7 +17,7 @@ from .anatomy import last_name
 from .docstrings import parameter_called, said_of
 from .kinds import are_lengths, lengths_in
 from .loops_read import elements_of
-from .texts import calls_in, factors_in, parts_read, text_nodes, text_of, unpacked, values_by_name
+from .texts import calls_in, parts_read, text_nodes, text_of, unpacked, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -596,29 +596,6 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
             low, high = 0.0, _half_width(ends[0], ends[1], names)
         if low is not None and high is not None and {type(low), type(high)} != {float}:
             yield low, high
-
-
-def half_widths(f: Callable) -> frozenset[str]:
-    """The parameters of which a function compares one and the same number with both signs: a band reaches
-    from `-width` to `width`, or half as far, and there is none where they lie the other way round.
-
-    >>> def dead_zone(x, width):
-    ...     return np.where(x < -width, x + width, np.where(x > width, x - width, 0.0))
-    >>> sorted(half_widths(dead_zone))
-    ['width']
-    """
-    node, names = text_of(f)
-    compared: set[tuple[str, str]] = set()
-    ends: dict[str, ast.expr] = {}
-    for inner in ast.walk(node) if node is not None else ():
-        if isinstance(inner, ast.Compare):
-            for left, right in itertools.pairwise([inner.left, *inner.comparators]):
-                for end, other in ((left, right), (right, left)):
-                    ends[ast.unparse(end)] = end
-                    compared.add((ast.unparse(end), ast.unparse(other)))
-    both = [ends[end] for end, other in compared if (f"-{end}", other) in compared]
-    factors = [list(factors_in(end, {})) for end in both]
-    return names & {found[0] for found in factors if len(found) == 1}
 
 
 def _half_width(low: ast.expr, high: ast.expr, names: frozenset[str]) -> str | None:
