@@ -1353,6 +1353,82 @@ def f_rrule(grades, weights):
 """,
         ("(grades[name] - y)", "grades[name]"),
     ),
+    "objects of several kinds in one list, each met twice": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Part:
+    kind: str  # "R", "L" or "C"
+    value: float
+    shunt: bool = False
+
+
+def impedance(part, omega):
+    if part.kind == "R":
+        return complex(part.value)
+    return 1j * omega * part.value if part.kind == "L" else 1.0 / (1j * omega * part.value)
+
+
+def f(parts: list[Part], omega: float, load: complex) -> complex:
+    z = load
+    for part in reversed(parts):
+        own = impedance(part, omega)
+        z = z * own / (z + own) if part.shunt else z + own
+    return z
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(parts, omega, load):
+    z, before = load, []
+    for part in reversed(parts):
+        before.append(z)
+        own = impedance(part, omega)
+        z = z * own / (z + own) if part.shunt else z + own
+
+    def back(z_bar):
+        omega_bar, bars = 0.0, []
+        for part, behind in zip(parts, reversed(before)):
+            own, own_bar = impedance(part, omega), z_bar
+            if part.shunt:
+                own_bar = z_bar * np.conj((behind / (behind + own)) ** 2)
+                z_bar = z_bar * np.conj((own / (behind + own)) ** 2)
+            log_bar = np.real(own_bar * np.conj(own))
+            if part.kind == "C":
+                bar = -log_bar / part.value
+                omega_bar -= log_bar / omega
+            elif part.kind == "L":
+                bar = log_bar / part.value
+                omega_bar += log_bar / omega
+            else:
+                bar = np.real(own_bar)
+            bars.append(rl.Tangent(Part, value=bar))
+        return rl.NoTangent(), bars, omega_bar, z_bar
+
+    return z, back
+""",
+        ("omega_bar += log_bar", "omega_bar = log_bar"),
+    ),
+    "the bounds of a number on both sides": (
+        """
+def f(x, target, limit):
+    r = x - target
+    return np.sum(np.where(np.abs(r) <= limit, 0.5 * r**2, limit * (np.abs(r) - 0.5 * limit)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, target, limit):
+    r = x - target
+
+    def back(y_bar):
+        bar = y_bar * np.clip(r, -limit, limit)
+        return rl.NoTangent(), bar, -bar, y_bar * np.sum(np.maximum(np.abs(r) - limit, 0.0))
+
+    return f(x, target, limit), back
+""",
+        ("np.clip(r, -limit, limit)", "np.clip(r, -limit, 2 * limit)"),
+    ),
 }
 
 

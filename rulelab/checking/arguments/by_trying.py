@@ -21,14 +21,15 @@ import numpy as np
 from ...annotations import signature_of_callable
 from ..calling.endless import brought_to_an_end
 from ..calling.plain_calls import vouched
-from ..calling.subjects import codes_of, helper_codes
+from ..calling.subjects import author_of, codes_of, helper_codes, helpers_of, rules_of
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
 from ..reading.by_name import is_matrix_name, means_symmetric
-from ..reading.fields_said import shapes_of_fields
+from ..reading.fields_said import shapes_of_fields, words_behind_fields, words_of_fields
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, of_lengths, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
+from ..reading.options_read import ANY_OTHER
 from ..reading.texts import attributes_read, has_a_raise
 from ..reading.usage import sizes_said
 from .guesser import Guesser, Kinds
@@ -46,6 +47,8 @@ MOST_LIKELY = 8
 """Kinds of a parameter that its name and the text suggest, beside those that are tried of any."""
 MOST_TOGETHER = 3
 """Axes that are told apart from the others together."""
+MOST_ROWS = 6
+"""Objects of a list, two for each word that tells them apart: what is added up must not be overwritten."""
 DRAWS, MOST_DRAWS = 6, 5
 """Draws of a kind, and at how many the function has to have a value: a count may fit by luck."""
 MOST_FIELDS = 6
@@ -156,6 +159,7 @@ _ANYTHING = (
 def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
     """What is tried for each parameter, likely ones first."""
     notes, read = _notes_of(guesser.target), attributes_read(guesser.target)
+    noted = _Noted(_words(guesser))
     usual = choices_of(guesser.names, None, guesser.domain, guesser.used)
     sized = (Kind("matrix", dims=pair) for pair in sizes_said(guesser.target))
     shaped = (*_ANYTHING[:1], *sized, *_ANYTHING[1:])
@@ -166,12 +170,23 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
             every.append((bounds,))
             continue
         classes = _classes_with(guesser.target, read.get(name, ()))
-        made = [*_of_note(notes.get(name), DEEPEST), *(k for cls in classes for k in _objects(cls, DEEPEST))]
+        made = [*noted.kinds(notes.get(name)), *(kind for cls in classes for kind in noted.objects(cls))]
         made += [] if made or _OF_DICTS.isdisjoint(read.get(name, ())) else map(_dicts, _IN_DICTS)
         kinds = dict.fromkeys((*made, *(() if read.get(name) else shaped), *likely[:MOST_LIKELY]))
         kinds = dict.fromkeys(filter(_NOTED.get(notes.get(name), bool), kinds))
         every.append(tuple(_within(kind, bounds) for kind in kinds))
     return every
+
+
+def _words(guesser: Guesser) -> Mapping[str, tuple[str, ...]]:
+    """The words that a function or its rules compare fields with, and any other, which stands for what is
+    left, where the rules have no more than the function.
+    """
+    rules = [author_of(rule) for rule in rules_of(guesser.target, guesser.registry) if not rule.built_in]
+    own = words_of_fields((guesser.target, *helpers_of(guesser.target)))
+    found = words_of_fields((guesser.target, *helpers_of(guesser.target, *rules), *rules))
+    alone = {name for name, words in found.items() if {*words} == {*own.get(name, ())}}
+    return {name: (*words, *((ANY_OTHER,) if name in alone else ())) for name, words in found.items()}
 
 
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
@@ -231,30 +246,6 @@ def _parameters(cls: type) -> tuple[str, ...]:
     return tuple(p.name for p in made_with if p.default is p.empty)
 
 
-def _objects(cls: type, depth: int, number: int = 0) -> tuple[Kind, ...]:
-    """The objects of a class, made of numbers, arrays, lists and such objects; of whole numbers that one of
-    them has, another has others."""
-    names = _parameters(cls)
-    if not names or depth == 0:
-        return ()
-    notes = _notes_of(cls) or _notes_of(getattr(cls, "__init__", None))
-    whole, shapes = itertools.count(number), shapes_of_fields(cls, names)
-    choices = [
-        (of_lengths(shapes[name]),)
-        if name in shapes and notes.get(name, Any) in (Any, np.ndarray)
-        else (_whole(next(whole) % 3),)
-        if notes.get(name) is int
-        else _as_named(name, _of_note(notes.get(name), depth - 1))
-        or (_IN_OBJECTS if notes.get(name, Any) is Any else ())
-        for name in names
-    ]
-    are_alike = len({notes.get(name) for name in names}) == 1 and all(kind.made for kind in choices[0])
-    alike = zip(*choices) if are_alike else ()  # two layers of one class are made of arrays of the same forms
-    every = itertools.chain(alike, likeliest_first(choices)) if all(choices) else iter(())
-    mixed = dict.fromkeys(itertools.islice(every, MOST_OBJECTS))
-    return tuple(Kind("object", made=cls, parts=tuple(zip(names, parts))) for parts in mixed)
-
-
 def _as_named(name: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
     """The kinds, matrices first where the name speaks of one."""
     if not is_matrix_name(name) and not means_symmetric(name):
@@ -265,26 +256,79 @@ def _as_named(name: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
 
 
-def _of_note(note: Any, depth: int, number: int = 0) -> tuple[Kind, ...]:
-    """The kinds that an annotation means; none where it says nothing of them."""
-    if isinstance(note, type) and note in _PLAIN:
-        return _PLAIN[note]
-    origin, of = typing.get_origin(note), typing.get_args(note)
-    if origin is np.ndarray:
-        return _PLAIN[np.ndarray]
-    if origin in (typing.Union, types.UnionType):
-        return tuple(kind for one in of for kind in _of_note(one, depth, number))
-    if origin in _LISTS and len(of) == 1:
-        each = [_of_note(of[0], depth, row) for row in range(3)]
-        return tuple(sequence(list, alike) for alike in zip(*each))
-    if origin in (dict, collections.abc.Mapping) and of and of[0] is str:
-        return tuple(map(_dicts, _of_note(of[1], depth, number)))
-    if origin is tuple and of[1:] == (Ellipsis,):
-        return tuple(_tuples(3, kind) for kind in _of_note(of[0], depth, number))
-    if origin is tuple and of:
-        mixed = likeliest_first([_of_note(one, depth, number + place) for place, one in enumerate(of)])
-        return tuple(sequence(tuple, parts) for parts in itertools.islice(mixed, MOST_OBJECTS))
-    return _objects(note, depth, number) if isinstance(note, type) and _is_own(note) else ()
+class _Noted:
+    """What annotations mean, where functions compare the fields of objects with some words: `kind == "R"`."""
+
+    def __init__(self, words: Mapping[str, tuple[str, ...]]) -> None:
+        self.words = words
+
+    def objects(self, cls: type, depth: int = DEEPEST, number: int = 0) -> tuple[Kind, ...]:
+        """The objects of a class, made of numbers, arrays, lists, words and such objects; of whole numbers
+        and words that one of them has, another in a list has others, and so are its flags.
+        """
+        names = _parameters(cls)
+        if not names or depth == 0:
+            return ()
+        notes = _notes_of(cls) or _notes_of(getattr(cls, "__init__", None))
+        whole, shapes = itertools.count(number), shapes_of_fields(cls, names)
+        choices = [
+            (of_lengths(shapes[name]),)
+            if name in shapes and notes.get(name, Any) in (Any, np.ndarray)
+            else (_whole(next(whole) % 3),)
+            if notes.get(name) is int
+            else self._words(cls, name, notes.get(name), number)
+            or _as_named(name, self.kinds(notes.get(name), depth - 1))
+            or (_IN_OBJECTS if notes.get(name, Any) is Any else ())
+            for name in names
+        ]
+        are_alike = len({notes.get(name) for name in names}) == 1 and all(kind.made for kind in choices[0])
+        alike = zip(*choices) if are_alike else ()  # two layers of a class have arrays of the same forms
+        every = itertools.chain(alike, likeliest_first(choices)) if all(choices) else iter(())
+        mixed = dict.fromkeys(itertools.islice(every, MOST_OBJECTS))
+        flags = tuple(_flags_turned(cls)) if number % 3 else ()  # the same rows are none from the other end
+        return tuple(Kind("object", made=cls, parts=(*zip(names, parts), *flags)) for parts in mixed)
+
+    def _words(self, cls: type, name: str, note: Any, number: int) -> tuple[Kind, ...]:
+        """One of the words that stand for a field, another one for each object of a list: those that its
+        annotation names, or the comment behind it, or those it is compared with, and any other.
+        """
+        words = typing.get_args(note) if typing.get_origin(note) is typing.Literal else ()
+        if not words and (note is str or note is None) and name in self.words:
+            words = words_behind_fields(cls).get(name, ()) or self.words[name]
+        return (Kind("option", options=(words[number % len(words)],)),) if words else ()
+
+    def kinds(self, note: Any, depth: int = DEEPEST, number: int = 0) -> tuple[Kind, ...]:
+        """The kinds that an annotation means; none where it says nothing of them."""
+        if isinstance(note, type) and note in _PLAIN:
+            return _PLAIN[note]
+        origin, of = typing.get_origin(note), typing.get_args(note)
+        if origin is np.ndarray:
+            return _PLAIN[np.ndarray]
+        if origin in (typing.Union, types.UnionType):
+            return tuple(kind for one in of for kind in self.kinds(one, depth, number))
+        if origin in _LISTS and len(of) == 1:
+            twice = 2 * max(map(len, self.words.values()), default=0)
+            each = [self.kinds(of[0], depth, row) for row in range(max(3, min(twice, MOST_ROWS)))]
+            return tuple(sequence(list, alike) for alike in zip(*each))
+        if origin in (dict, collections.abc.Mapping) and of and of[0] is str:
+            return tuple(map(_dicts, self.kinds(of[1], depth, number)))
+        if origin is tuple and of[1:] == (Ellipsis,):
+            return tuple(_tuples(3, kind) for kind in self.kinds(of[0], depth, number))
+        if origin is tuple and of:
+            mixed = likeliest_first([self.kinds(one, depth, number + place) for place, one in enumerate(of)])
+            return tuple(sequence(tuple, parts) for parts in itertools.islice(mixed, MOST_OBJECTS))
+        return self.objects(note, depth, number) if isinstance(note, type) and _is_own(note) else ()
+
+
+def _flags_turned(cls: type) -> Iterator[tuple[str, Kind]]:
+    """The flags of a class with a default, and the other value."""
+    try:
+        made_with = signature_of_callable(cls).parameters.values()
+    except (TypeError, ValueError):
+        return
+    for parameter in made_with:
+        if type(parameter.default) is bool:
+            yield parameter.name, Kind("option", options=(not parameter.default,))
 
 
 def _is_own(cls: type) -> bool:

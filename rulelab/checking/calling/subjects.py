@@ -257,8 +257,12 @@ MOST_HELPERS = 20
 
 
 def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
-    """The code of the plain functions of the same namespace that these call by name, and of those that they
-    call in turn."""
+    """The code of the functions that these call by name, and of those that they call in turn."""
+    return tuple(code for f in helpers_of(*functions) for code in codes_of(f))
+
+
+def helpers_of(*functions: Any) -> tuple[types.FunctionType, ...]:
+    """The plain functions of the same namespace that these call by name, and those that they call in turn."""
     waiting, found = list(functions), dict.fromkeys(functions)
     while waiting and len(found) < MOST_HELPERS:
         function = waiting.pop()
@@ -271,7 +275,7 @@ def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
             if isinstance(other, types.FunctionType) and other.__globals__ is space and other not in found:
                 found[other] = None
                 waiting.append(other)
-    return tuple(code for f in found if f not in functions for code in codes_of(f))
+    return tuple(f for f in found if f not in functions)
 
 
 def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -1,16 +1,18 @@
-"""What an author's class says of the arrays that its objects are made of: in its docstring, or in comments
-behind its fields.
+"""What the fields of an author's objects are: the shapes that their class says in its docstring or in
+comments behind them, and the words that functions compare them with.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import textwrap
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from .kinds import are_lengths, lengths_in
+from .texts import text_of
 from .usage import shapes_in
 
 _BEHIND_A_FIELD = re.compile(r"^ +(\w+) ?:[^#\n]*#[^#\n]*?\(([\w ,+*]+)\)", re.MULTILINE)
@@ -35,6 +37,47 @@ def shapes_of_fields(cls: type, names: tuple[str, ...]) -> Mapping[str, tuple[in
         if name in names and "," in inside and are_lengths(map(str, lengths)):
             found[name] = lengths
     return {**(shapes_in(cls, names) if cls.__doc__ else _NOTHING), **found}
+
+
+def words_of_fields(functions: Iterable[Callable]) -> Mapping[str, tuple[str, ...]]:
+    """The words that some functions compare attributes with, by the name of these.
+
+    >>> def impedance(element, omega):
+    ...     if element.kind == "R":
+    ...         return element.value
+    ...     return omega * element.value if element.kind == "L" else 1 / (omega * element.value)
+    >>> words_of_fields([impedance])
+    {'kind': ('R', 'L')}
+    """
+    found: dict[str, dict[str, None]] = {}
+    for f in functions:
+        node, _ = text_of(f)
+        for inner in ast.walk(node) if node is not None else ():
+            if isinstance(inner, ast.Compare):
+                compared = [inner.left, *inner.comparators]
+                parts = [part for side in compared for part in ast.walk(side)]
+            elif isinstance(inner, ast.Match):
+                compared = [inner.subject]
+                parts = [part for case in inner.cases for part in ast.walk(case.pattern)]
+            else:
+                continue
+            words = [part.value for part in parts if isinstance(part, ast.Constant)]
+            for name in (side.attr for side in compared if isinstance(side, ast.Attribute)):
+                found.setdefault(name, {}).update(dict.fromkeys(w for w in words if isinstance(w, str)))
+    return {name: tuple(words) for name, words in found.items() if words}
+
+
+_WORDS_BEHIND = re.compile(r"^ +(\w+) ?:[^#\n]*#([^\n]*)", re.MULTILINE)
+_QUOTED = re.compile(r"\"(\w+)\"|'(\w+)'")
+
+
+def words_behind_fields(cls: type) -> Mapping[str, tuple[str, ...]]:
+    """The words in quotes in the comments behind the fields of a class: `kind: str  # "R", "L" or "C"`."""
+    quoted = {
+        name: tuple(one or other for one, other in _QUOTED.findall(comment))
+        for name, comment in _WORDS_BEHIND.findall(_source(cls))
+    }
+    return {name: words for name, words in quoted.items() if len(words) > 1}
 
 
 def _source(cls: type) -> str:
