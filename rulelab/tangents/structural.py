@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,8 @@ class _Maker(type):
 class Tangent(metaclass=_Maker):
     """The cotangent of a structure: has its keys or fields, and may leave out those where nothing flowed.
 
-    It unpacks, has a length and takes an index as its primal does; `+` and a scalar `*` act on entries;
+    It unpacks, has a length and takes an index as its primal does, and that of a dict has `items`, `keys`,
+    `values` and `get`, which leave out missing entries; `+` and a scalar `*` act on entries;
     `primal + tangent` is a primal. A missing entry reads ZeroTangent.
 
     Parameters
@@ -175,6 +176,8 @@ class Tangent(metaclass=_Maker):
         _fill(self, cls, entries, length)
 
     def __getattr__(self, name):
+        if name in _OF_MAPPINGS and is_mapping(self._cls):  # no methods, as other classes have such fields
+            return getattr(MappingProxyType(self._entries), name)
         if is_protocol(name) or is_sequence(self._cls) or is_mapping(self._cls):
             raise AttributeError(f"the cotangent of {an(self._cls.__name__)} has no field {name!r}")
         names = field_names(self._cls)
@@ -255,6 +258,9 @@ class Tangent(metaclass=_Maker):
 
     def __truediv__(self, other):
         return self * (1 / other)
+
+
+_OF_MAPPINGS = frozenset(("get", "items", "keys", "values"))
 
 
 def one_part(cls, size, key, x_bar):

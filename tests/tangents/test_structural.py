@@ -127,6 +127,26 @@ def test_the_entries_of_a_dict_go_by_key(make):
         make()
 
 
+def test_that_of_a_dict_is_gone_through_as_a_dict():
+    """A rule whose value is a dict goes through its cotangent by `items()`; a missing entry is zero."""
+    t = Tangent(dict, {"a": 1.0, "b": 2.0})
+    assert list(t.items()) == [("a", 1.0), ("b", 2.0)] and sum(t.values()) == 3.0
+    assert list(t.keys()) == ["a", "b"] and dict(t) == {"a": 1.0, "b": 2.0}
+    assert t.get("c", 0.0) == 0.0
+    assert not hasattr(Tangent(tuple, 1.0), "items")
+
+
+class Shelf(NamedTuple):
+    items: float
+    values: float
+
+
+def test_fields_called_as_the_methods_of_dicts_are_fields():
+    """An object may have a field `items`."""
+    t = Tangent(Shelf, items=1.0)
+    assert t.items == 1.0 and t.values == ZeroTangent()
+
+
 def test_an_index_that_the_primal_does_not_take_is_an_error():
     """An object's fields go by name; a number as an index is a mistake, not a zero."""
     with pytest.raises(RuleShapeError, match="go by name, not by 0"):
