@@ -1,10 +1,15 @@
-"""Kinds of arguments that the answers of a rule speak of: a list of cotangents is one for a list."""
+"""Kinds of arguments that the answers of a rule speak of: a list of cotangents is one for a list, and one
+with more axes for an array with as many.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 
-from ..reading.kinds import MATRICES, Kind
+import numpy as np
+
+from ..measuring.vectors import shape_of_answer
+from ..reading.kinds import MATRICES, Kind, of_lengths
 from ..reading.lists_read import sequence
 from .guesser import Guesser, Kinds
 
@@ -55,6 +60,34 @@ def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
             if len(found) == len(_LENGTHS) or new[those[0]].form == "list":
                 break
     return tuple(found) or (kinds,)
+
+
+def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with as many axes for each array as the rule itself has for it, where it has more, and with
+    them answers of the right shapes; else the kinds themselves.
+
+    A function that contracts a vector with the matrices of a stack may take a vector for the stack as well.
+    """
+    arrays = [i for i, kind in enumerate(kinds) if kind.form in _ARRAYS]
+    if guesser.mode != "rrule" or any(map(guesser.is_asked, arrays)):
+        return kinds
+    args = guesser.drawn(kinds)
+    bars = guesser.answered(args)[1 : len(kinds) + 1]
+    both = {i: (np.shape(args[i]), shape_of_answer(bars[i]) or ()) for i in arrays if i < len(bars)}
+    shapes = {i: max(pair, key=len) for i, pair in both.items()}
+    if all(len(shape) == np.ndim(args[i]) for i, shape in shapes.items()):
+        return kinds
+    letters = dict(zip(sorted({n for shape in shapes.values() for n in shape}), "nmpqrstuvw"))
+    new = list(kinds)
+    for i, shape in shapes.items():
+        one = kinds[i] if len(shape) == np.ndim(args[i]) else of_lengths(shape)
+        new[i] = dataclasses.replace(one, dims=tuple(letters[n] for n in shape))
+    if not guesser.takes(tuple(new)):
+        return kinds
+    drawn = guesser.drawn(tuple(new))
+    bars = guesser.answered(drawn)[1 : len(kinds) + 1]
+    fits = all(shape_of_answer(bar) in (None, np.shape(x)) for bar, x in zip(bars, drawn))
+    return tuple(new) if bars and fits else kinds
 
 
 _ARRAYS = ("vector", *MATRICES)

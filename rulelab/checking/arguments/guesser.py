@@ -198,9 +198,9 @@ class Guesser:
             elif name in kinds and kinds[name][0].form == "vector" and _means_flags(name, used.get(name, ())):
                 used[name] = (Kind("mask"), *kinds[name])
             elif name in kinds and not any(kind.made for kind in used.get(name, ())):
-                used[name] = kinds[name]
+                used[name] = (*_with_lengths(used.get(name, ()), kinds[name][0]), *kinds[name])
                 if name in intervals:
-                    used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in kinds[name])
+                    used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in used[name])
         for name in marked.intersection(self.names) - domain.keys():
             used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
         self.domain, self.used = domain, used
@@ -500,6 +500,12 @@ class Guesser:
                     if 0 < abs(wanted) and abs(found - wanted) <= ROUGHLY * abs(wanted):
                         right.add(i)
         return frozenset(right)
+
+
+def _with_lengths(read: Kinds, said: Kind) -> Kinds:
+    """Of the kinds that code tells those that are what words call a matrix, with its lengths."""
+    is_matrix = said.form == "matrix" and not said.dims
+    return tuple(kind for kind in read if is_matrix and kind.form == "matrix" and kind.dims)
 
 
 def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:

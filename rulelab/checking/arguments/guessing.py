@@ -28,7 +28,7 @@ from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
 from ..reading.texts import defaults_of
 from ..reading.usage import indexing, masking, shapes_said
-from .answers_tell import as_lists_answered
+from .answers_tell import as_axes_answered, as_lists_answered
 from .as_said import (
     of_arrays_alike,
     of_arrays_said,
@@ -173,7 +173,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     found = _with_numbers_for_whole(guesser, several, found)
     with guesser.undisturbed():
         lists = itertools.chain.from_iterable(as_lists_answered(guesser, kinds) for kinds in found.kinds)
-        found = found._replace(kinds=tuple(dict.fromkeys(lists)))
+        axes = (as_axes_answered(guesser, kinds) for kinds in lists)
+        found = found._replace(kinds=tuple(dict.fromkeys(axes)))
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
     with guesser.undisturbed():
         found = _of_one_index(guesser, _of_symmetric(guesser, found))

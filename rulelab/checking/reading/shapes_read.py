@@ -81,7 +81,8 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     beside: dict[str, tuple[Kind, ...]] = {}
     for inner in ast.walk(node):
         read = (*_of_product(inner, made), *_of_picks(inner, made), *of_lists(inner, began))
-        read += (*_of_einsum(inner, made), *_of_reshape(inner), *_of_shape(inner))
+        read += (*_of_einsum(inner, made), *_of_sums_with_einsum(inner))
+        read += (*_of_reshape(inner), *_of_shape(inner))
         read += (*_of_padding(inner, made, lengths), *_of_flat(inner, made), *_of_split(inner))
         read += (*_of_picks_one_by_one(inner, picking), *_of_matrix_taken_apart(inner))
         read += (*_of_identity(inner, made), *_of_cross(inner))
@@ -457,6 +458,18 @@ def _of_einsum(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[st
     for term, name in named:
         dims = tuple(sizes.get(alike[letter], alike[letter]) for letter in term)
         yield name, (of_lengths(dims),)
+
+
+def _of_sums_with_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
+    """What is added to each row of such a sum, as long as its last axis: `einsum("ni,kij->nk", x, W) + b`."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
+        return
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        is_sum = isinstance(side, ast.Call) and last_name(side.func) == "einsum" and bool(side.args)
+        letters = getattr(side.args[0], "value", "") if is_sum else ""  # type: ignore[attr-defined]
+        terms, _, out = letters.replace(" ", "").partition("->") if isinstance(letters, str) else ("", "", "")
+        if isinstance(other, ast.Name) and out.isalpha() and max(map(len, terms.split(","))) >= MOST_AXES:
+            yield other.id, (of_lengths((out[-1],)), of_lengths(tuple(out)))
 
 
 def _letters_alike(named: Sequence[tuple[str, str]]) -> Mapping[str, str]:
