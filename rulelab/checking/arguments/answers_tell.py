@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 
 from ..measuring.vectors import shape_of_answer
+from ..reading.by_name import names_a_target
 from ..reading.kinds import MATRICES, Kind, of_lengths
 from ..reading.lists_read import sequence
 from .guesser import Guesser, Kinds
@@ -66,7 +67,9 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     """The kinds with as many axes for each array as the rule itself has for it, where it has more, and with
     them answers of the right shapes; else the kinds themselves.
 
-    A function that contracts a vector with the matrices of a stack may take a vector for the stack as well.
+    A function that contracts a vector with the matrices of a stack may take a vector for the stack as well,
+    and one that compares rows with targets a vector for these. What is repeated along an axis otherwise, as a
+    bias is, has an answer with that axis where a rule lacks a sum.
     """
     arrays = [i for i, kind in enumerate(kinds) if kind.form in _ARRAYS]
     if guesser.mode != "rrule" or any(map(guesser.is_asked, arrays)):
@@ -75,13 +78,22 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     bars = guesser.answered(args)[1 : len(kinds) + 1]
     both = {i: (np.shape(args[i]), shape_of_answer(bars[i]) or ()) for i in arrays if i < len(bars)}
     shapes = {i: max(pair, key=len) for i, pair in both.items()}
+    lack_sums = (len(own) < len(there) and there[-len(own) :] == own for own, there in both.values())
+    if any(not names_a_target(guesser.names[i]) for i, lacks in zip(both, lack_sums) if lacks):
+        return kinds
     if all(len(shape) == np.ndim(args[i]) for i, shape in shapes.items()):
         return kinds
-    letters = dict(zip(sorted({n for shape in shapes.values() for n in shape}), "nmpqrstuvw"))
+    pairs = (pair for i in arrays for pair in zip(np.shape(args[i]), kinds[i].dims))
+    known = {n: said for n, said in pairs if isinstance(said, str)}
+    others = (letter for letter in "nmpqrstuvwabcdefgh" if letter not in known.values())
+    lengths = {n: known.get(n) or next(others) for n in sorted({n for s in shapes.values() for n in s})}
     new = list(kinds)
     for i, shape in shapes.items():
-        one = kinds[i] if len(shape) == np.ndim(args[i]) else of_lengths(shape)
-        new[i] = dataclasses.replace(one, dims=tuple(letters[n] for n in shape))
+        dims = tuple(lengths[n] for n in shape)
+        if len(shape) > np.ndim(args[i]):
+            new[i] = of_lengths(dims)
+        elif not kinds[i].dims:
+            new[i] = dataclasses.replace(kinds[i], dims=dims)
     if not guesser.takes(tuple(new)):
         return kinds
     drawn = guesser.drawn(tuple(new))

@@ -144,6 +144,20 @@ _CURVE_NAMES = frozenset(
 _OF_CURVES = re.compile(r"[a-dA-Z]|([a-zA-Z]+?)_?(0|50|ref|inf|min|max|limit|offset|scale|shift|width|slope)")
 
 
+_TARGET_NAMES = frozenset(
+    "y y_true target targets truth true observed measured expected label labels".split()
+)
+
+
+def names_a_target(name: str) -> bool:
+    """Whether a parameter is called as what a prediction is compared with, as long as that: no bias, that is.
+
+    >>> [name for name in ("y", "y_true", "targets", "b", "scale") if names_a_target(name)]
+    ['y', 'y_true', 'targets']
+    """
+    return name in _TARGET_NAMES
+
+
 def names_of_curve(name: str, array: str) -> bool:
     """Whether a parameter is called as those of a curve are, which are numbers where others of it are: a
     reason for doubt, and none to take it for one. What goes by the name of the `array` beside it may be as
