@@ -4,7 +4,6 @@ Backwards that shows in the cotangents, which are then orthogonal to the turns o
 shows when a run is made again with vectors that turn on their way: its derivative stays as it was.
 """
 
-import contextlib
 import threading
 
 import numpy as np
@@ -95,14 +94,20 @@ class _OfThread(threading.local):
 _NOW = _OfThread()
 
 
-@contextlib.contextmanager
-def forward_run(run):
+class forward_run:
     """While this lasts, `run` says how vectors move besides."""
-    outer, _NOW.run = _NOW.run, run
-    try:
-        yield run
-    finally:
-        _NOW.run = outer
+
+    __slots__ = ("outer", "run")
+
+    def __init__(self, run):
+        self.run = run
+
+    def __enter__(self):
+        self.outer, _NOW.run = _NOW.run, self.run
+        return self.run
+
+    def __exit__(self, *_):
+        _NOW.run = self.outer
 
 
 def motion_of(dots, vectors, what):

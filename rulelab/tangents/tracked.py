@@ -28,31 +28,37 @@ class _Tracked(threading.local):
 _NOW = _Tracked()
 
 
-@contextlib.contextmanager
-def tracked(x: Any, x_dot: Any, others: Iterable[Any] = (), within: bool = False) -> Iterator[None]:
+class tracked:
     """While this lasts, `check_untracked` knows the arrays in `x` that have a tangent in `x_dot`.
 
     `others` are what else can be read; `within` tells whether another sweep goes on. MutationError at the end
     if two arrays share memory, not their tangents, and were written to.
     """
-    outer = (_NOW.forward, _NOW.within_reverse)
-    before, found = _NOW.arrays, list(_arrays(x, x_dot, set()))
-    still = [(a, None) for a in others if isinstance(a, np.ndarray)]
-    kept = [(a, a.tobytes()) for a in _overlapping([*found, *still])]
-    _NOW.arrays = (*before, *(a for a, _ in found))
-    _NOW.forward, _NOW.within_reverse = True, outer[1] or (within and not outer[0])
-    try:
-        yield
-    finally:
-        _NOW.arrays = before
-        _NOW.forward, _NOW.within_reverse = outer
-    if any(a.tobytes() != was for a, was in kept):
-        raise MutationError(
-            "An argument that varies shares memory with another one, a captured or a global array, and was "
-            "written to",
-            fixes=("give copies",),
-            read="limitations#array-mutation",
-        )
+
+    __slots__ = ("before", "found", "kept", "outer", "within")
+
+    def __init__(self, x: Any, x_dot: Any, others: Iterable[Any] = (), within: bool = False) -> None:
+        self.within = within
+        self.found = list(_arrays(x, x_dot, set()))
+        still = [(a, None) for a in others if isinstance(a, np.ndarray)]
+        self.kept = [(a, a.tobytes()) for a in _overlapping([*self.found, *still])] if self.found else []
+
+    def __enter__(self) -> None:
+        self.before, self.outer = _NOW.arrays, (_NOW.forward, _NOW.within_reverse)
+        _NOW.arrays = (*self.before, *[a for a, _ in self.found])
+        _NOW.forward = True
+        _NOW.within_reverse = self.outer[1] or (self.within and not self.outer[0])
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        _NOW.arrays = self.before
+        _NOW.forward, _NOW.within_reverse = self.outer
+        if kind is None and any(a.tobytes() != was for a, was in self.kept):
+            raise MutationError(
+                "An argument that varies shares memory with another one, a captured or a global array, and "
+                "was written to",
+                fixes=("give copies",),
+                read="limitations#array-mutation",
+            )
 
 
 @contextlib.contextmanager
@@ -89,7 +95,7 @@ def check_untracked(a: Any) -> None:
 
 def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The arrays in a value that have a tangent, with that."""
-    if isinstance(x_dot, AbstractZero):
+    if type(x) is float or isinstance(x_dot, AbstractZero):
         return
     if isinstance(x, np.ndarray):
         if isinstance(x_dot, np.ndarray):
