@@ -33,7 +33,7 @@ from ..reading.options_read import ANY_OTHER
 from ..reading.texts import attributes_read, has_a_raise
 from ..reading.usage import sizes_said
 from .guesser import Guesser, Kinds
-from .refusals import is_of_domain, is_raised_by
+from .refusals import is_of_domain, is_own_fault, is_raised_by
 
 MOST_TRIES = 1500
 """Calls of a function that a search may take."""
@@ -70,8 +70,11 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
         search = _Search(guesser)
         found = search.found()
         alike = None if found is None else search.in_domain(found)
-        if alike is None or not _standing(guesser, alike)[1]:
-            return None  # else a rule would be wrong for arguments that nobody means
+        if alike is None:
+            return None
+        if not _standing(guesser, alike)[1]:  # a rule may be wrong for arguments that nobody means
+            args = guesser.drawn(alike)
+            return alike if is_own_fault(guesser.raised(args), args) else None
         kinds = _with_axes_apart(guesser, alike)
         said = zip(guesser.names, map(lengths_of_axes, kinds))
         guesser.lengths = {name: (lengths,) for name, lengths in said if _has_a_number(lengths)}

@@ -22,8 +22,8 @@ REFUSALS = (*NOT_WRITTEN_FOR, RuleShapeError)
 
 def is_own_fault(error: Exception | None, args: tuple) -> bool:
     """Whether a rule would raise this whatever it is asked at: a name is misspelled, of its own or of a
-    module, or is updated where it has no value yet, a function does not know a keyword, or a buffer that it
-    has made of integers is to hold floats.
+    module, or is updated where it has no value yet, a function does not know a keyword, a cotangent is to be
+    changed in place that is none of arrays, or a buffer that it has made of integers is to hold floats.
 
     Anything else may be owing to the rank of an argument, its length or its class, of which ours are guesses.
     """
@@ -34,7 +34,11 @@ def is_own_fault(error: Exception | None, args: tuple) -> bool:
         return text.startswith("module ")
     if isinstance(error, UnboundLocalError):
         return _is_only_updated(error)
-    return type(error) is NameError or isinstance(error, TypeError) and "unexpected keyword argument" in text
+    is_of_types = isinstance(error, TypeError) and any(words in text for words in _WHATEVER)
+    return type(error) is NameError or is_of_types
+
+
+_WHATEVER = ("unexpected keyword argument", "'Tangent' object does not support item assignment")
 
 
 def _is_only_updated(error: UnboundLocalError) -> bool:

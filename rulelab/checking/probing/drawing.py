@@ -58,7 +58,9 @@ def draw_all(
     drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
     labels = [kind.form == "indices" and len(kind.dims) < 2 and math.isinf(kind.high) for kind in kinds]
     groups = drawn[counts.index(True)] if sum(counts) == sum(labels) == 1 else 0
-    if groups:  # so many, none of which is empty
+    if groups:  # so many, none of which is empty; two or more, and in one of them two at least
+        least = min(len(x) for x, one in zip(drawn, labels) if one)
+        groups = drawn[counts.index(True)] = min(max(groups, 2), max(2, least // 2), least)
         drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]
     return tuple(drawn)
 
