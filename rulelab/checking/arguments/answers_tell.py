@@ -5,6 +5,7 @@ with more axes for an array with as many.
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,15 @@ def _meant(made: type, form: str) -> list[Kind]:
     return [*(numbers if form == "vector" else ()), *arrays]
 
 
+def _rows_of(made: type, bar: Any) -> list[Kind]:
+    """The lists of as many numbers in each row as a rule has in each, where these are lists or tuples."""
+    rows = {(type(row), len(row)) if type(row) in (list, tuple) else (None, 0) for row in bar}
+    inner, width = rows.pop() if len(rows) == 1 else (None, 0)
+    if inner is None:
+        return []
+    return [sequence(made, [sequence(inner, [Kind("number")] * width)] * length) for length in _LENGTHS]
+
+
 def _between(kind: Kind, low: float, high: float) -> Kind:
     """A list or tuple of numbers, or of arrays of numbers, in that interval."""
     parts = tuple((name, dataclasses.replace(part, low=low, high=high)) for name, part in kind.parts)
@@ -49,7 +59,8 @@ def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
     if not those or any(map(guesser.is_asked, those)):
         return (kinds,)
     forms = {i: "vector" if kinds[i].form == "vector" else "matrix" for i in those}
-    choices = list(zip(*(_meant(type(bars[i]), forms[i]) for i in those)))
+    rows = {i: _rows_of(type(bars[i]), bars[i]) for i in those}
+    choices = list(zip(*(rows[i] or _meant(type(bars[i]), forms[i]) for i in those)))
     found = []
     for choice in choices:
         lists = dict(zip(those, choice))

@@ -188,6 +188,19 @@ class Otherwise(Judging):
         widths = [one for one in self._choices(wide) if any(type(x) is int for x in one.others)]
         yield from self._looked_at_first(with_other_options(wide, widths), COUNTED[self.depth])
 
+    def _options_where_it_varies(self) -> Iterator[str]:
+        """Other options at the first arguments at which the function has a slope, where it has none wherever
+        these were looked at, so that any rule was right: `max(hp - hit, 0.0)`.
+        """
+        probes = [probe for probe in self.probes if probe.failure is None and not probe.point.far]
+        sloping = [probe.point for probe in probes if np.any(probe.truth.slopes.value)]
+        others = [probe.point for probe in probes if probe.point.origin.startswith("with ")]
+        if self.depth == "quick" or not sloping or not others or any(one in sloping for one in others):
+            return
+        yield from self._looked_at_first(
+            with_other_options(sloping[0], self._choices(sloping[0])), PAIRS[self.depth]
+        )
+
     def _defaults_elsewhere(self) -> Iterator[str]:
         """Other numbers than those by default at a point of each kind that is judged, if they were not moved
         there: what forgets a factor is right where it is 1 by default.

@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,7 @@ def draw_all(
     rows = SIZES[size % len(SIZES)][1]
     lengths[AS_ROWS] = max(2, rows) if any(kind.form in SQUARE for kind in kinds) else rows
     drawn = [draw(kind, rng, size, scale, lengths) for kind in kinds]
+    drawn = _unlike_each_other(kinds, drawn)
     plain = [x for x, kind in zip(drawn, kinds) if kind.made is None]
     arrays = [x for x in plain if isinstance(x, (np.ndarray, list))]
     shortest = min([n for x in arrays for n in np.shape(x) if n], default=None)
@@ -150,6 +151,30 @@ def _with_other_places(parts: Mapping[str, Kind], drawn: Mapping[str, Any]) -> d
             found[name] = next((other for other in others if other not in taken), found[name])
             taken.add(found[name])
     return found
+
+
+def _unlike_each_other(kinds: Sequence[Kind], drawn: Sequence[Any]) -> list[Any]:
+    """What is drawn, with other whole numbers in the second of two objects of one class, as far as there are
+    others: one may stand where that of the other belongs.
+    """
+    found: list[Any] = []
+    for kind, x in zip(kinds, drawn):
+        alike = [y for one, y in zip(kinds, found) if one.made is kind.made]
+        if alike and kind.made not in (None, list, tuple, dict):
+            others, fields = dict(_other_numbers(kind, x, alike[-1])), {name for name, _ in kind.parts}
+            x = kind.made(**{name: getattr(x, name, None) for name in fields} | others) if others else x
+        found.append(x)
+    return found
+
+
+def _other_numbers(kind: Kind, x: Any, other: Any) -> Iterator[tuple[str, int]]:
+    """The fields of an object with a whole number that another one has, too, and a number that it has not."""
+    for name, part in kind.parts:
+        number = getattr(x, name, None)
+        if part.form == "integer" and not part.dims and type(number) is int:
+            low, high = _ends_of_integers(part)
+            if high - low > 1 and number == getattr(other, name, None):
+                yield name, low + (number - low + 1) % (high - low)
 
 
 def _ends_of_integers(kind: Kind) -> tuple[int, int]:

@@ -186,6 +186,7 @@ class Checking(Otherwise, Numberless):
         yield from self._last_steps()
         if not any(finding.level == WRONG for finding in self.findings):
             yield from self._defaults_elsewhere()
+            yield from self._options_where_it_varies()
 
     def _beside_borders(self) -> Iterator[Point]:
         """Points beside borders of the rule, where nothing is wrong so far."""
