@@ -70,6 +70,7 @@ from ..reading.lists_read import chained, lists_of_arrays
 from ..reading.loops_read import zipped
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
+from ..reading.pieces_read import kinds_of_pieces
 from ..reading.positions_read import positions_read, several_positions
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, related
@@ -629,6 +630,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         for name, read in positions_read(target).items()
     }
     kinds |= grouped(target)
+    kinds |= kinds_of_pieces(target)
     kinds |= {
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
         for name, read in shapes_read(target).items()

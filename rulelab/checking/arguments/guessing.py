@@ -23,6 +23,7 @@ from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
 from ..reading.kinds import Kind, Lengths, is_square, of_lengths
 from ..reading.parameters import all_names
+from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
@@ -114,9 +115,12 @@ def _others_by_trying(guesser: Guesser) -> Kinds | None:
 
 def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
     """Kinds for which a rule is right that is wrong for all that were found, where places are among them:
-    what they are places of may be rows of matrices as well. None where there are none.
+    what they are places of may be rows of matrices as well. None where there are none, and where the code
+    tells what they are.
     """
     those = found.kinds
+    if pieces_read(guesser.target):
+        return None
     if guesser.mode != "rrule" or not all(any(k.form == "indices" for k in kinds) for kinds in those):
         return None
     with guesser.undisturbed():

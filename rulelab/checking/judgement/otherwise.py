@@ -194,12 +194,12 @@ class Otherwise(Judging):
         """
         probes = [probe for probe in self.probes if probe.failure is None and not probe.point.far]
         sloping = [probe.point for probe in probes if np.any(probe.truth.slopes.value)]
-        others = [probe.point for probe in probes if probe.point.origin.startswith("with ")]
-        if self.depth == "quick" or not sloping or not others or any(one in sloping for one in others):
+        with_others = any(probe.point.origin.startswith("with ") for probe in probes)
+        if self.depth == "quick" or not sloping or not with_others:
             return
-        yield from self._looked_at_first(
-            with_other_options(sloping[0], self._choices(sloping[0])), PAIRS[self.depth]
-        )
+        if not any(point.origin.startswith("with ") for point in sloping):
+            others = with_other_options(sloping[0], self._choices(sloping[0]))
+            yield from self._looked_at_first(others, PAIRS[self.depth])
 
     def _defaults_elsewhere(self) -> Iterator[str]:
         """Other numbers than those by default at a point of each kind that is judged, if they were not moved

@@ -26,6 +26,7 @@ from .docstrings import TO_LAST, said_of
 from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
+from .pieces_read import pieces_read
 from .positions_read import positions_in
 from .signs_read import half_widths, meant_as_sizes, meant_positive, meant_positive_together
 from .texts import attributes_read, unpacked
@@ -49,8 +50,9 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "even along": lambda x, axis: not _is_odd(x, axis),
     "odd along": lambda x, axis: axis >= len(shape_of(x)) or _is_odd(x, axis),
     "a multiple of": lambda length, count: count == 0 or length % count == 0,
+    "cuts all of": lambda x, length: np.ndim(x) != 1 or (np.diff(x) >= 0) & (x[0] == 0) & (x[-1] == length),
 }  # fmt: skip
-_OF_NO_INTERVAL = ("!=", "rises", "even along", "odd along")
+_OF_NO_INTERVAL = ("!=", "rises", "even along", "odd along", "cuts all of")
 _RISES = re.compile(
     r"\b(\w+)(?: must)? "
     r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
@@ -219,6 +221,10 @@ class Related:
             if last and isinstance(x, (float, np.ndarray)) and np.asarray(x).dtype.kind == "f":
                 room = AT_LAST if places.sign == "<=" else 0.0
                 put[places.left.name] = np.minimum(SPREAD * x % (last + room), last)
+        for cuts in (r for r in self.relations if r.sign == "cuts all of"):
+            bounds, last = put.get(cuts.left.name), cuts.right.at(put)
+            if isinstance(bounds, np.ndarray) and bounds.ndim == 1 and len(bounds) > 1 and last is not None:
+                put[cuts.left.name] = _cuts(bounds, last)
         return (*put.values(), *args[len(put) :])
 
     def holding(self, args: Sequence[Any]) -> Related:
@@ -240,6 +246,18 @@ class Related:
 
 
 NOTHING_SAID = Related()
+
+
+def _cuts(drawn: np.ndarray, last: int) -> np.ndarray:
+    """Bounds that cut so many elements, none of the pieces empty if there are enough, nor all alike.
+
+    >>> _cuts(np.array([0, 1, 1, 0]), 7)
+    array([0, 3, 5, 7])
+    """
+    bounds = np.linspace(0, last, len(drawn)).astype(drawn.dtype)
+    inner = bounds[1:-1] + drawn[1:-1] % 2
+    bounds[1:-1] = np.where(inner < bounds[2:], inner, bounds[1:-1])
+    return bounds
 
 
 def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> Related:
@@ -278,6 +296,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
     least += [(name, 0.0) for name in names if name in placed]
     found += tuple(Relation(Side(name), ">", Side(number=first)) for name, first in least if name in names)
+    pieces = ((each.bounds, each.cut[0]) for each in pieces_read(f) if each.cut)
+    found += tuple(Relation(Side(name), "cuts all of", Side(cut, of="len")) for name, cut in pieces)
     in_words = (*_RISES.findall(said), *_RISING.findall(said))
     told = {*in_words, *meant_to_rise(f)}.union(*(table.of for table in tables))
     rising = (name for name in names if name in told)
