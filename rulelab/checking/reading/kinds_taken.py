@@ -7,7 +7,7 @@ import itertools
 import math
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,10 @@ def guesses(
     same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *forms)]
     mixed = itertools.islice(filter(_is_told_apart, likeliest_first(choices)), MOST_GUESSES)
     said = () if accepts is None else map(accepts.at, range(len(names)))
-    is_free = not domain and not used and not any(map(_forms_by_annotation, said))
-    chained, systems = (_chained(names), _systems(names)) if is_free else ((), ())
+    of_counts = {name for name, kinds in used.items() if kinds[0].form == "integer"}
+    is_free = not domain and of_counts == used.keys() and not any(map(_forms_by_annotation, said))
+    chained = _chained(names) if is_free and not used else ()
+    systems = _systems(dict(zip(names, choices)), of_counts) if is_free else ()
     yield from dict.fromkeys((*chained, *filter(_is_told_apart, same), *mixed, *systems))
 
 
@@ -72,11 +74,12 @@ def choices_of(
     return [_choices(i, name, accepts, domain, used.get(name, ())) for i, name in enumerate(names)]
 
 
-def _systems(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
-    """Square matrices by their names, and vectors that go with them."""
-    if not MATRIX_NAMES.isdisjoint(names):
+def _systems(choices: Mapping[str, tuple[Kind, ...]], counts: Container[str]) -> Iterator[tuple[Kind, ...]]:
+    """Square matrices by their names, and vectors that go with them, beside counts of steps."""
+    if not MATRIX_NAMES.isdisjoint(choices):
         square, vector = Kind("matrix", dims=("n", "n")), Kind("vector", dims=("n",))
-        yield tuple(square if name in MATRIX_NAMES else vector for name in names)
+        forms = {name: square if name in MATRIX_NAMES else vector for name in choices}
+        yield tuple(kinds[0] if name in counts else forms[name] for name, kinds in choices.items())
 
 
 _OF_ALL = ("number", "vector", "matrix", "square", "positive definite", "list")
