@@ -30,6 +30,7 @@ from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, of_
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
 from ..reading.lists_read import sequence
 from ..reading.options_read import ANY_OTHER
+from ..reading.records_read import attributes_of_elements
 from ..reading.texts import attributes_read, has_a_raise
 from ..reading.usage import sizes_said
 from .guesser import Guesser, Kinds
@@ -162,7 +163,7 @@ _ANYTHING = (
 def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
     """What is tried for each parameter, likely ones first."""
     notes, read = _notes_of(guesser.target), attributes_read(guesser.target)
-    noted = _Noted(_words(guesser))
+    noted, of_elements = _Noted(_words(guesser)), attributes_of_elements(guesser.target)
     usual = choices_of(guesser.names, None, guesser.domain, guesser.used)
     sized = (Kind("matrix", dims=pair) for pair in sizes_said(guesser.target))
     shaped = (*_ANYTHING[:1], *sized, *_ANYTHING[1:])
@@ -174,6 +175,9 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
             continue
         classes = _classes_with(guesser.target, read.get(name, ()))
         made = [*noted.kinds(notes.get(name)), *(kind for cls in classes for kind in noted.objects(cls))]
+        if name not in notes:
+            rows = _classes_with(guesser.target, of_elements.get(name, ()))
+            made += [kind for cls in rows for kind in noted.kinds(list[cls])]  # type: ignore[valid-type]
         made += [] if made or _OF_DICTS.isdisjoint(read.get(name, ())) else map(_dicts, _IN_DICTS)
         kinds = dict.fromkeys((*made, *(() if read.get(name) else shaped), *likely[:MOST_LIKELY]))
         kinds = dict.fromkeys(filter(_NOTED.get(notes.get(name), bool), kinds))

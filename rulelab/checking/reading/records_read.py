@@ -59,6 +59,20 @@ def lists_of_records(f: Callable, classes: Sequence[type]) -> Mapping[str, tuple
     return found
 
 
+def attributes_of_elements(f: Callable) -> Mapping[str, tuple[str, ...]]:
+    """What a function reads of the elements of its parameters.
+
+    >>> def work(forces):
+    ...     return sum(force.size * force.way for force in forces)
+    >>> attributes_of_elements(work)
+    {'forces': ('size', 'way')}
+    """
+    node, names = text_of(f)
+    elements = elements_of(node, names) if node is not None else {}
+    read = {name: _asked_of(node, name, parts).attributes for name, parts in elements.items()}  # type: ignore[arg-type]
+    return {name: tuple(attributes) for name, attributes in read.items() if attributes}
+
+
 def _asked_of(node: ast.AST, name: str, parts: set[str]) -> _Asked:
     """What a text reads of the elements of a list."""
 

@@ -17,7 +17,7 @@ from .anatomy import last_name
 from .docstrings import parameter_called, said_of
 from .kinds import are_lengths, lengths_in
 from .loops_read import elements_of
-from .texts import calls_in, parts_read, text_nodes, text_of, unpacked, values_by_name
+from .texts import calls_in, identifier, parts_read, text_nodes, text_of, unpacked, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -139,6 +139,8 @@ _SHAPE_SAID = re.compile(
 `x, y : ndarray, shape (n,)`.
 """
 _AND = re.compile(r",? and |, | or ")
+MOST_AXES_SAID = 5
+"""Axes of an array whose lengths stand in brackets: images in batches have four."""
 _OF_ONE_AXIS = re.compile(r"\d+, ?")
 """A number that is a length by its comma: (3,)."""
 _NO_NAMES = ("a", "an", "the", "shape", "array", "matrix", "vector", "ndarray")
@@ -268,7 +270,7 @@ def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, .
         before = [_called_in_full(word, names) for word in _AND.split(those)]
         if before[-1] in words:  # a length with the name of what it is one of
             lengths = tuple(f"{n}_" if n == before[-1] else n for n in lengths)
-        if len(lengths) <= 3 and set(names).isdisjoint(lengths) and is_shape:
+        if len(lengths) <= MOST_AXES_SAID and set(names).isdisjoint(lengths) and is_shape:
             while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))
@@ -518,9 +520,12 @@ def _asked_for_one(node: ast.AST | None) -> Iterator[str]:
 
 
 def _with_flags_for_elements(node: ast.AST | None, names: frozenset[str]) -> Iterator[str]:
-    """The parameters with whose elements a loop does nothing but decide: `if hit`."""
+    """The parameters with whose elements a loop does nothing but decide: `if hit`, or `if hits[i]`."""
     every = Counter(n.id for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Name))
-    tests = (n.test for n in ast.walk(node or ast.Pass()) if isinstance(n, (ast.If, ast.IfExp)))
+    tests = [n.test for n in ast.walk(node or ast.Pass()) if isinstance(n, (ast.If, ast.IfExp))]
+    tests = [test.operand if isinstance(test, ast.UnaryOp) else test for test in tests]
+    picked = Counter(identifier(test.value) for test in tests if isinstance(test, ast.Subscript))
+    yield from (name for name, times in picked.items() if name in names and every[name] == times)
     tested = Counter(test.id for test in tests if isinstance(test, ast.Name))
     loops = elements_of(node, names) if node is not None and tested else {}
     for name, parts in loops.items():
