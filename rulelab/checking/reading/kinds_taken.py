@@ -151,7 +151,7 @@ def _choices(
     said = accepts.at(index) if accepts is not None else ()
     objects = tuple(kind for atom in said for kind in _objects_by_annotation(atom, low, high))
     if objects:
-        return objects
+        return tuple(map(with_branches, objects))
     forms = _forms_by_annotation(said)
     if used and forms is not None and "vector" in forms and used[0].form in ("mask", "indices"):
         plain = tuple(Kind(form, low, high) for form in forms)
@@ -190,8 +190,62 @@ def objects_with(
     wanted = set(attributes)
     fitting = (cls for cls in classes if fields_of(cls) and wanted <= {*fields_of(cls)})
     return tuple(
-        kind for cls in fitting for kind in _objects_by_annotation(ClassAtom(cls), low, high, parts=parts)
+        with_branches(kind)
+        for cls in fitting
+        for kind in _objects_by_annotation(ClassAtom(cls), low, high, parts=parts)
     )
+
+
+def with_branches(kind: Kind) -> Kind:
+    """An object with others of its class in those fields for such that are empty by default: a tree of three
+    levels, one side of which has no more than two, with other whole numbers in each.
+
+    >>> @dataclasses.dataclass
+    ... class Node:
+    ...     length: float
+    ...     children: list["Node"] = dataclasses.field(default_factory=list)
+    >>> tree = with_branches(Kind("object", made=Node, parts=(("length", Kind()),)))
+    >>> [name for name, _ in tree.parts], len(dict(tree.parts)["children"].parts)
+    (['length', 'children'], 2)
+    """
+    branches, numbers = _branches_of(kind.made), itertools.count(1)
+    if not branches:
+        return kind
+    wholes = [name for name in _with_whole_defaults(kind.made) if name not in dict(kind.parts)]
+
+    def leaf() -> Kind:
+        own = ((name, Kind("integer", at, at + 1)) for name in wholes for at in [next(numbers) % 3])
+        return dataclasses.replace(kind, parts=(*kind.parts, *own))
+
+    def node(first: Kind, other: Kind) -> Kind:
+        both = (("0", first), ("1", other))
+        made = ((name, Kind("object", made=of, parts=both) if of else first) for name, of in branches.items())
+        return dataclasses.replace(kind, parts=(*kind.parts, *made))
+
+    return node(leaf(), node(leaf(), leaf()))
+
+
+def _branches_of(cls: Any) -> dict[str, type | None]:
+    """The fields of a class that are for objects of its own, in a list or a tuple, or for one such, None, by
+    default empty.
+    """
+    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+        return {}
+    try:
+        notes = typing.get_type_hints(cls, localns={cls.__name__: cls})
+    except (NameError, TypeError):
+        return {}
+    found: dict[str, type | None] = {}
+    for field in dataclasses.fields(cls):
+        origin, of = typing.get_origin(notes[field.name]), typing.get_args(notes[field.name])
+        if cls in of and not _is_required(field):
+            found[field.name] = origin if origin in (list, tuple) else None
+    return found
+
+
+def _with_whole_defaults(cls: Any) -> list[str]:
+    """The fields of a dataclass that are whole numbers by default."""
+    return [field.name for field in dataclasses.fields(cls) if type(field.default) is int]
 
 
 MOST_DICTS = 24
