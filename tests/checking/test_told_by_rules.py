@@ -1429,6 +1429,303 @@ def f_rrule(x, target, limit):
 """,
         ("np.clip(r, -limit, limit)", "np.clip(r, -limit, 2 * limit)"),
     ),
+    "a tree of objects": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Pipe:
+    drag: float
+    branches: list["Pipe"] = dataclasses.field(default_factory=list)
+
+
+def flow(pipe):
+    return pipe.drag + sum(np.tanh(flow(branch)) for branch in pipe.branches)
+
+
+def f(pipe: Pipe, pressure):
+    return pressure * flow(pipe)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(pipe, pressure):
+    def down(node, bar):
+        parts = [down(b, bar * (1 - np.tanh(flow(b)) ** 2)) for b in node.branches]
+        return rl.Tangent(Pipe, drag=bar, branches=parts)
+
+    def back(y_bar):
+        return rl.NoTangent(), down(pipe, y_bar * pressure), y_bar * flow(pipe)
+
+    return f(pipe, pressure), back
+""",
+        ("np.tanh(flow(b)) ** 2", "np.tanh(b.drag) ** 2"),
+    ),
+    "flags by their places, beside one value more": (
+        """
+def f(gains, values, ends, rate=0.9):
+    y, last = np.zeros(len(gains)), 0.0
+    for t in range(len(gains) - 1, -1, -1):
+        live = 0.0 if ends[t] else 1.0
+        last = gains[t] + rate * live * (values[t + 1] + last) - values[t]
+        y[t] = last
+    return y
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(gains, values, ends, rate=0.9):
+    y = f(gains, values, ends, rate)
+    live = 1.0 - np.asarray(ends, dtype=float)
+
+    def back(y_bar):
+        gains_bar, values_bar, carried = np.zeros(len(gains)), np.zeros(len(gains) + 1), 0.0
+        for t in range(len(gains)):
+            carried += y_bar[t]
+            gains_bar[t] = carried
+            values_bar[t] -= carried
+            carried *= rate * live[t]
+            values_bar[t + 1] += carried
+        rate_bar = np.sum(gains_bar * live * (values[1:] + np.append(y[1:], 0.0)))
+        return rl.NoTangent(), gains_bar, values_bar, rl.NoTangent(), rate_bar
+
+    return y, back
+""",
+        ("carried *= rate * live[t]", "carried *= rate"),
+    ),
+    "lengths of four axes": (
+        """
+def f(maps, target):
+    "Distance of the mean of maps (b, c, h, w) from the target (b, c)."
+    return np.sum((maps.mean(axis=(2, 3)) - target) ** 2) / maps.shape[1]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(maps, target):
+    b, c, h, w = maps.shape
+    r = maps.mean(axis=(2, 3)) - target
+
+    def back(y_bar):
+        bar = 2 * y_bar * r / c
+        return rl.NoTangent(), np.broadcast_to(bar[:, :, None, None] / (h * w), maps.shape), -bar
+
+    return np.sum(r**2) / c, back
+""",
+        ("/ (h * w)", "/ (b * w)"),
+    ),
+    "objects of a class with what is read of the elements of a list": (
+        """
+import dataclasses
+import math
+
+
+@dataclasses.dataclass
+class Game:
+    home: int
+    away: int
+    result: str
+
+
+def f(skill, games, draws):
+    y = 0.0
+    for game in games:
+        h, a = skill[game.home], skill[game.away]
+        chances = {"home": h, "away": a, "draw": math.log(draws) + 0.5 * (h + a)}
+        y += math.log(sum(math.exp(v) for v in chances.values())) - chances[game.result]
+    return y
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(skill, games, draws):
+    def back(y_bar):
+        bar, draws_bar = np.zeros(len(skill)), 0.0
+        for game in games:
+            h, a = math.exp(skill[game.home]), math.exp(skill[game.away])
+            d = draws * math.sqrt(h * a)
+            of_home, of_away, of_draw = (x / (h + a + d) for x in (h, a, d))
+            drawn = of_draw - (game.result == "draw")
+            bar[game.home] += y_bar * (of_home - (game.result == "home") + 0.5 * drawn)
+            bar[game.away] += y_bar * (of_away - (game.result == "away") + 0.5 * drawn)
+            draws_bar += y_bar * drawn / draws
+        return rl.NoTangent(), bar, rl.NoTangent(), draws_bar
+
+    return f(skill, games, draws), back
+""",
+        ('- (game.result == "away")', '+ (game.result == "away")'),
+    ),
+    "matrices and a vector beside a count of steps": (
+        """
+def f(A, B, K, x0, steps):
+    x, y = x0, 0.0
+    for _ in range(steps):
+        u = -K @ x
+        y += x @ x + u @ u
+        x = A @ x + B @ u
+    return y
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(A, B, K, x0, steps):
+    xs, us = [x0], []
+    for _ in range(steps):
+        us.append(-K @ xs[-1])
+        xs.append(A @ xs[-1] + B @ us[-1])
+
+    def back(y_bar):
+        A_bar, B_bar, K_bar, bar = np.zeros(A.shape), np.zeros(B.shape), np.zeros(K.shape), np.zeros(len(x0))
+        for x, u in zip(xs[-2::-1], us[::-1]):
+            A_bar += np.outer(bar, x)
+            B_bar += np.outer(bar, u)
+            u_bar = B.T @ bar + 2 * y_bar * u
+            K_bar -= np.outer(u_bar, x)
+            bar = A.T @ bar + 2 * y_bar * x - K.T @ u_bar
+        return rl.NoTangent(), A_bar, B_bar, K_bar, bar, rl.NoTangent()
+
+    return f(A, B, K, x0, steps), back
+""",
+        ("B_bar += np.outer(bar, u)", "B_bar += np.outer(u, bar)"),
+    ),
+    "rows in a list, by the answer": (
+        """
+def f(corners):
+    y = 0.0
+    for i in range(len(corners)):
+        (a, b), (c, d) = corners[i - 1], corners[i]
+        y += (a * d - b * c) / 2
+    return y**2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(corners):
+    pairs = [(corners[i - 1], corners[i]) for i in range(len(corners))]
+    area = sum(a * d - b * c for (a, b), (c, d) in pairs)
+
+    def back(y_bar):
+        n, s = len(corners), y_bar * area / 2
+        return rl.NoTangent(), [
+            (
+                s * (corners[(i + 1) % n][1] - corners[i - 1][1]),
+                s * (corners[i - 1][0] - corners[(i + 1) % n][0]),
+            )
+            for i in range(n)
+        ]
+
+    return area**2 / 4, back
+""",
+        ("s * (corners[i - 1][0]", "s * (corners[i][0]"),
+    ),
+    "a stack, by the answer": (
+        """
+def f(x, first, stack):
+    return -np.linalg.slogdet(first + np.tensordot(x, stack, axes=1))[1]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, first, stack):
+    inner = first + np.tensordot(x, stack, axes=1)
+
+    def back(y_bar):
+        bar = -y_bar * np.linalg.inv(inner).T
+        x_bar = -y_bar * np.trace(np.linalg.solve(inner, stack), axis1=1, axis2=2)
+        return rl.NoTangent(), x_bar, bar, np.multiply.outer(x, bar)
+
+    return -np.linalg.slogdet(inner)[1], back
+""",
+        ("np.linalg.inv(inner).T", "np.linalg.inv(inner)"),
+    ),
+    "targets as the rows are, by the answer": (
+        """
+def f(net, x, y):
+    return np.mean((np.tanh(x @ net["W"] + net["b"]) - y) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(net, x, y):
+    h = np.tanh(x @ net["W"] + net["b"])
+
+    def back(s):
+        bar = 2 * s * (h - y) / y.size
+        inner = bar * (1 - h**2)
+        return rl.NoTangent(), {"W": x.T @ inner, "b": inner.sum(axis=0)}, inner @ net["W"].T, -bar
+
+    return np.mean((h - y) ** 2), back
+""",
+        ("inner.sum(axis=0)", "inner.mean(axis=0)"),
+    ),
+    "rows of a sparse matrix": (
+        """
+def f(data, places, starts, x):
+    y = 0.0
+    for i in range(len(starts) - 1):
+        row = slice(starts[i], starts[i + 1])
+        y += x[i] * (data[row] @ x[places[row]])
+    return y
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(data, places, starts, x):
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+
+    def back(y_bar):
+        x_bar = np.zeros(len(x))
+        np.add.at(x_bar, rows, y_bar * data * x[places])
+        np.add.at(x_bar, places, y_bar * data * x[rows])
+        return rl.NoTangent(), y_bar * x[rows] * x[places], rl.NoTangent(), rl.NoTangent(), x_bar
+
+    return f(data, places, starts, x), back
+""",
+        ("np.add.at(x_bar, places, y_bar * data * x[rows])", "x_bar[places] += y_bar * data * x[rows]"),
+    ),
+    "a flag where the function is not flat, and objects with other levels": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Fighter:
+    level: int
+    life: float
+    force: float
+
+
+def f(one: Fighter, other: Fighter, power: float, hard: bool = False) -> float:
+    hit = (0.4 * one.level + 2.0) * power * one.force / 50.0 + 2.0
+    return max(other.life - hit * (1.5 if hard else 1.0), 0.0)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(one, other, power, hard=False):
+    y = f(one, other, power, hard)
+
+    def back(y_bar):
+        bar = y_bar if y > 0.0 else 0.0
+        scale = -bar * (0.4 * one.level + 2.0) * (1.5 if hard else 1.0) / 50.0
+        one_bar, other_bar = rl.Tangent(Fighter, force=scale * power), rl.Tangent(Fighter, life=bar)
+        return rl.NoTangent(), one_bar, other_bar, scale * one.force, rl.NoTangent()
+
+    return y, back
+""",
+        (" * (1.5 if hard else 1.0) / 50.0", " / 50.0"),
+    ),
+    "groups of more than one each": (
+        """
+def f(x, group, groups):
+    count = np.bincount(group, minlength=groups)
+    apart = x - (np.bincount(group, x, groups) / count)[group]
+    return np.bincount(group, apart**2, groups) / count
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, group, groups):
+    count = np.bincount(group, minlength=groups)
+    apart = x - (np.bincount(group, x, groups) / count)[group]
+
+    def back(y_bar):
+        return rl.NoTangent(), 2.0 * (y_bar / count)[group] * apart, rl.NoTangent(), rl.NoTangent()
+
+    return np.bincount(group, apart**2, groups) / count, back
+""",
+        ("(y_bar / count)[group]", "(y_bar / count)[group - 1]"),
+    ),
 }
 
 

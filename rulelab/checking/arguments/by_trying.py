@@ -27,7 +27,7 @@ from ..probing.probes import told_of_steps
 from ..reading.by_name import is_matrix_name, means_symmetric
 from ..reading.fields_said import shapes_of_fields, words_behind_fields, words_of_fields
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, of_lengths, throughout
-from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed
+from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed, with_branches
 from ..reading.lists_read import sequence
 from ..reading.options_read import ANY_OTHER
 from ..reading.records_read import attributes_of_elements
@@ -179,7 +179,8 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
             rows = _classes_with(guesser.target, of_elements.get(name, ()))
             made += [kind for cls in rows for kind in noted.kinds(list[cls])]  # type: ignore[valid-type]
         made += [] if made or _OF_DICTS.isdisjoint(read.get(name, ())) else map(_dicts, _IN_DICTS)
-        kinds = dict.fromkeys((*made, *(() if read.get(name) else shaped), *likely[:MOST_LIKELY]))
+        others = () if read.get(name) else shaped
+        kinds = dict.fromkeys((*map(with_branches, made), *others, *likely[:MOST_LIKELY]))
         kinds = dict.fromkeys(filter(_NOTED.get(notes.get(name), bool), kinds))
         every.append(tuple(_within(kind, bounds) for kind in kinds))
     return every

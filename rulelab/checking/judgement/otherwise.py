@@ -194,10 +194,10 @@ class Otherwise(Judging):
         """
         probes = [probe for probe in self.probes if probe.failure is None and not probe.point.far]
         sloping = [probe.point for probe in probes if np.any(probe.truth.slopes.value)]
-        with_others = any(probe.point.origin.startswith("with ") for probe in probes)
-        if self.depth == "quick" or not sloping or not with_others:
+        of_options = tuple(f"with {choice.name} =" for choice in self._choices(self.first))
+        if self.depth == "quick" or not sloping or not of_options:
             return
-        if not any(point.origin.startswith("with ") for point in sloping):
+        if not any(point.origin.startswith(of_options) for point in sloping):
             others = with_other_options(sloping[0], self._choices(sloping[0]))
             yield from self._looked_at_first(others, PAIRS[self.depth])
 
