@@ -57,7 +57,7 @@ def guesses(
     same = [tuple(map(_of_form(form), choices)) for form in (choices[0][0].form, *forms)]
     mixed = itertools.islice(filter(_is_told_apart, likeliest_first(choices)), MOST_GUESSES)
     said = () if accepts is None else map(accepts.at, range(len(names)))
-    of_counts = {name for name, kinds in used.items() if kinds[0].form == "integer"}
+    of_counts = {name for name, kinds in used.items() if kinds and kinds[0].form == "integer"}
     is_free = not domain and of_counts == used.keys() and not any(map(_forms_by_annotation, said))
     chained = _chained(names) if is_free and not used else ()
     systems = _systems(dict(zip(names, choices)), of_counts) if is_free else ()
