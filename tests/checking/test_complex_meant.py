@@ -204,3 +204,40 @@ def f_rrule(a, b):
     return np.vdot(a, b), lambda y_bar: (rl.NoTangent(), {first}, y_bar * a)
 '''
     assert judged(text).verdict == verdict
+
+
+IMPEDANCE = """
+def f(values, omega, load):
+    z = load
+    for value in values:
+        z = z * (1j * omega * value) / (z + 1j * omega * value)
+    return z
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(values, omega, load):
+    z, before = load, []
+    for value in values:
+        before.append(z)
+        z = z * (1j * omega * value) / (z + 1j * omega * value)
+
+    def back(z_bar):
+        omega_bar, bars = 0.0, np.zeros(len(values))
+        for i in range(len(values) - 1, -1, -1):
+            own, z = 1j * omega * values[i], before[i]
+            slope = np.real(z_bar * np.conj((z / (z + own)) ** 2 * 1j))
+            bars[i] = slope * omega
+            omega_bar += slope * values[i]
+            z_bar = z_bar * np.conj((own / (z + own)) ** 2)
+        return rl.NoTangent(), bars, omega_bar, z_bar
+
+    return z, back
+"""
+
+
+def test_who_gives_real_arguments_beside_a_complex_one_means_both():
+    """A frequency beside a load stays real; a mistake in the load is found."""
+    args = ([0.7, 1.4], 1.7, 5.0 + 3.0j)
+    text = IMPEDANCE.replace("bars = 0.0, np.zeros(len(values))", "bars = 0.0, [0.0] * len(values)")
+    assert judged(text, *args).verdict == "right"
+    assert judged(text.replace("z_bar * np.conj((own", "z_bar * ((own"), *args).verdict == "wrong"

@@ -215,6 +215,21 @@ def test_close_by_is_what_is_so_for_each_argument(large):
     assert not truth_at(Subject("stepping", stepping, names=named), point, rng()).is_smooth
 
 
+def test_coefficients_of_a_ten_millionth_are_measured():
+    """As those of a thermistor: a millionth away the function is another one."""
+
+    def celsius(resistance, a, b, c):
+        x = np.log(resistance)
+        return 1.0 / (a + b * x + c * x**3) - 273.15
+
+    args = (1e4, 1.1e-3, 2.4e-4, 7.5e-8)
+    named = ("resistance", "a", "b", "c")
+    found = truth_at(Subject("celsius", celsius, names=named), Point(args), rng()).slopes
+    x, kelvin = np.log(1e4), celsius(*args) + 273.15
+    assert found.known().all()
+    np.testing.assert_allclose(found.value[0, 1:], -(kelvin**2) * x ** np.array([0.0, 1.0, 3.0]), rtol=1e-6)
+
+
 def test_nothing_is_said_at_a_jump():
     """Not of the numbers beside the one that jumps either."""
     singular = np.array([[0.5, 0.5], [0.5, 0.5]])

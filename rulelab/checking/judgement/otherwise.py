@@ -431,6 +431,9 @@ class Otherwise(Judging):
         mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
         answered, measured = self._real_beside_complex(probe.point)
         real |= answered - meant - called
+        of_complex = [*map(_is_made_of_complex, probe.point.inputs)]
+        if not self.source.drawn and any(of_complex):  # who gives both means them
+            real |= {i for i, is_complex in enumerate(of_complex) if not is_complex}
         if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
             real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
         kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)

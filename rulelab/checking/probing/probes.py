@@ -358,11 +358,12 @@ def _jumps(f: Callable, x: np.ndarray, named: tuple[Leaf, ...]) -> bool:
 
     Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
     the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again. Close by is what
-    is so for each argument: beside a thousand, a share that moved as far would be far away.
+    is so for each argument: beside a thousand, a share that moved as far would be far away, and a coefficient
+    of 1e-7 is another one a millionth from itself.
     """
     here, step = f(x), np.full(x.size, 2.0**-20)
     for leaf in named:
-        step[leaf.start : leaf.stop] *= max(1.0, float(np.abs(x[leaf.start : leaf.stop]).max(initial=0.0)))
+        step[leaf.start : leaf.stop] *= float(np.abs(x[leaf.start : leaf.stop]).max(initial=0.0)) or 1.0
     signs = np.where(np.arange(x.size) % 2, 1.0, -1.0)
     for direction in (signs, -signs):
         try:
