@@ -5,6 +5,8 @@ that are functions under another name, this one for `np.sum`, stand beside these
 what they are by definition: the ufunc again and again. At ties they follow it. `at` writes, and is a mutator.
 """
 
+import functools
+
 import numpy as np
 
 from ..rules.rule_table import RuleTable
@@ -177,15 +179,23 @@ def _tangents_along(ufunc, x, x_dot, start=ABSENT):
     return y, y_dots
 
 
-def _check_links(ufunc, y, last):
-    """Refuse a reduction whose value is not that of its last link.
+def _check_links(ufunc, y, last, x):
+    """Refuse a reduction of the lanes `x` whose value is not that of its last link.
 
     NumPy's own is then wrong, as it has been for `power` and `arctan2`, and a derivative would be of another
-    function.
+    function. All powers of 1 are 1, whichever links are lost: they are asked for of another number.
     """
+    _refuse_unlike(ufunc, y, last)
+    if ufunc is np.power and len(x) > 2 and np.any(x[0] == 1):
+        other = np.concatenate([np.full_like(x[:1], 2), x[1:]])
+        with np.errstate(all="ignore"):
+            _refuse_unlike(ufunc, ufunc.reduce(other), functools.reduce(ufunc, other), " for 2 in place of 1")
+
+
+def _refuse_unlike(ufunc, y, last, of=""):
     if not np.allclose(np.ravel(y), np.ravel(last), rtol=1e-4, atol=1e-6, equal_nan=True):
         refuse(
-            f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[0]}, "
+            f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[0]}{of}, "
             f"and one call at a time gives {np.ravel(last)[0]}",
             f"np.{ufunc.__name__}.accumulate(...)[-1]",
         )
@@ -227,7 +237,7 @@ def _state_reduce_by_chain(ufunc):
         x = _first(array, axis)
         chain = Chain(ufunc, x, initial) if x.size else None
         if chain is not None:
-            _check_links(ufunc, y, chain.last)
+            _check_links(ufunc, y, chain.last, x)
 
         def reduce_pullback(y_bar):
             if chain is None:
@@ -258,7 +268,7 @@ def _state_reduce(ufunc):
             return y, no_change(y)
         start = _BEGUN.get(ufunc, ABSENT) if initial is ABSENT else initial
         last, dots = _tangents_along(ufunc, x, _first(dense(array, tangents[1]), axis), start)
-        _check_links(ufunc, y, last)
+        _check_links(ufunc, y, last, x)
         return y, np.reshape(dots[-1], np.shape(y))
 
 

@@ -242,6 +242,21 @@ def test_a_power_of_zero_ends_a_chain_of_powers():
     np.testing.assert_allclose(links, [1.0, 4.0 * np.log(2.0), 0.0])  # what is asked of a link counts
 
 
+def slope_along_the_first(f, x):
+    return (rl.pushforward(f, x)(np.array([1.0, 0.0, 0.0])),)
+
+
+@pytest.mark.parametrize("derive", [rl.gradient, slope_along_the_first])
+def test_powers_of_one_hide_no_lost_link(derive):
+    """All powers of 1 are 1: where NumPy drops an exponent the value does not show it, and slopes do."""
+    x = np.array([1.0, -2.25, 0.5])
+    if np.isclose(np.power.reduce(np.array([2.0, *x[1:]])), (2.0 ** x[1]) ** x[2]):
+        assert np.ravel(derive(np.power.reduce, x)[0])[0] == pytest.approx(x[1] * x[2])
+    else:
+        with pytest.raises(NotDifferentiableError, match="for 2 in place of 1, and one call at a time"):
+            derive(np.power.reduce, x)
+
+
 POWERS = {
     "reduce": np.float_power.reduce,
     "accumulate": lambda x: np.float_power.accumulate(x)[-1],
