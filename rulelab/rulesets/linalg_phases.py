@@ -97,6 +97,7 @@ _NOW = _OfThread()
 class forward_run:
     """While this lasts, `run` says how vectors move besides."""
 
+    # No generator, for the same reason as `tangents.tracked.tracked` is none.
     __slots__ = ("outer", "run")
 
     def __init__(self, run):

@@ -35,6 +35,7 @@ class tracked:
     if two arrays share memory, not their tangents, and were written to.
     """
 
+    # No generator: each derivative of a forward sweep enters one of these, and it would take twice as long.
     __slots__ = ("before", "found", "kept", "outer", "within")
 
     def __init__(self, x: Any, x_dot: Any, others: Iterable[Any] = (), within: bool = False) -> None:
