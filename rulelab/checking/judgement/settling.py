@@ -172,11 +172,10 @@ class Settling(Judging):
 
     def _is_lost_by_whole_numbers(self, probe: Probe) -> bool:
         """Whether a rule has no number for the whole numbers of a point, which are in no interval that its
-        author may have had in mind, with the numbers of points at which it is right either. Places are whole
-        numbers wherever it is asked.
+        author may have had in mind, with the numbers of points at which it is right either.
         """
-        inputs = enumerate(zip(probe.point.inputs, self.first.inputs))
-        whole = {i: x for i, (x, usual) in inputs if _is_of_whole(x) and not _is_of_whole(usual)}
+        inputs = enumerate(probe.point.inputs)
+        whole = {i: x for i, x in inputs if isinstance(x, np.ndarray) and x.dtype.kind in "iu"}
         if not whole or not has_numbers_by_its_steps(self.subject, probe.point, probe.y):
             return False
         off = self._probes_off(self._wrong())
@@ -496,10 +495,6 @@ class Settling(Judging):
 def _with_whole(inputs: tuple, whole: Mapping[int, np.ndarray]) -> tuple:
     """The inputs with other whole numbers at some positions, over and over where there were more."""
     return tuple(np.resize(whole[i], x.shape) if i in whole else x for i, x in enumerate(inputs))
-
-
-def _is_of_whole(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind in "iu"
 
 
 def _kind_of(x: Any) -> tuple[int, str]:
