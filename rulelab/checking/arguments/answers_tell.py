@@ -5,6 +5,7 @@ with more axes for an array with as many.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -86,17 +87,37 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     if guesser.mode != "rrule" or any(map(guesser.is_asked, arrays)):
         return kinds
     args = guesser.drawn(kinds)
-    bars = guesser.answered(args)[1 : len(kinds) + 1]
-    both = {i: (np.shape(args[i]), shape_of_answer(bars[i]) or ()) for i in arrays if i < len(bars)}
-    shapes = {i: max(pair, key=len) for i, pair in both.items()}
-    lack_sums = (len(own) < len(there) and there[-len(own) :] == own for own, there in both.values())
-    if any(not names_a_target(guesser.names[i]) for i, lacks in zip(both, lack_sums) if lacks):
+    answered = {i: shape for i, shape in enumerate(_shapes_answered(guesser, args)) if i in arrays and shape}
+    more = {i: shape for i, shape in answered.items() if len(shape) > np.ndim(args[i])}
+    if not more or any(_lacks_a_sum(guesser.names[i], np.shape(args[i]), more[i]) for i in more):
         return kinds
-    if all(len(shape) == np.ndim(args[i]) for i, shape in shapes.items()):
+    shapes = {i: more.get(i, np.shape(args[i])) for i in arrays}
+    new = _with_letters(kinds, args, shapes)
+    if not guesser.takes(new):
         return kinds
-    pairs = (pair for i in arrays for pair in zip(np.shape(args[i]), kinds[i].dims))
-    known = {n: said for n, said in pairs if isinstance(said, str)}
-    others = (letter for letter in "nmpqrstuvwabcdefgh" if letter not in known.values())
+    drawn = guesser.drawn(new)
+    there = _shapes_answered(guesser, drawn)
+    fits = all(shape in (None, np.shape(x)) for shape, x in zip(there, drawn))
+    return new if there and fits else kinds
+
+
+def _shapes_answered(guesser: Guesser, args: tuple) -> list[tuple[int, ...] | None]:
+    """The shapes of the cotangents of some arguments, none where a rule has no answer for them."""
+    return [*map(shape_of_answer, guesser.answered(args)[1 : len(args) + 1])]
+
+
+def _lacks_a_sum(name: str, own: tuple[int, ...], there: tuple[int, ...]) -> bool:
+    """Whether an answer has the axes of its argument behind others, as where this is repeated along them."""
+    return there[-len(own) :] == own and not names_a_target(name)
+
+
+def _with_letters(kinds: Kinds, args: tuple, shapes: Mapping[int, tuple[int, ...]]) -> Kinds:
+    """The kinds with letters for the lengths of some arrays: those that one of them has already, where it is
+    as long, and else new ones.
+    """
+    pairs = (pair for i in shapes for pair in zip(np.shape(args[i]), kinds[i].dims))
+    known = {n: letter for n, letter in pairs if isinstance(letter, str)}
+    others = (letter for letter in _LETTERS if letter not in known.values())
     lengths = {n: known.get(n) or next(others) for n in sorted({n for s in shapes.values() for n in s})}
     new = list(kinds)
     for i, shape in shapes.items():
@@ -105,12 +126,8 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
             new[i] = of_lengths(dims)
         elif not kinds[i].dims:
             new[i] = dataclasses.replace(kinds[i], dims=dims)
-    if not guesser.takes(tuple(new)):
-        return kinds
-    drawn = guesser.drawn(tuple(new))
-    bars = guesser.answered(drawn)[1 : len(kinds) + 1]
-    fits = all(shape_of_answer(bar) in (None, np.shape(x)) for bar, x in zip(bars, drawn))
-    return tuple(new) if bars and fits else kinds
+    return tuple(new)
 
 
+_LETTERS = "nmpqrstuvwabcdefgh"
 _ARRAYS = ("vector", *MATRICES)

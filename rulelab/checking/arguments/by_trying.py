@@ -163,7 +163,7 @@ _ANYTHING = (
 def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
     """What is tried for each parameter, likely ones first."""
     notes, read = _notes_of(guesser.target), attributes_read(guesser.target)
-    noted, of_elements = _Noted(_words(guesser)), attributes_of_elements(guesser.target)
+    noted, of_elements = _Noted(_words_compared(guesser)), attributes_of_elements(guesser.target)
     usual = choices_of(guesser.names, None, guesser.domain, guesser.used)
     sized = (Kind("matrix", dims=pair) for pair in sizes_said(guesser.target))
     shaped = (*_ANYTHING[:1], *sized, *_ANYTHING[1:])
@@ -186,7 +186,7 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
     return every
 
 
-def _words(guesser: Guesser) -> Mapping[str, tuple[str, ...]]:
+def _words_compared(guesser: Guesser) -> Mapping[str, tuple[str, ...]]:
     """The words that a function or its rules compare fields with, and any other, which stands for what is
     left, where the rules have no more than the function.
     """
@@ -279,16 +279,18 @@ class _Noted:
             return ()
         notes = _notes_of(cls) or _notes_of(getattr(cls, "__init__", None))
         whole, shapes = itertools.count(number), shapes_of_fields(cls, names)
-        choices = [
-            (of_lengths(shapes[name]),)
-            if name in shapes and notes.get(name, Any) in (Any, np.ndarray)
-            else (_whole(next(whole) % 3),)
-            if notes.get(name) is int
-            else self._words(cls, name, notes.get(name), number)
-            or _as_named(name, self.kinds(notes.get(name), depth - 1))
-            or (_IN_OBJECTS if notes.get(name, Any) is Any else ())
-            for name in names
-        ]
+        choices: list[tuple[Kind, ...]] = []
+        for name in names:
+            note = notes.get(name, Any)
+            if name in shapes and note in (Any, np.ndarray):
+                choices.append((of_lengths(shapes[name]),))
+            elif note is int:
+                choices.append((_whole(next(whole) % 3),))
+            elif words := self._words(cls, name, note, number):
+                choices.append(words)
+            else:
+                usual = _IN_OBJECTS if note is Any else ()
+                choices.append(_as_named(name, self.kinds(note, depth - 1)) or usual)
         are_alike = len({notes.get(name) for name in names}) == 1 and all(kind.made for kind in choices[0])
         alike = zip(*choices) if are_alike else ()  # two layers of a class have arrays of the same forms
         every = itertools.chain(alike, likeliest_first(choices)) if all(choices) else iter(())
@@ -301,7 +303,7 @@ class _Noted:
         annotation names, or the comment behind it, or those it is compared with, and any other.
         """
         words = typing.get_args(note) if typing.get_origin(note) is typing.Literal else ()
-        if not words and (note is str or note is None) and name in self.words:
+        if not words and (note is str or note is Any) and name in self.words:
             words = words_behind_fields(cls).get(name, ()) or self.words[name]
         return (Kind("option", options=(words[number % len(words)],)),) if words else ()
 
