@@ -7,6 +7,7 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import dataclasses
+import inspect
 import itertools
 import math
 import operator
@@ -245,13 +246,18 @@ def _classes_with(f: Any, attributes: Sequence[str]) -> list[type]:
 
 def _parameters(cls: type) -> tuple[str, ...]:
     """The names with which the objects of a class are made that cannot be left out."""
-    try:
-        made_with = signature_of_callable(cls).parameters.values()
-    except (TypeError, ValueError):
-        return ()
+    made_with = _made_with(cls)
     if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in made_with):
         return ()
     return tuple(p.name for p in made_with if p.default is p.empty)
+
+
+def _made_with(cls: type) -> Sequence[inspect.Parameter]:
+    """What the objects of a class are made with; nothing where that is not told."""
+    try:
+        return [*signature_of_callable(cls).parameters.values()]
+    except (TypeError, ValueError):
+        return []
 
 
 def _as_named(name: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
@@ -332,11 +338,7 @@ class _Noted:
 
 def _flags_turned(cls: type) -> Iterator[tuple[str, Kind]]:
     """The flags of a class with a default, and the other value."""
-    try:
-        made_with = signature_of_callable(cls).parameters.values()
-    except (TypeError, ValueError):
-        return
-    for parameter in made_with:
+    for parameter in _made_with(cls):
         if type(parameter.default) is bool:
             yield parameter.name, Kind("option", options=(not parameter.default,))
 

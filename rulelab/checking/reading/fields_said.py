@@ -5,6 +5,7 @@ comments behind them, and the words that functions compare them with.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 import textwrap
@@ -15,8 +16,10 @@ from .kinds import are_lengths, lengths_in
 from .texts import text_of
 from .usage import shapes_in
 
-_BEHIND_A_FIELD = re.compile(r"^ +(\w+) ?:[^#\n]*#[^#\n]*?\(([\w ,+*]+)\)", re.MULTILINE)
-"""A field, and a shape in the comment behind it: `mean: np.ndarray  # state (n,)`."""
+_BEHIND_A_FIELD = re.compile(r"^ +(\w+) ?:[^#\n]*#([^\n]*)", re.MULTILINE)
+"""A field, and the comment behind it: `mean: np.ndarray  # state (n,)`."""
+_SHAPE = re.compile(r"[^#]*?\(([\w ,+*]+)\)")
+_QUOTED = re.compile(r"\"(\w+)\"|'(\w+)'")
 _NOTHING: Mapping[str, tuple[int | str, ...]] = types.MappingProxyType({})
 
 
@@ -32,10 +35,11 @@ def shapes_of_fields(cls: type, names: tuple[str, ...]) -> Mapping[str, tuple[in
     {'mean': ('n',), 'cov': ('n', 'n')}
     """
     found = {}
-    for name, inside in _BEHIND_A_FIELD.findall(_source(cls)):
-        lengths = lengths_in(inside)
-        if name in names and "," in inside and are_lengths(map(str, lengths)):
-            found[name] = lengths
+    for name, comment in _comments(cls).items():
+        shape = _SHAPE.match(comment)
+        inside = shape[1] if shape else ""
+        if name in names and "," in inside and are_lengths(map(str, lengths_in(inside))):
+            found[name] = lengths_in(inside)
     return {**(shapes_in(cls, names) if cls.__doc__ else _NOTHING), **found}
 
 
@@ -67,22 +71,20 @@ def words_of_fields(functions: Iterable[Callable]) -> Mapping[str, tuple[str, ..
     return {name: tuple(words) for name, words in found.items() if words}
 
 
-_WORDS_BEHIND = re.compile(r"^ +(\w+) ?:[^#\n]*#([^\n]*)", re.MULTILINE)
-_QUOTED = re.compile(r"\"(\w+)\"|'(\w+)'")
-
-
 def words_behind_fields(cls: type) -> Mapping[str, tuple[str, ...]]:
     """The words in quotes in the comments behind the fields of a class: `kind: str  # "R", "L" or "C"`."""
     quoted = {
         name: tuple(one or other for one, other in _QUOTED.findall(comment))
-        for name, comment in _WORDS_BEHIND.findall(_source(cls))
+        for name, comment in _comments(cls).items()
     }
     return {name: words for name, words in quoted.items() if len(words) > 1}
 
 
-def _source(cls: type) -> str:
-    """The text of a class; empty where it has none, as in a prompt."""
+@functools.lru_cache(64)  # to find the text of a class, that of its whole module is parsed
+def _comments(cls: type) -> Mapping[str, str]:
+    """The comments behind the fields of a class; none where it has no text, as in a prompt."""
     try:
-        return textwrap.dedent(inspect.getsource(cls))
+        text = textwrap.dedent(inspect.getsource(cls))
     except (OSError, TypeError):
-        return ""
+        return {}
+    return dict(_BEHIND_A_FIELD.findall(text))
