@@ -13,7 +13,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from ..pieces import Measurement, Progress, percent
+from ..pieces import Progress, percent
 from ..tables import prose
 from ..verdicts import NOT_JUDGED_BY_AN_ERROR, SIGNS, most_pressing, sign_of
 from . import controls, tabs
@@ -130,14 +130,29 @@ class Board:
         try:
             measurement = request.make()
         except Exception as error:
-            self._fail(request, error)
-            self.show_verdicts()
-            self.turns.over()
+            self._end(request, None, error)
             return
         except KeyboardInterrupt:
-            self.turns.over()
+            self.turns.begin_next()
             raise
-        self.start(measurement, request.told, request.ended)
+        self.runner.start(
+            measurement, request.told, lambda report, error, stopped: self._end(request, report, error)
+        )
+
+    def _end(self, request: Request, report: Any, error: Exception | None) -> None:
+        """Show what a run has given, also one that was stopped or has failed, and begin the next."""
+
+        def show() -> None:
+            if report is not None:
+                request.ended(report)
+            if error is not None:
+                self._fail(request, error)
+            self.show_verdicts()
+
+        self.turns.end()
+        self.guarded(show)
+        self.turns.begin_next()
+        self.guarded(self.changed, False)
 
     def _fail(self, request: Request, error: Exception) -> None:
         """Tell an error in the status line, and on the page until its next run."""
@@ -159,25 +174,6 @@ class Board:
         left = self.turns.left(progress)
         words = f"{doing}, {min(99, percent(progress))} %{f', {left}' if left else ''}: {progress.doing}"
         self.say("\n".join(filter(None, (words, self.turns.queue))))
-
-    def start(
-        self, measurement: Measurement, told: Callable[[Progress], None], ended: Callable[[Any], None]
-    ) -> None:
-        """Run a measurement; `ended` is called with what there is, also when it was stopped or has failed."""
-
-        def heard(report: Any, error: Exception | None, stopped: bool) -> None:
-            def show() -> None:
-                if report is not None:
-                    ended(report)
-                if error is not None and self.turns.running is not None:
-                    self._fail(self.turns.running, error)
-                self.show_verdicts()
-
-            self.guarded(show)
-            self.turns.over()
-            self.guarded(self.changed, False)
-
-        self.runner.start(measurement, told, heard)
 
     def stop(self, page: str) -> None:
         """End the run of a page, or what a control has asked for, or take the page out of those that wait.

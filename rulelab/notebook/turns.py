@@ -32,8 +32,9 @@ class Request:
 class Turns:
     """The requests of one panel, one of each page at most.
 
-    `begin(request)` is called when the turn of a request has come; `over()` is to be called at its end, and
-    begins the next. `changed()` hears that somebody's state is another one.
+    `begin(request)` is called when the turn of a request has come. At its end `end()` is to be called, before
+    anybody is told of it: whoever reads that a run is done can press Run again. Then `begin_next()` begins
+    the next. `changed()` hears that somebody's state is another one.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Turns:
             return False
         self.waiting.append(request)
         if self.running is None:
-            self.over()
+            self.begin_next()
         else:
             self.changed()
         return True
@@ -73,8 +74,13 @@ class Turns:
             self.changed()
         return found
 
-    def over(self) -> None:
-        """The one that ran is over: begin the next, if there is one."""
+    def end(self) -> None:
+        """The one that ran is over, and its page is idle; the next has not begun."""
+        self.running = None
+        self.changed()
+
+    def begin_next(self) -> None:
+        """Begin the one that has waited longest, if there is one."""
         self.running = self.waiting.pop(0) if self.waiting else None
         self._pace = Pace(self.clock())
         self.changed()
@@ -91,7 +97,7 @@ class Turns:
         >>> from rulelab.notebook.running import Runner
         >>> now = iter([0.0, 10.0])
         >>> turns = Turns(Runner(None), lambda request: None, lambda: None, lambda: next(now))
-        >>> turns.over()
+        >>> turns.begin_next()
         >>> turns.left(Progress(25, 100, "round 5"))
         'about 30 s left'
         """

@@ -129,6 +129,11 @@ class PanelPage:
         button = self.panel.get_by_role("button", name=name, exact=True).locator("visible=true")
         return button.is_enabled()
 
+    def wait_enabled(self, name: str) -> None:
+        """Wait until the button of this name on the page in front can be pressed, and be reached by Tab."""
+        button = self.panel.get_by_role("button", name=name, exact=True, disabled=False)
+        button.locator("visible=true").wait_for()
+
     def status(self, words: str) -> str:
         """Wait until the status line says this; all that it says."""
         line = self.panel.get_by_role("status").filter(has_text=re.compile(words))
@@ -263,6 +268,7 @@ def test_all_pages_are_used_by_keyboard_alone(lab_page):
     assert focused.inner_text() == "Stop"
     press("Space")
     lab_page.status("Stopped after")
+    lab_page.wait_enabled("Run")
     press("Shift+Tab")
     press("Shift+Tab")
     turn("Check")

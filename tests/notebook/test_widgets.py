@@ -488,6 +488,20 @@ def test_a_run_that_fails_is_told_on_its_page_and_the_next_begins():
     on_a_loop(scenario)
 
 
+@pytest.mark.parametrize("made", [0, 1])
+def test_run_can_be_pressed_again_when_its_end_is_told(panel, made):
+    """Whoever reads that it is done, or has failed, need not wait for the button; a browser shows the two in
+    the order in which they were sent.
+    """
+    told, run = [], on_page(panel, "Check", "Run")
+    panel._board.status.observe(lambda change: told.append((change["new"], run.disabled)), "value")
+    checking = panel.pair.checking
+    panel.pair.checking = lambda deep: checking(deep=deep) if made else 1 / 0
+    run.click()
+    end = [disabled for words, disabled in told if "Done: " in words or "ZeroDivisionError" in words]
+    assert end == [False]
+
+
 def test_tables_and_pictures_of_a_page_can_be_taken_along(panel):
     """By buttons that copy, as text in a box with a name and as a file, where there is a table."""
     page = shown(panel, "Gradients")
@@ -638,10 +652,10 @@ def test_a_run_stopped_before_anything_was_timed_shows_whose_tables_stand_there(
     named(panel, "Run").click()
     assert "Done" in status(panel)
     before = panel.pair.times
-    started = panel._board.start
-    panel._board.start = lambda run, told, ended: ended(run.result(interrupted=True))
+    runner = panel._board.runner
+    runner.start = lambda run, told, ended: ended(run.result(interrupted=True), None, True)
     named(panel, "Run").click()
-    panel._board.start = started
+    del runner.start
     assert panel.pair.times is before and "the tables are from an earlier run" in status(panel)
 
 
