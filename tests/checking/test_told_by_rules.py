@@ -1726,6 +1726,61 @@ def f_rrule(x, group, groups):
 """,
         ("(y_bar / count)[group]", "(y_bar / count)[group - 1]"),
     ),
+    "counts of several trials": (
+        """
+from scipy.special import betaln, digamma
+
+
+def f(a, b, k, n):
+    return np.sum(betaln(k + a, n - k + b) - betaln(a, b))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, k, n):
+    def back(y_bar):
+        both = digamma(n + a + b) - digamma(a + b)
+        a_bar = y_bar * np.sum(digamma(k + a) - digamma(a) - both)
+        b_bar = y_bar * np.sum(digamma(n - k + b) - digamma(b) - both)
+        return rl.NoTangent(), a_bar, b_bar, rl.NoTangent(), rl.NoTangent()
+
+    return f(a, b, k, n), back
+""",
+        ("np.sum(digamma(k + a) - digamma(a) - both)", "(np.sum(digamma(k + a)) - digamma(a) - both)"),
+    ),
+    "whole zero points": (
+        """
+def f(q, scale, zero):
+    "Of each channel of q (channels, n)."
+    return (q - zero[:, None]) * scale[:, None]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(q, scale, zero):
+    def back(y_bar):
+        scale_bar = np.sum(y_bar * (q - zero[:, None]), axis=1)
+        return rl.NoTangent(), y_bar * scale[:, None], scale_bar, rl.NoTangent()
+
+    return f(q, scale, zero), back
+""",
+        ("np.sum(y_bar * (q - zero[:, None]), axis=1)", "np.sum(y_bar * q, axis=1)"),
+    ),
+    "matrices with a determinant above zero": (
+        """
+def f(F, mu):
+    "The energy of elements with gradients F, shape (n, 3, 3)."
+    return mu * np.sum(0.5 * np.sum(F * F, axis=(1, 2)) - np.log(np.linalg.det(F)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(F, mu):
+    def back(y_bar):
+        F_bar = y_bar * mu * (F - np.swapaxes(np.linalg.inv(F), 1, 2))
+        return rl.NoTangent(), F_bar, y_bar * f(F, 1.0)
+
+    return f(F, mu), back
+""",
+        ("np.swapaxes(np.linalg.inv(F), 1, 2)", "np.linalg.inv(F)"),
+    ),
 }
 
 

@@ -27,6 +27,7 @@ from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, signs_said
+from ..reading.shapes_solved import taken_as_square
 from ..reading.texts import defaults_of
 from ..reading.usage import indexing, masking, shapes_said
 from .answers_tell import as_axes_answered, as_lists_answered
@@ -392,6 +393,8 @@ def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
     form, of_all = of_lengths(dims).form, {kind.dtype for kind in kinds}
     if kinds and kinds[0].form in SYMMETRIC and len(dims) == 2:
         form = kinds[0].form
+    if len(dims) > 2 and dims[-1] == dims[-2] and name in taken_as_square(guesser.target):
+        form = "square"
     dtype = of_all.pop() if len(of_all) == 1 else "float64"
     return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
 
@@ -491,21 +494,35 @@ def _of_products_at_best(guesser: Guesser) -> Kinds | None:
 
 
 def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-    """The kinds found, with integers for numbers that are called as counts and that the rule holds fixed, but
-    for those that the function itself annotates as floats: `n: float` is an index of refraction.
+    """The kinds found, with integers for numbers that are called as counts and that the rule holds fixed, and
+    counts for vectors; but for those that the function itself annotates as floats: `n: float` is an index of
+    refraction.
     """
     first = found[0]
     named = zip(guesser.names, first)
     counts = COUNTS - floats_of(guesser.target)
-    those = [i for i, (name, kind) in enumerate(named) if name in counts and kind.form == "number"]
+    plain = [(name in counts, kind.form) for name, kind in named]
+    those = [i for i, (is_count, form) in enumerate(plain) if is_count and form in ("number", "vector")]
     if not those or len(first) == 1:
         return found
     bars = guesser.answered(guesser.draw(first))
     fixed = [i for i in those if i + 1 < len(bars) and isinstance(bars[i + 1], NoTangent)]
     if not fixed:
         return found
-    counted = [tuple(Kind("integer") if i in fixed else k for i, k in enumerate(kinds)) for kinds in found]
+    counted = [tuple(_of_counts(k) if i in fixed else k for i, k in enumerate(kinds)) for kinds in found]
     return tuple(dict.fromkeys(filter(guesser.takes, counted))) or found
+
+
+_LARGEST_COUNT = 5
+
+
+def _of_counts(kind: Kind) -> Kind:
+    """Whole numbers of the form of a kind."""
+    if kind.form != "vector":
+        return Kind("integer") if kind.form == "number" else kind
+    if kind.dims:
+        return Kind("indices", 0.5, dims=(*kind.dims, _LARGEST_COUNT))
+    return Kind("indices", 0.5, _LARGEST_COUNT + 1.0)
 
 
 def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:

@@ -109,7 +109,8 @@ def draw(
         return int(rng.integers(*_ends_of_integers(kind)))
     if kind.form == "indices":
         places = int(kind.high) if 2 <= kind.high < math.inf else vector
-        drawn = rng.integers(0, places, vector)
+        first = int(kind.is_of_counts)
+        drawn = rng.integers(first, places, vector)
         drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
         if vector > 1 and not drawn.any():
             drawn[:] = 1  # charges of which all are zero are a case of its own
@@ -127,8 +128,8 @@ def draw(
         signs[-1:] = -signs[0] if signs.size > 1 else signs[-1:]  # of labels there are both
         return signs
     if kind.form in SQUARE:
-        n = said[0] if said else max(2, rows)
-        drawn = _numbers(kind, rng, (n, n), scale)
+        n = said[-1] if said else max(2, rows)
+        drawn = _numbers(kind, rng, said if len(said) > 2 else (n, n), scale)
         if kind.form == "square":
             return drawn + scale * n * np.eye(n)  # away from the singular ones
         symmetric = (drawn + drawn.conj().T) / 2

@@ -10,7 +10,8 @@ from typing import Any
 MATRIX_NAMES = frozenset("ABCDKMQRUVWX")
 _INTEGER_NAMES = frozenset(("n", "order", "ord", "decimals"))
 COUNTS = frozenset(
-    ("k", "i", "j", "m", "d", "p", "q", "n", "count", "times", "steps", "degree", "power", "lag")
+    """k i j m d p q n count counts times steps degree power lag trials successes failures hits cases deaths
+    zero zero_point zp""".split()
 )
 """Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
 _GUARD_NAMES = frozenset(("eps", "epsilon", "tol", "atol", "rtol", "tiny", "jitter"))

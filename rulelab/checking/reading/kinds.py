@@ -71,6 +71,8 @@ class Kind:
             else "an array of indices" if len(self.dims) > 2 else "a vector of indices",
         }  # fmt: skip
         what = plain.get(self.form, an(self.form) + ("" if "matrix" in self.form else _noun(self.form)))
+        if self.form in MATRICES and len(self.dims) > 2:
+            what = "an array of square matrices"
         word = "complex " if self.dtype.startswith("complex") else ""
         lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
         return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"

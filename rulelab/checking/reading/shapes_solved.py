@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 from ...rules.signatures import meant_types
+from .anatomy import last_name
 from .by_name import is_matrix_name
 from .kinds import Kind
 from .kinds_taken import fields_of
-from .texts import attributes_read, keys_read, text_of, values_by_name, whole
+from .texts import attributes_read, calls_in, keys_read, text_of, values_by_name, whole
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"
 _PRODUCTS = frozenset(("dot", "matmul"))
@@ -22,6 +23,7 @@ _REDUCTIONS = frozenset("sum mean max min prod norm len size shape".split())
 _OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
 """Functions of square matrices; what they get of two triangles, those of positive definite ones."""
 _OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
+_OF_ANY_SQUARE = _OF_SQUARE - _OF_DEFINITE
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
 _JOINING = frozenset(("concatenate", "hstack"))
 _SUMS = (ast.Add, ast.Sub)
@@ -47,6 +49,19 @@ def shapes_solved(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     if node is None or not keys:
         return {}
     return _Solver(node, names, keys).kinds()
+
+
+def taken_as_square(f: Callable) -> frozenset[str]:
+    """The parameters that a function inverts, or takes the determinants of, as they are.
+
+    >>> def strain_energy(F, mu):
+    ...     return mu * np.sum(np.log(np.linalg.det(F)) ** 2)
+    >>> sorted(taken_as_square(strain_energy))
+    ['F']
+    """
+    node, names = text_of(f)
+    taken = (call.args[0] for call in calls_in(node) if call.args and last_name(call.func) in _OF_ANY_SQUARE)
+    return names & {arg.id for arg in taken if isinstance(arg, ast.Name)}
 
 
 def solved_together(f: Callable, of_factors: bool = False) -> Iterator[Mapping[str, Kind]]:
