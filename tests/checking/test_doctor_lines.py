@@ -57,6 +57,14 @@ LINES = {  # a function and its rule, the line that is right, the same with the 
         "x_bar[:-1] += g",
         (),
     ),
+    "the inverses of many matrices": (
+        "def f(F):\n    return np.sum(np.log(np.linalg.det(F)))\n"
+        f"{R}(F):\n    def back(y_bar):\n"
+        "        LINE\n        return rl.NoTangent(), y_bar * slope\n    return f(F), back\n",
+        "slope = np.swapaxes(np.linalg.inv(F), 1, 2)",
+        "slope = np.linalg.inv(F)",
+        (np.eye(3) + np.stack([0.2 * M.T @ M, 0.1 * np.outer(M[0], M[1])]),),
+    ),
     "two cotangents of one array": (
         "def f(x, y):\n    return np.sin(x) * np.exp(y)\n"
         f"{R}(x: float, y: float):\n    def back(z_bar):\n"

@@ -613,6 +613,12 @@ class Materials(Suspects):
         return False
 
     @cached_property
+    def _has_stacks(self) -> bool:
+        """Whether an argument is an array of many matrices somewhere."""
+        inputs = (x for probe in self.probes for x in probe.point.inputs)
+        return any(isinstance(x, np.ndarray) and x.ndim > 2 for x in inputs)
+
+    @cached_property
     def _is_array(self) -> bool:
         """Whether a matrix is among the arguments, or is the value, somewhere, or one is made of them."""
         if multiplies_matrices(self.subject.primal):

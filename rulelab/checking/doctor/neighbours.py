@@ -214,13 +214,20 @@ class Neighbours(Stock):
             names = (name for name in self.anatomy.values if name in self.made)
             yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
         if self._is_value(node):
-            if self._is_array and id(node) not in self._picked_from:  # another index says it better
-                yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
+            if id(node) not in self._picked_from:  # another index says it better
+                yield from (made(turned, "transposed") for turned in self._transposes(node))
             if not self._has_a_sign(node) and not _begins_with_minus(node):
                 yield made(ast.UnaryOp(ast.USub(), node), "sign")
         numpy = self._numpy()
         if isinstance(node, ast.BinOp) and numpy is not None:
             yield made(_call(numpy, "sqrt", node), "power")
+
+    def _transposes(self, node: ast.expr) -> Iterator[ast.expr]:
+        numpy = self._numpy()
+        if self._is_array:
+            yield ast.Attribute(node, "T", ast.Load())
+        if self._has_stacks and numpy is not None:
+            yield _last_two_turned(numpy, node)
 
     def _conjugated(self, node: ast.BinOp) -> Iterator[Edit]:
         """The factors of a product conjugated: on the unit circle that is as good as a quotient; and all but
@@ -486,6 +493,13 @@ def is_length(node: Any) -> bool:
 
 def _calls_the_same(one: ast.Call, other: ast.Call) -> bool:
     return ast.dump(one.func) == ast.dump(other.func)
+
+
+def _last_two_turned(numpy: str, node: ast.expr) -> ast.expr:
+    """Each matrix of many transposed: `np.swapaxes(G, -1, -2)`."""
+    turned = _call(numpy, "swapaxes", node)
+    turned.args += [ast.UnaryOp(ast.USub(), ast.Constant(axis)) for axis in (1, 2)]  # type: ignore[attr-defined]
+    return turned
 
 
 def is_zero(node: ast.expr) -> bool:
