@@ -1781,6 +1781,55 @@ def f_rrule(F, mu):
 """,
         ("np.swapaxes(np.linalg.inv(F), 1, 2)", "np.linalg.inv(F)"),
     ),
+    "an order that is a case of its own": (
+        """
+def f(p, q):
+    "The Hill number of order q of shares p."
+    if q == 1:
+        return np.exp(-np.sum(p * np.log(p)))
+    return np.sum(p**q) ** (1 / (1 - q))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(p, q):
+    y = f(p, q)
+
+    def back(y_bar):
+        if q == 1:
+            return rl.NoTangent(), -y_bar * y * (np.log(p) + 1), rl.NoTangent()
+        s = np.sum(p**q)
+        q_bar = y_bar * y * (np.log(s) / (1 - q) ** 2 + np.sum(p**q * np.log(p)) / s / (1 - q))
+        return rl.NoTangent(), y_bar * y / s / (1 - q) * q * p ** (q - 1), q_bar
+
+    return y, back
+""",
+        ("(np.log(p) + 1)", "np.log(p)"),
+    ),
+    "words between what is in order and its name": (
+        """
+def f(score, cuts, y):
+    "The likelihood of labels y in 0..K-1 under increasing cut points cuts (K-1)."
+    hi = np.append(cuts, np.inf)[y] - score
+    lo = np.append(-np.inf, cuts)[y] - score
+    return np.sum(np.log(1 / (1 + np.exp(-hi)) - 1 / (1 + np.exp(-lo))))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(score, cuts, y):
+    high = 1 / (1 + np.exp(score - np.append(cuts, np.inf)[y]))
+    low = 1 / (1 + np.exp(score - np.append(-np.inf, cuts)[y]))
+
+    def back(l_bar):
+        up, down = (l_bar * s * (1 - s) / (high - low) for s in (high, low))
+        cuts_bar = np.zeros(len(cuts) + 2)
+        np.add.at(cuts_bar, y + 1, up)
+        np.subtract.at(cuts_bar, y, down)
+        return rl.NoTangent(), down - up, cuts_bar[1:-1], rl.NoTangent()
+
+    return f(score, cuts, y), back
+""",
+        ("down - up", "up - down"),
+    ),
 }
 
 

@@ -278,10 +278,13 @@ def truth_at(
         nothing = oracles.Measured(np.zeros((size, count)), np.zeros((size, count)))
         return Truth(y, named, outputs, np.eye(count), nothing, whole=True)
     if count <= FEW and size <= FEW:
-        measured = _sharp(_jacobian(subject, point, f, vector), y, vector)
-        measured = _alike_close_by(f, vector, np.eye(count), measured, rng)
-        if _jumps(f, vector, named):
-            measured = oracles.Measured(np.full((size, count), np.nan), np.full((size, count), np.inf))
+        jumping = _jumping(f, vector, named)
+        held = f if not jumping.any() else lambda x: f(np.where(jumping, vector, x))
+        measured = _sharp(_jacobian(subject, point, held, vector), y, vector)
+        measured = _alike_close_by(held, vector, np.eye(count), measured, rng)
+        measured = oracles.Measured(
+            np.where(jumping, np.nan, measured.value), np.where(jumping, np.inf, measured.error)
+        )
         if fdm is not None:
             own = [_by_method(fdm, f, vector, unit) for unit in np.eye(count)]
             measured = _agreed(measured, np.stack([c for c, _ in own], 1), np.stack([e for _, e in own], 1))
@@ -353,18 +356,30 @@ JUMP = 1e-2
 """A change of the largest number by this part, within a millionth of the argument, is a jump."""
 
 
-def _jumps(f: Callable, x: np.ndarray, named: tuple[Leaf, ...]) -> bool:
-    """Whether some number of the output is another at the point itself than close by.
+def _jumping(f: Callable, x: np.ndarray, named: tuple[Leaf, ...]) -> np.ndarray:
+    """With which numbers the output is another at the point itself than close by: those of the arguments that
+    do so alone, else all of them.
 
     Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
-    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again. Close by is what
-    is so for each argument: beside a thousand, a share that moved as far would be far away, and a coefficient
-    of 1e-7 is another one a millionth from itself.
+    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again. Of another argument
+    they find the slope that is meant: an entropy of order 1, which is a case of its own, has one in its
+    shares. Close by is what is so for each argument: beside a thousand, a share that moved as far would be
+    far away, and a coefficient of 1e-7 is another one a millionth from itself.
     """
-    here, step = f(x), np.full(x.size, 2.0**-20)
+    step, jumping = np.full(x.size, 2.0**-20), np.zeros(x.size, bool)
     for leaf in named:
         step[leaf.start : leaf.stop] *= float(np.abs(x[leaf.start : leaf.stop]).max(initial=0.0)) or 1.0
-    signs = np.where(np.arange(x.size) % 2, 1.0, -1.0)
+    if not _jumps(f, x, step):
+        return jumping
+    for leaf in named:
+        alone = np.zeros(x.size)
+        alone[leaf.start : leaf.stop] = step[leaf.start : leaf.stop]
+        jumping[leaf.start : leaf.stop] = _jumps(f, x, alone)
+    return jumping if jumping.any() else ~jumping
+
+
+def _jumps(f: Callable, x: np.ndarray, step: np.ndarray) -> bool:
+    here, signs = f(x), np.where(np.arange(x.size) % 2, 1.0, -1.0)
     for direction in (signs, -signs):
         try:
             there = f(x + step * direction)

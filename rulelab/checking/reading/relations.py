@@ -57,7 +57,10 @@ _RISES = re.compile(
     r"\b(\w+)(?: must)? "
     r"(?:rises?|increases?|(?:is|are|be) (?:strictly )?(?:sorted|rising|increasing|ascending))\b"
 )
-_RISING = re.compile(r"\b(?:sorted|rising|increasing|ascending) (\w+)\b")  # with k increasing cutpoints
+_RISING = re.compile(  # with k increasing cutpoints, under increasing cut points cuts
+    r"\b(?:sorted|rising|increasing|ascending)"
+    r"((?: (?!(?:by|in|of|and|or|with|to|at|along)\b)\w+){1,3})"
+)
 _OF_ONE: Mapping[str, Callable[[Any], Any]] = {"len": len, "abs": np.abs}
 _SIDE = r"(?:(?:len|abs)\(\w+\)|\|\w+\||[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|-?pi\b|[A-Za-z_]\w*)"
 _SIGN = r"\s*(?:<=|>=|!=|<|>)\s*"
@@ -298,7 +301,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(Side(name), ">", Side(number=first)) for name, first in least if name in names)
     pieces = ((each.bounds, each.cut[0]) for each in pieces_read(f) if each.cut)
     found += tuple(Relation(Side(name), "cuts all of", Side(cut, of="len")) for name, cut in pieces)
-    in_words = (*_RISES.findall(said), *_RISING.findall(said))
+    in_words = (*_RISES.findall(said), *" ".join(_RISING.findall(said)).split())
     told = {*in_words, *meant_to_rise(f)}.union(*(table.of for table in tables))
     rising = (name for name in names if name in told)
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
