@@ -1830,6 +1830,35 @@ def f_rrule(score, cuts, y):
 """,
         ("down - up", "up - down"),
     ),
+    "a count beyond the end of a ramp": (
+        """
+def f(balance, coupon, speed, months: int):
+    r = coupon / 1200
+    for m in range(1, months + 1):
+        paid = r / (1 - (1 + r) ** -(361 - m)) - r
+        balance = balance * (1 - paid) * (1 - speed * 0.002 * min(m, 30) / 30) ** (1 / 12)
+    return balance
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(balance, coupon, speed, months: int):
+    y, r = f(balance, coupon, speed, months), coupon / 1200
+
+    def back(y_bar):
+        by_r, by_speed = 0.0, 0.0
+        for m in range(1, months + 1):
+            left = 361 - m
+            d = (1 + r) ** -left
+            by_r -= (1 / (1 - d) - r * left * d / (1 + r) / (1 - d) ** 2 - 1) / (1 - r / (1 - d) + r)
+            ramp = 0.002 * min(m, 30) / 30
+            by_speed -= ramp / (12 * (1 - speed * ramp))
+        bars = y_bar * y / balance, y_bar * y * by_r / 1200, y_bar * y * by_speed
+        return rl.NoTangent(), *bars, rl.NoTangent()
+
+    return y, back
+""",
+        ("ramp = 0.002 * min(m, 30) / 30", "ramp = 0.002 * m / 30"),
+    ),
 }
 
 

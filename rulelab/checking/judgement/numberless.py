@@ -215,7 +215,8 @@ class Numberless(Settling):
             self._tell_of(probe.point)
             return False
         if not no_value and not bad.any():
-            found = None if forward or probe.point.far else self._at_a_bend(probe, position)
+            is_asked = not forward and not probe.point.far and self._is_met_at(probe, base, position)
+            found = self._at_a_bend(probe, position) if is_asked else None
         elif self._is_meant(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:

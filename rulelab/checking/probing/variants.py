@@ -396,8 +396,12 @@ def _below(x: Any, old: Any, count: int) -> Any:
 
 LARGER = 7
 """A count that is larger than those drawn, and than what is written where a rule stops at a few."""
-LARGEST = 12
-"""The number in the code from which on no count behind it is looked at."""
+LARGEST, LARGEST_ALONE = 12, 64
+"""The number in the code from which on no count behind it is looked at, where arrays are as long; and where
+none are: a payment ramp of 30 months ends there.
+"""
+MARKS = 3
+"""How many numbers of the code counts are brought beyond."""
 
 
 def with_larger_counts(
@@ -414,9 +418,10 @@ def with_larger_counts(
     counts = {i: point.inputs[i] for i in names}
     if not counts:
         return
-    marks = sorted({int(m) for m in landmarks(codes) if m == int(m) and LARGER <= m < LARGEST})
+    largest = LARGEST if has_arrays(point) and not stay else LARGEST_ALONE
+    marks = sorted({int(m) for m in landmarks(codes) if m == int(m) and LARGER <= m < largest})
     first, last = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
-    for new in (LARGER, *(mark + 1 for mark in marks[:2])):
+    for new in (LARGER, *(mark + 1 for mark in marks[:MARKS])):
         moved = [(i, n + new - counts[first]) for i, n in counts.items()]
         for larger in (moved, [(last, new)])[: 1 + (len(counts) > 1)]:
             inputs: list[Any] | None = list(point.floats)
