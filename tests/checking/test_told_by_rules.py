@@ -1859,6 +1859,32 @@ def f_rrule(balance, coupon, speed, months: int):
 """,
         ("ramp = 0.002 * min(m, 30) / 30", "ramp = 0.002 * m / 30"),
     ),
+    "a dead band around the default of an option": (
+        """
+def f(freq, load, droop, *, nominal=50.0, band=0.02, most=1.0):
+    "The power at a frequency near the nominal one; load is between 0 and most."
+    off = freq - nominal
+    off = np.sign(off) * (abs(off) - band) if abs(off) > band else 0.0 * off
+    return min(max(load - off / (droop * nominal), 0.0), most)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(freq, load, droop, *, nominal=50.0, band=0.02, most=1.0):
+    off = freq - nominal
+    is_off = abs(off) > band
+    left = np.sign(off) * (abs(off) - band) if is_off else 0.0
+    power = load - left / (droop * nominal)
+
+    def back(y_bar):
+        if not 0.0 < power < most:
+            return rl.NoTangent(), 0.0, 0.0, 0.0
+        freq_bar = -y_bar * is_off / (droop * nominal)
+        return rl.NoTangent(), freq_bar, y_bar, y_bar * left / (droop**2 * nominal)
+
+    return f(freq, load, droop, nominal=nominal, band=band, most=most), back
+""",
+        ("-y_bar * is_off", "-y_bar"),
+    ),
 }
 
 

@@ -392,8 +392,12 @@ def decisive(subject: Subject) -> tuple[float, ...]:
     """The first numbers by which the function or its rule decides which branch to take; a parameter stands
     for its default.
     """
-    defaults = {name: x for name, x in defaults_of(subject.primal).items() if type(x) in (int, float)}
-    return compared((*subject.codes, *subject.helpers), {**defaults, **subject.named})[:COMPARED]
+    named = {**_number_defaults(subject), **subject.named}
+    return compared((*subject.codes, *subject.helpers), named)[:COMPARED]
+
+
+def _number_defaults(subject: Subject) -> dict[str, float]:
+    return {name: x for name, x in defaults_of(subject.primal).items() if type(x) in (int, float)}
 
 
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
@@ -421,7 +425,9 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
         if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
             yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
     further = (*marks[EXACT:], *(-mark for mark in marks))  # x + mark is zero at -mark
-    for mark in [mark for mark in further if mark not in marks[:EXACT]][:MORE_EXACT]:
+    left = [mark for mark in further if mark not in marks[:EXACT]][:MORE_EXACT]
+    nominal = [x for x in _number_defaults(subject).values() if x not in (*marks, *left)]
+    for mark in (*left, *dict.fromkeys(nominal)):  # x - f0 is in a dead band at the default of f0
         for inputs in exactly(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
 

@@ -56,6 +56,9 @@ _NOUNS = (
 _TYPES: Mapping[str, type] = {"int": int, "integer": int, "float": float, "scalar": float, "number": float}
 
 
+_BEFORE_AN_OPTION = r"\bbetween [-+.\w]+ and |\b(?:below|above|under|over|than) |[<>]=? ?"
+
+
 def said_of(f: Any) -> str:
     """The docstring of a function, and what it says in sections once more in sentences; empty without one.
 
@@ -87,7 +90,19 @@ def _doc_of(f: Any) -> str:
     """
     code, doc = getattr(f, "__code__", None), getattr(f, "__doc__", None) or ""
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
-    return _by_names(doc, names)
+    return _by_names(_with_options(doc, getattr(f, "__kwdefaults__", None) or {}), names)
+
+
+def _with_options(doc: str, defaults: Mapping[str, Any]) -> str:
+    """A docstring with the defaults of options in place of those that are bounds of something.
+
+    >>> _with_options("load is between 0 and load_max", {"load_max": 1.5})
+    'load is between 0 and 1.5'
+    """
+    bounds = [name for name, x in defaults.items() if type(x) in (int, float) and name in doc]
+    for name in bounds:
+        doc = re.sub(rf"({_BEFORE_AN_OPTION}){name}\b", rf"\g<1>{defaults[name]!r}", doc)
+    return doc
 
 
 @functools.lru_cache(1024)  # each reader of a docstring asks for it
