@@ -1920,6 +1920,15 @@ def f_rrule(x, down, up):
 """
 
 
+@pytest.mark.slow
+def test_labels_are_several():
+    """Of one label none is met twice, and what adds up by `+=` there is right."""
+    text, _ = TOLD["words between what is in order and its name"]
+    change = "np.subtract.at(cuts_bar, y, down)", "cuts_bar[y] -= down"
+    assert text.count(change[0]) == 1
+    assert judged(text.replace(*change)).verdict == "wrong"
+
+
 ATTENTION = """
 def f(q, k, v):
     'Causal attention of queries and keys q, k: (T, d) to values v: (T, e).'

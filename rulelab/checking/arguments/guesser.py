@@ -80,6 +80,7 @@ from ..reading.said import (
     kinds_said,
     labels_said,
     meant_as_positive,
+    numbered_in_plural,
     numbers_said,
     signs_said,
     speaks_of_any_square,
@@ -618,7 +619,8 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
     kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
     picks = scattering(target) & kinds.keys()
-    kinds |= {name: _of_several(kinds[name]) for name in picks}
+    listed = picks | (unnamed & numbered_in_plural(target))
+    kinds |= {name: _of_several(kinds[name]) for name in listed}
     for length in made_so_long(target) if picks else ():  # so many places to add up at
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}

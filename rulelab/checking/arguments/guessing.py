@@ -26,7 +26,7 @@ from ..reading.parameters import all_names
 from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
-from ..reading.said import labels_said, signs_said
+from ..reading.said import labels_said, numbered_in_plural, signs_said
 from ..reading.shapes_solved import taken_as_square
 from ..reading.texts import defaults_of
 from ..reading.usage import indexing, masking, shapes_said
@@ -117,10 +117,10 @@ def _others_by_trying(guesser: Guesser) -> Kinds | None:
 def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
     """Kinds for which a rule is right that is wrong for all that were found, where places are among them:
     what they are places of may be rows of matrices as well. None where there are none, and where the code
-    tells what they are.
+    tells what they are, or the docstring that they are several.
     """
     those = found.kinds
-    if pieces_read(guesser.target):
+    if pieces_read(guesser.target) or numbered_in_plural(guesser.target):
         return None
     if guesser.mode != "rrule" or not all(any(k.form == "indices" for k in kinds) for kinds in those):
         return None
@@ -290,6 +290,7 @@ def _of_one_index(guesser: Guesser, found: Found) -> Found:
     """
     first = found.kinds[0]
     several = [i for i, kind in enumerate(first) if kind == Kind("indices") and not guesser.is_asked(i)]
+    several = [i for i in several if guesser.names[i] not in numbered_in_plural(guesser.target)]
     if not several or guesser.mode != "rrule":
         return found
     args = guesser.drawn(first)

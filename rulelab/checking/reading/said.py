@@ -82,6 +82,9 @@ _WHOLE = re.compile(
     r"(?!\)? (?:array|matri))"
 )
 _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} are (?:{_THINGS}) numbers\b")
+_SEVERAL_NUMBERED = re.compile(
+    rf"\b(?:labels|indices|indexes|categories|ids|classes|(?:{_THINGS})s) (?!of\b|in\b|a\b)(\w+)\b"
+)
 _OTHERS = re.compile(
     r"\b(?:other (?:arguments|parameters)|(?:all|the) others|the rest|everything else)(?: are| is)? (?:an? )?"
     r"(?:plain |real )?(positive )?(?:numbers?|scalars?|ones?)\b"
@@ -453,6 +456,18 @@ def labels_said(f: Callable) -> frozenset[str]:
     called |= {name for those in found for name in those if name in names}
     about = words_about(f)
     return frozenset(name for name in called if not SOFT.search(about.get(name, "")))
+
+
+def numbered_in_plural(f: Callable) -> frozenset[str]:
+    """The parameters that the docstring of a function calls by what there are several of: labels, indices.
+
+    >>> def likelihood(scores, y):
+    ...     "The log-likelihood of labels y, by the scores of the classes."
+    >>> sorted(numbered_in_plural(likelihood))
+    ['y']
+    """
+    names, text = _text_of(f)
+    return frozenset(name for name in _SEVERAL_NUMBERED.findall(text) if name in names)
 
 
 def signs_said(f: Callable) -> frozenset[str]:
