@@ -430,6 +430,8 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     for mark in (*left, *dict.fromkeys(nominal)):  # x - f0 is in a dead band at the default of f0
         for inputs in exactly(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
+    for mark in dict.fromkeys(nominal):
+        yield from _around(point, mark, rng)
 
 
 def _around(point: Point, mark: float, rng: np.random.Generator) -> Iterator[Point]:
