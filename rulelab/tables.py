@@ -649,6 +649,8 @@ def name_latex(name: str) -> str:
 
     >>> name_latex("x"), name_latex("theta"), name_latex("my_rate"), name_latex("x\\input{y}$")
     ('x', '\\theta', '\\mathrm{my\\_rate}', '\\mathrm{x?input?y??}')
+    >>> print(name_latex("lens.focus"), name_latex("params.W[0,1]"))
+    \mathrm{lens.focus} {\mathrm{params.W}}_{0,1}
     """
     if name.endswith("_bar") and name != "_bar":
         return rf"\bar{{{name_latex(name[:-4])}}}"
@@ -662,7 +664,7 @@ def name_latex(name: str) -> str:
         return name
     if name in _GREEK:
         return "\\" + name
-    safe = "".join(c if c.isalnum() else (r"\_" if c == "_" else "?") for c in name)
+    safe = "".join(c if c.isalnum() or c == "." else (r"\_" if c == "_" else "?") for c in name)
     return rf"\mathrm{{{safe}}}"
 
 

@@ -146,6 +146,15 @@ BANNED = {
     r"\bwhat it comes to\b": "name it",
     r"\bhas no (?:number|value) there\b": "is not defined there",
     r"\bmeans? one thing in\b": "has one meaning in",
+    r"\bshould be [^,;:]+, is\b": "…, but is …",
+    r"\bis not [^,;:.]+, it is \S+ times that\b": "…, but … times that",
+    r"\bwhere it has one\b(?=$|[\"'])": "although its exact value is finite",
+    r"\barguments in (?:complex|whole) numbers\b": "complex arguments",
+    r"\bwhere (?:\d+|\{\}) (?:long|more) conditions?$": "… hold",
+    r"^(?-i:By) (?:\{\}|\w)(?: twice)?$": "with respect to",
+    r"\bfunction to look at\b": "to read",
+    r"\bdo: nothing to do\b|^nothing to do\b": "leave it out",
+    r"\bfunction that was written out\b|\bwritten out as a function\b": "a function that somebody wrote",
 }
 """Phrases that were found, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -178,7 +187,8 @@ CLUES = (
     "taken as", "exact is", "digits alike", "digits only", "rounding decides", "neighbourhood",
     "value out again", "to the processor", "can be called", "in no other", "other axes", "a word of",
     "stand by", "comes in", "to border", "keeps something", "by which", "first met", ", or --at", "see fit",
-    "sees fit", "comes to", "number there", "value there", "one thing in",
+    "sees fit", "comes to", "number there", "value there", "one thing in", "should be", "it has one",
+    "arguments in", "condition", "by ", "to look at", "nothing to do", "written out",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 

@@ -227,7 +227,7 @@ def test_the_reason_stands_below_where_it_fills_a_line_of_its_own():
         ),
         (
             "rule of area_wrong: wrong, REFUTED (gradient):",
-            "the cotangent of r is not y_bar times the derivative, it is 1/2 times that",
+            "the cotangent of r is not y_bar times the derivative, but 1/2 times that",
         ),
         (
             "noisy_cr_rrule of noisy_cr: cannot tell:",

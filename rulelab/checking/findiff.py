@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import an
+
 LEVELS = 9
 """Halvings of the step in `derivative`. The first step is an eighth of the argument's size, the last 1/2048
 of it."""
@@ -106,7 +108,7 @@ def gradient(f: Callable, *args, **kwargs) -> tuple:
     value = f(*copy.deepcopy(args), **copy.deepcopy(kwargs))
     if not isinstance(value, (int, float, np.number, np.ndarray)) or np.ndim(value) or np.iscomplexobj(value):
         raise TypeError(
-            f"finite differences need a real scalar, but the function returned {type(value).__name__}"
+            f"finite differences need a real scalar, but the function returned {an(type(value).__name__)}"
         )
 
     def at(position: int):

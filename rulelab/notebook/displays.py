@@ -4,6 +4,7 @@ six lines.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import traceback
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..checking.advice.advices import Advice
+from ..checking.comparing.comparison import named_leaves
 from ..checking.judgement.reports import RIGHT, WRONG, RuleCheck
 from ..checking.measuring.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
@@ -22,6 +24,7 @@ from ..rules.listing import Listed, homes_in, listed
 from ..rules.registry import Registry
 from ..screen import of_message, on_screen
 from ..tables import DARK_HOSTS, Page, Report, Table, name_latex
+from ..tangents.projection import class_shown
 from ..verdicts import headed
 from .manual import where_to_read
 
@@ -100,7 +103,8 @@ class Gradient(_TupleShown):
         return _noted(self.note)
 
     def page(self) -> Page:
-        rows = tuple((n, *_kind(value), shortened(value, kind=False)) for n, value in zip(self.names, self))
+        parts = [one for name, value in zip(self.names, self) for one in _parts(name, value)]
+        rows = tuple((name, *_kind(value), shortened(value, kind=False)) for name, value in parts)
         columns = ("argument", "dtype", "shape", "gradient")
         unused = [n for n, value in zip(self.names, self) if value is None]
         without = f"None: {self.function} does not depend on {', '.join(unused)}." if unused else ""
@@ -118,11 +122,20 @@ class Gradient(_TupleShown):
         }
 
 
+_MOST_PARTS = 12  # rows of a table for one argument
+
+
+def _parts(name: str, value) -> list[tuple[str, Any]]:
+    """A row for each part of the gradient of a list, a dict or an object; one for all if these are many."""
+    found = list(itertools.islice(named_leaves(name, value), _MOST_PARTS + 1))
+    return found if 0 < len(found) <= _MOST_PARTS else [(name, value)]
+
+
 def _kind(value) -> tuple[str, str]:
     """dtype and shape of a gradient, in words; of what has none, its class."""
     if isinstance(value, (np.ndarray, np.generic)):
         return str(value.dtype), "×".join(map(str, value.shape)) or "scalar"
-    name = "–" if value is None else type(value).__name__
+    name = "–" if value is None else class_shown(value)
     return name, "scalar" if isinstance(value, (int, float, complex)) else "–"
 
 
@@ -168,7 +181,9 @@ class Jacobian(_TupleShown):
         columns = ("argument", "dtype", "shape", "norm", "zeros", "Jacobian")
         tables = [Table(f"Jacobian of {self.function}", columns, rows)]
         tables += [
-            _matrix_table(f"By {name}", matrix, _labels(self.function, self.output), _labels(name, shape))
+            _matrix_table(
+                f"With respect to {name}", matrix, _labels(self.function, self.output), _labels(name, shape)
+            )
             for name, shape, matrix in zip(self.names, self.shapes, map(_as_matrix, self))
             if _is_small(matrix)
         ]
@@ -232,7 +247,7 @@ class Hessian(Report):
         tables = [Table(f"Hessian of {self.function}", columns, (row,))]
         if _is_small(matrix):
             labels = _labels(self.name, self.shape)
-            tables.append(_matrix_table(f"By {self.name} twice", matrix, labels, labels))
+            tables.append(_matrix_table(f"Twice with respect to {self.name}", matrix, labels, labels))
         return Page(_lead("Hessian", self.partial), tuple(tables), _noted(self.note))
 
     def to_dict(self) -> dict:
@@ -301,7 +316,8 @@ def _eigenvalues(matrix) -> str:
     if not matrix.size or len(matrix) > _EIGENVALUES or not np.isfinite(matrix).all():
         return "–"
     found = np.linalg.eigvalsh((matrix + matrix.T) / 2)
-    return f"{found[0]:.5g} … {found[-1]:.5g}"
+    ends = dict.fromkeys(f"{x:.5g}" for x in (found[0], found[-1]))
+    return " … ".join(ends)
 
 
 def _labels(name: str, shape: tuple[int, ...]) -> list[str]:

@@ -223,7 +223,7 @@ def factor_hint(cell, reason):
     if _is_ratio_of_many(given, derivative):
         return ""
     ratio = tidy(sp.cancel(given / derivative), short=MOST_IN_HINT)
-    return f", it is {sp.sstr(ratio)} times that" if ratio.count_ops() <= MOST_IN_HINT else ""
+    return f", but {sp.sstr(ratio)} times that" if ratio.count_ops() <= MOST_IN_HINT else ""
 
 
 MOST_IN_HINT = 3  # operations of a factor that is shown

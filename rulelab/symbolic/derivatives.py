@@ -111,7 +111,7 @@ def sym_check(
     >>> sym_check(spring, 2.0, 3.0).verdict.word
     'PROVED'
     >>> sym_check(spring, 2.0, 3.0, formula=lambda x, k: (k * x, x**2)).verdict.reason
-    'the formula for k is not the derivative, it is 2 times that'
+    'the formula for k is not the derivative, but 2 times that'
     """
     __tracebackhide__ = True
     started = time.monotonic()

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 
+from ..errors import an
 from ..tangents import thunks, zeros
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.structural import Tangent
@@ -120,7 +121,7 @@ def padded(question, cotangents, count):
     with those that the rule does not answer for."""
     if not isinstance(cotangents, tuple):
         raise Settled(
-            Refuted("arity", f"the pullback must return a tuple, but returned {type(cotangents).__name__}")
+            Refuted("arity", f"the pullback must return a tuple, not {an(type(cotangents).__name__)}")
         )
     if question.leading is not None:
         cotangents = (*cotangents, *(zeros.NoTangent(),) * count)[: count + 1]

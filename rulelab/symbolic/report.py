@@ -15,7 +15,7 @@ from ..tables import Page, Report, Table, drawn, label, name_latex, prose, stack
 from ..verdicts import headed, said
 from .caveats import Caveat
 from .formulas import Formula
-from .verdicts import Converges, Proved, Refuted, Undecided, Verdict, in_short
+from .verdicts import A_RESULT, Converges, Proved, Refuted, Undecided, Verdict, in_short
 from .verdicts import to_dict as verdict_dict
 
 
@@ -57,8 +57,7 @@ class CellFinding:
     @property
     def caption(self):
         """Which cell it is, in words; empty where there is nothing to tell."""
-        where = f"where {self.condition}" if self.condition else ""
-        return ", ".join(filter(None, (f"at size {self.sizes}" if self.sizes else "", where)))
+        return ", ".join(filter(None, (_at_sizes(self.sizes), _where(self.condition))))
 
     @property
     def heading(self):
@@ -194,7 +193,9 @@ class SymbolicReport(Report):
             expected, found = example.expected, example.found
         # Arrays stand in the code below, and nobody reads them twice.
         where = "" if any("[" in part for part in at) and example.code else f"at {', '.join(at)}: "
-        yield f"{where}{example.where} should be {expected}, is {found}"
+        raised = example.expected == A_RESULT
+        said = f"raises {found}" if raised else f"should be {expected}, but is {found}"
+        yield f"{where}{example.where} {said}"
         yield "to see it:"
         yield from (f"    {line}" for line in example.code.splitlines())
 
@@ -337,6 +338,27 @@ class SymbolicReport(Report):
             "notes": list(self.notes),
             "seconds": self.seconds,
         }
+
+
+def _at_sizes(sizes):
+    """The shapes of the arrays in words.
+
+    >>> _at_sizes("(3,)"), _at_sizes("(3, 2) with (3,) with (2,)")
+    ('at size (3,)', 'at sizes (3, 2), (3,) and (2,)')
+    """
+    *most, last = sizes.split(" with ")
+    return f"at sizes {', '.join(most)} and {last}" if most else f"at size {last}" if last else ""
+
+
+def _where(condition):
+    """The conditions in words, of which those that are counted must hold too.
+
+    >>> _where("x > 0"), _where("x > 0 and 2 more conditions")
+    ('where x > 0', 'where x > 0 and 2 more conditions hold')
+    """
+    counted = condition.endswith((" condition", " conditions"))
+    holds = "" if not counted else " hold" if condition.endswith("s") else " holds"
+    return f"where {condition}{holds}" if condition else ""
 
 
 def latex_display(rows):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import NotDifferentiableError, an
 from ..raised import raised_words
 from ..rules.lent import Lent
 from .cells import Array, ComplexNumber, Static, complex_part, is_complex_sample, samples
@@ -66,7 +66,7 @@ from .tracing import (
     trace_primal,
     traced_seed,
 )
-from .verdicts import Counterexample, Refuted, Unsupported
+from .verdicts import A_RESULT, Counterexample, Refuted, Unsupported
 
 
 @dataclass
@@ -266,7 +266,7 @@ def _plain_rule(question, sample, arguments):
     if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
         raise Settled(
             Refuted(
-                "arity", f"the rule must return a pair (y, pullback), but returned {type(result).__name__}"
+                "arity", f"the rule must return a pair (y, pullback), not {an(type(result).__name__)}"
             )
         )
     return result
@@ -282,7 +282,7 @@ def _rule_raised(question, part, raised, sample):
             exact_arguments(question, sample),
             "1",
             f"the {part}",
-            "a result",
+            A_RESULT,
             f"{type(raised).__name__}",
             0,
             paste(question, sample, Fraction(1), None, None),

@@ -85,7 +85,7 @@ class Region:
             return "no digit is right"
         count = max(0, int(15.95 - math.log10(self.ulps)))
         digits = "1 digit is right" if count == 1 else f"{count} digits are right"
-        return f"{_in_ulps(self.ulps)} off, {digits}"
+        return f"{_in_ulps(self.ulps)} off, only {digits}"
 
     @property
     def where(self) -> str:
@@ -108,6 +108,9 @@ def _in_ulps(ulps):
     """
     short = f"{ulps:.2g}"
     return f"{float(short):.0f} ulps" if 100 <= ulps < 1e6 else f"{short} ulps"
+
+
+NO_FINITE_NUMBER = "the function has no finite number there"
 
 
 def _worst_last(region):
@@ -446,7 +449,9 @@ class _Scan:
 
     def note_what_was_missed(self):
         """Why no input at all could be compared, and what may help."""
-        why = self.missed or "the function has no finite number there"
+        none_vary = all(isinstance(kind, Static) for kind in self.plan.specs[0])
+        what = "no argument is a number or an array of numbers" if none_vary else NO_FINITE_NUMBER
+        why = self.missed or what
         self.notes[f"no input could be compared with the exact cotangent: {why}"] = None
         if not self.plan.given:
             self.notes[f"the arguments were guessed; {with_at('give your own', self.question.names)}"] = None
@@ -455,8 +460,8 @@ class _Scan:
         """What no rule can mend: where the function has no finite number itself."""
         lost = next((t.x for t in tried if not t.has_value), None)
         if lost is not None:
-            where = f"{self.question.names[i]} = {_number(lost)}"
-            self.notes[f"{self.shown} itself gives no finite number at {where}, where it has one"] = None
+            where = f"{self.question.names[i]} = {_number(lost)}, although its exact value is finite"
+            self.notes[f"{self.shown} itself gives no finite number at {where}"] = None
 
     def ordinary(self, i):
         """The arguments, to be replaced at `i`: those given, or small numbers, no two alike."""
@@ -687,8 +692,8 @@ def _number(value):
     if isinstance(value, str):
         return value
     if isinstance(value, np.ndarray):
-        entries = [_number(v) for v in value.flat]
-        return f"[{', '.join(entries if len(entries) <= 4 else [*entries[:2], '…', entries[-1]])}]"
+        rows = [_number(v) for v in value]
+        return f"[{', '.join(rows if len(rows) <= 4 else [*rows[:2], '…', rows[-1]])}]"
     if isinstance(value, (complex, CONTEXT.mpc)):
         return f"{complex(value):.4g}"
     value = float(value)

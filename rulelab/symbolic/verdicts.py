@@ -9,6 +9,9 @@ from typing import Any
 from ..errors import Place
 from ..verdicts import said
 
+A_RESULT = "a result"
+"""What is expected of a rule that raises."""
+
 
 @dataclass(frozen=True)
 class Counterexample:

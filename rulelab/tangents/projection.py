@@ -572,6 +572,15 @@ class FieldGradients:
         return f"{self._name}({', '.join(f'{k}={v!r}' for k, v in self._fields_by_name.items())})"
 
 
+def class_shown(x_bar):
+    """The name of the class of a gradient: for that of an object, of the object's class.
+
+    >>> class_shown(FieldGradients("Point", {"x": 1.0})), class_shown({"x": 1.0})
+    ('Point', 'dict')
+    """
+    return x_bar._name if isinstance(x_bar, FieldGradients) else type(x_bar).__name__
+
+
 def to_natural(x, x_bar, owned=False):
     """What `gradient` returns for the argument `x`: a number, a fresh writable array, or the same
     structure.

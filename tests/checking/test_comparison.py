@@ -1,5 +1,6 @@
 """A right rule is told that it agrees, a wrong one where and by how much."""
 
+import dataclasses
 import json
 import math
 
@@ -458,3 +459,44 @@ def test_what_a_comparison_lets_pass_a_bench_does_not_warn_of():
     at = np.array([0.5, 1.5]), np.array([2, 3])
     assert compare(weighted, stated(1), *at).agree and first_difference(weighted, stated(1), at, {}) is None
     assert first_difference(weighted, stated(2), at, {}).name == "gradient of x"
+
+
+@dataclasses.dataclass
+class Lens:
+    focus: float
+    curve: np.ndarray
+    name: str = "thin"
+
+
+class Plain:
+    def __init__(self, focus, curve):
+        self.focus, self.curve = focus, curve
+
+
+@pytest.mark.parametrize("kind", [Lens, Plain])
+def test_gradients_of_objects_are_compared_field_by_field(kind):
+    """Within rounding, like any other numbers; where they differ the field is named."""
+
+    def spread(lens, h):
+        return np.sum((h / lens.focus - lens.curve) ** 2)
+
+    def stated(wrong):
+        copy = rl.twin(spread, "spread_cr")
+
+        @rl.rrule_for(copy)
+        def rule(lens, h):
+            def back(y_bar):
+                d = 2 * (h * (1 / lens.focus) - lens.curve) * y_bar
+                fields = {"focus": -np.sum(d * h) / lens.focus**2, "curve": -wrong * d}
+                return rl.NoTangent(), fields, d / lens.focus
+
+            return spread(lens, h), back
+
+        return copy
+
+    at = kind(3.0, np.array([0.1, 0.2])), np.array([1.0, 2.0])
+    found = compare(spread, stated(1), *at)
+    assert found.agree and "gradient of lens.curve" in [d.name for d in found.gradients]
+    assert str(compare(spread, stated(2), *at)).startswith(
+        "Wrong: spread and spread_cr differ in the gradient of lens.curve: at ["
+    )

@@ -423,11 +423,11 @@ def test_a_function_without_a_rule():
     def lonely(x):
         return x
 
-    with pytest.raises(rl.RuleLabError, match=r"lonely has no rule to look at\ndo: rl.rule_stub\(lonely\)"):
+    with pytest.raises(rl.RuleLabError, match=r"lonely has no rule with code to judge\ndo: rl.rule_stub\(lonely\) writes a skeleton"):
         rule_lint(lonely)
     registry = Registry()
     rl.scalar_rule(lonely, lambda y, x: 1.0, registry=registry)
-    with pytest.raises(rl.RuleLabError, match="has no rule that was written out as a function to look at"):
+    with pytest.raises(rl.RuleLabError, match="has no rule with code to judge: its rule was generated"):
         rule_lint(lonely, registry=registry)
 
 

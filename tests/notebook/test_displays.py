@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from IPython.lib.pretty import pretty
 
+import rulelab as rl
 from rulelab.errors import ForeignCallError, MutationError, Place, RuleLabError
 from rulelab.notebook.displays import (
     Defined,
@@ -90,11 +91,21 @@ def test_a_gradient_names_the_arguments():
     html = cells_of(shown)
     assert '<th scope="row">x</th><td>float64</td><td>8</td><td>[0., 1., ..., 6., 7.]</td>' in html
     assert '<th scope="row">k</th><td>float</td><td>scalar</td><td>2.5</td>' in html
+    assert '<th scope="row">3[&#39;a&#39;]</th><td>float32</td><td>scalar</td><td>1</td>' in html
     assert "None: f does not depend on y." in html
     names = [row["argument"] for row in json.loads(shown.to_json())["gradients"]]
     assert names == ["x", "y", "k", "3"]
     assert shown.to_dict()["gradients"][0]["value"] == list(range(8))
     assert "| x" in shown.to_markdown() and "float64" in shown.to_latex()
+
+
+def test_a_gradient_of_an_object_has_a_row_for_each_field():
+    """A long list is one row: nobody reads a thousand."""
+    lens = rl.gradient(lambda p: p.focus * np.sum(p.curve), SimpleNamespace(focus=2.0, curve=np.ones(2)))
+    html = cells_of(Gradient(lens, "f", ("lens",)))
+    assert '<th scope="row">lens.focus</th><td>float</td><td>scalar</td><td>2</td>' in html
+    assert '<th scope="row">lens.curve</th><td>float64</td><td>2</td><td>[2., 2.]</td>' in html
+    assert '<th scope="row">x</th><td>list</td>' in cells_of(Gradient(([1.0] * 1000,), "f", ("x",)))
 
 
 def test_a_jacobian_is_the_plain_tuple():

@@ -71,7 +71,7 @@ def test_a_good_rule_is_defined_without_a_word_more(notebook):
 
 def test_advice_on_a_function_without_a_rule_is_refused_in_a_line(notebook):
     """With what to do."""
-    assert "mse has no rule to look at" in notebook.fails("%rule_lint mse")
+    assert "mse has no rule with code to judge" in notebook.fails("%rule_lint mse")
 
 
 def test_advice_that_fails_does_not_fail_the_cell(notebook, monkeypatch):

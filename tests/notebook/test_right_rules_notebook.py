@@ -37,7 +37,7 @@ PROVED = (
 REFUTED = {
     "erf-rounded": "only 11 digits agree",
     "erf-symbolic": "back(-4.0)[1]    # gives -0.257476010405, should be -0.257476010406",
-    "size-two": "it is 4/3 times that",
+    "size-two": "but 4/3 times that",
     "domain-everywhere": "where x <= 0",
 }
 """The cells of rules that are refuted, and what is said of each."""

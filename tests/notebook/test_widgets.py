@@ -273,7 +273,7 @@ def test_a_wrong_rule_is_refuted_with_an_example_to_paste():
     turn_to(opened, "Symbolic")
     assert "REFUTED" in status(opened)
     page = shown(opened, "Symbolic")
-    assert "y, back = rl.rrule(area_cr, " in page and "it is 1/2 times that" in page
+    assert "y, back = rl.rrule(area_cr, " in page and "but 1/2 times that" in page
     assert page.count("<math") >= 4 and r"\bar" not in page.partition("rulelab-taken")[0]
     opened.close()
 

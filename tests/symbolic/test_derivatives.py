@@ -101,7 +101,7 @@ def test_a_refutation_shows_both_numbers_the_difference_and_code():
     report = sym_check(
         wave, 2.0, formula=lambda x: 2 * wave_slope(x), name="wave(x)", written="lambda x: (2*wave_slope(x))"
     )
-    assert report.verdict.reason == "the formula for x is not the derivative, it is 2 times that"
+    assert report.verdict.reason == "the formula for x is not the derivative, but 2 times that"
     (row,) = report.arguments
     assert row.difference.text.startswith("-x") and row.difference.text != "0"
     example = report.verdict.counterexample

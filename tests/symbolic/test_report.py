@@ -301,7 +301,7 @@ def test_the_arrays_of_a_counterexample_are_written_once_and_its_numbers_in_twel
     of_vectors = prove(scaled, scaled_rrule, at=(np.array([1.0, 2.0, 3.0]), 2.0))
     lines = [line.strip() for line in str(of_vectors).splitlines()]
     said = next(line for line in lines if " should be " in line and "# gives" not in line)
-    assert re.fullmatch(r"the cotangent of x\[0\] should be -?[\d.]{1,13}, is -?[\d.]{1,13}", said)
+    assert re.fullmatch(r"the cotangent of x\[0\] should be -?[\d.]{1,13}, but is -?[\d.]{1,13}", said)
     assert str(of_vectors).count("np.array([") == 1 and " = [" not in str(of_vectors)
     of_numbers = str(prove(squared, _rule))
     assert re.search(r"at x = [\d/-]+, y_bar = [\d/-]+: the cotangent of x should be", of_numbers)

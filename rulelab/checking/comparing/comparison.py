@@ -25,6 +25,7 @@ from ...errors import RuleLabError
 from ...rules.authoring import has_rrule, without_rule
 from ...rules.registry import Found
 from ...rules.targets import resolve
+from ...tangents.projection import FieldGradients
 from .. import findiff
 from ..measuring.shortening import is_numeric, number_in_short, shortened
 from ..probing.forms import forms_read, symmetric_part
@@ -189,7 +190,7 @@ def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> 
     except RuleLabError:
         return None
     tell = _Teller(None, False, whole=_of_integers(right))
-    values = tell.all(dict(_leaves("value", left_y)), dict(_leaves("value", right_y)), "{}")
+    values = tell.all(dict(named_leaves("value", left_y)), dict(named_leaves("value", right_y)), "{}")
     bars = left.leaves(left_bars), right.leaves(right_bars)
     told = values + tell.all_meant(left, *bars, "gradient of {}")
     return next((d for d in told if not d.agree), None)
@@ -306,7 +307,7 @@ class _Side:
 
     def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
         """Where the value `y` of the derived run is not that of a plain call."""
-        sides = dict(_leaves(self.title, y)), dict(_leaves(self.title, plain))
+        sides = dict(named_leaves(self.title, y)), dict(named_leaves(self.title, plain))
         told = _Teller(rtol, False, zero_is_none=False).all(*sides, "{}")
         return tuple(
             dataclasses.replace(d, problem=f"{d.problem} by the plain call") for d in told if not d.agree
@@ -314,7 +315,7 @@ class _Side:
 
     def leaves(self, gradient: tuple) -> dict[str, Any]:
         """The gradient's leaves by the names of the arguments: `x`, `params['w']`, `args[0]`."""
-        return dict(leaf for name, entry in zip(self.names, gradient) for leaf in _leaves(name, entry))
+        return dict(leaf for name, entry in zip(self.names, gradient) for leaf in named_leaves(name, entry))
 
 
 def _of_integers(side: _Side) -> frozenset[str]:
@@ -330,7 +331,8 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
             reverse.seed_for(returned, side.f, side.args)  # refuses it, as `gradient` does
     tell_values = _Teller(settings.rtol, False, zero_is_none=False)
     if _form(left_plain) != _form(plain):  # no seed fits both
-        values = tell_values.all(dict(_leaves("value", left_plain)), dict(_leaves("value", plain)), "{}")
+        sides = dict(named_leaves("value", left_plain)), dict(named_leaves("value", plain))
+        values = tell_values.all(*sides, "{}")
         return Comparison(left.name, right.name, values, (), (), None, subject=subject)
     scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
     y, right_answers = right.answers(scalar, seed)
@@ -338,7 +340,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     tell = _Teller(settings.rtol, left.by_differences, whole=_of_integers(right))
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
     told = [tell.all_meant(left, a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
-    values = tell_values.all(dict(_leaves("value", left_y)), dict(_leaves("value", y)), "{}")
+    values = tell_values.all(dict(named_leaves("value", left_y)), dict(named_leaves("value", y)), "{}")
     by_rule = right.value_by_rule(y, plain, settings.rtol)
     if not left.by_differences:
         by_rule = left.value_by_rule(left_y, left_plain, settings.rtol) + by_rule
@@ -362,7 +364,7 @@ def _unsteady(*sides: tuple[_Side, Any]) -> str | None:
     """Which side gives another value when it is called once more, in words; None where neither does."""
     tell = _Teller(0.0, False, zero_is_none=False)
     for side, before in sides:
-        again = tell.all(dict(_leaves("value", before)), dict(_leaves("value", side.value())), "{}")
+        again = tell.all(dict(named_leaves("value", before)), dict(named_leaves("value", side.value())), "{}")
         if not all(difference.agree for difference in again):
             return f"{side.name} returns a different value at each call"
     return None
@@ -541,19 +543,27 @@ def _common_names(f: Callable, f_cr: Callable, args: tuple) -> list[str]:
     return [other if "[" in name or " " in name else name for name, other in zip(names, others)]
 
 
-def _leaves(name: str, value) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
+def named_leaves(name: str, value) -> Iterator[tuple[str, Any]]:
+    """The numbers and arrays in a value, and whatever else it holds, each by how one gets to it.
+
+    >>> list(named_leaves("p", {"w": (1.0, None)}))
+    [("p['w'][0]", 1.0), ("p['w'][1]", None)]
+    """
+    if isinstance(value, FieldGradients):
+        for key, entry in value._asdict().items():
+            yield from named_leaves(f"{name}.{key}", entry)
+    elif isinstance(value, dict):
         for key, entry in value.items():
-            yield from _leaves(f"{name}[{key!r}]", entry)
+            yield from named_leaves(f"{name}[{key!r}]", entry)
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         for key in value._fields:
-            yield from _leaves(f"{name}.{key}", getattr(value, key))
+            yield from named_leaves(f"{name}.{key}", getattr(value, key))
     elif isinstance(value, (tuple, list)):
         for position, entry in enumerate(value):
-            yield from _leaves(f"{name}[{position}]", entry)
+            yield from named_leaves(f"{name}[{position}]", entry)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for part in dataclasses.fields(value):
-            yield from _leaves(f"{name}.{part.name}", getattr(value, part.name))
+            yield from named_leaves(f"{name}.{part.name}", getattr(value, part.name))
     else:
         yield name, value
 
@@ -600,7 +610,7 @@ def _has_numbers(y) -> bool:
 
 def _form(y) -> dict[str, Any]:
     """The shapes of the numbers in a result, by the names of its parts; None for other things."""
-    return {name: np.shape(leaf) if is_numeric(leaf) else None for name, leaf in _leaves("", y)}
+    return {name: np.shape(leaf) if is_numeric(leaf) else None for name, leaf in named_leaves("", y)}
 
 
 def _inner(seed, y) -> float:

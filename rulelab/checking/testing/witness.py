@@ -81,7 +81,12 @@ def _in_words(finding: Finding) -> str:
         return finding.words
     if where.startswith(OF_MATRICES):
         return f"{finding.words} for matrices in place of vectors{where.removeprefix(OF_MATRICES)}"
-    return f"{finding.words} for arguments {where}"
+    return f"{finding.words} for {_OTHERS.get(where) or f'arguments {where}'}"
 
 
+_OTHERS = {
+    "in complex numbers": "complex arguments",
+    "in smaller complex numbers": "small complex arguments",
+    "in whole numbers": "whole numbers",
+}
 _USUAL = ("", "drawn", "whole numbers as floats")
