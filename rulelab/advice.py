@@ -1,63 +1,117 @@
-"""What a report or an error advises: written in the syntax of the functions, and what a magic and the command
-line show instead."""
+"""What a report or an error advises, said in a call of a function, in the line of a magic and on the command
+line.
+
+Messages are written for who calls a function; a magic and the command line show the same in their own words.
+Each piece of advice is one row here, with all that it is there: whoever advises takes it from here, so that
+none is left untranslated, and nothing but advice is translated.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .errors import RuleLabError
 
-ONE_SIZE = (
+
+class _Row(NamedTuple):
+    """A piece of advice: the pattern of it, and what stands in its place in magics and on the command line;
+    None where that is the same."""
+
+    pattern: re.Pattern[str]
+    in_magics: Callable[[re.Match[str]], str] | None
+    on_command_line: Callable[[re.Match[str]], str] | None
+
+
+_ROWS: list[_Row] = []
+
+
+def _said(plain: str, magic: str, command: str | None = None) -> str:
+    """Advice that is always the same."""
+    other = None if command is None else lambda _: command
+    _ROWS.append(_Row(re.compile(rf"(?<![%\w]){re.escape(plain)}"), lambda _: magic, other))
+    return plain
+
+
+ONE_SIZE = _said(
     "only one size was tried, and a rule that is right for this size only would pass too; "
-    "try others with sizes="
+    "try others with sizes=",
+    "only one size was tried, and a rule that is right for this size only would pass too; "
+    "try others with --sizes",
 )
-FLOATS = "give floats and arrays of floats with at=: 2.0 for 2, np.array([1.0, 2.0]) for a list"
-AT_OR_DOMAIN = "with at= or domain="
-MORE_TIME = "give it more time with time_limit=, or shorter arrays"
-NO_SCALAR = "leave out scalar=True"
-NO_PLANE = "use NumPy's functions, or leave out plane=True"
-IN_THE_PLANE = "give plane=True and no complex arguments"
-TO_JUDGE = "give arguments to judge it"
-FOR_FLOATS = "export it for floats only: give floats with at="
-OF_ONE_KIND = "export it for one kind of argument with at="
-BY_FORCE = "force=True: replace what exists"
-NO_PACKAGE = "leave out package="
+FLOATS = _said(
+    "give floats and arrays of floats with at=: 2.0 for 2, np.array([1.0, 2.0]) for a list",
+    "give floats and arrays of floats after --at: 2.0 for 2, np.array([1.0, 2.0]) for a list",
+)
+THOSE_MEANT = _said("give those that are, with at= or domain=", "give those that are, with --at or --domain")
+MEANT_FOR = _said("say with domain= which it is for", "say with --domain which it is for")
+AS_INTEGER = _said(
+    "give it as an integer with at= to hold it fixed", "give it as an integer after --at to hold it fixed"
+)
+ACCEPTED = _said(
+    "give arguments that the rule accepts with at=", "give arguments that the rule accepts after --at"
+)
+SHORTER_LOOP = _said(
+    "give arguments for which the loop is shorter, with at=",
+    "give arguments for which the loop is shorter, after --at",
+)
+MORE_TIME = _said(
+    "give it more time with time_limit=, or shorter arrays",
+    "give it more time with --seconds N, or shorter arrays",
+)
+NO_SCALAR = _said("leave out scalar=True", "leave out --scalar")
+NO_PLANE = _said(
+    "use NumPy's functions, or leave out plane=True", "use NumPy's functions, or leave out --plane"
+)
+IN_THE_PLANE = _said("give plane=True and no complex arguments", "give --plane and no complex arguments")
+TO_JUDGE = _said(
+    # The command line checks the rules of a module at the points that the module states.
+    "give arguments to judge it",
+    "give --at to judge it",
+    "give arguments in __rulelab_points__ to judge it",
+)
+FOR_FLOATS = _said(
+    "export it for floats only: give floats with at=", "export it for floats only: give floats after --at"
+)
+OF_ONE_KIND = _said(
+    "export it for one kind of argument with at=", "export it for one kind of argument with --at"
+)
+BY_FORCE = _said("force=True: replace what exists", "--force: replace what exists")
+NO_PACKAGE = _said("leave out package=", "leave out --package")
+BY_NUMBERS = _said("judge it by numbers: rule_check", "judge it by numbers: %rule_check")
+SAYS_MORE = _said("rule_check says more about a rule", "%rule_check says more about a rule")
+SHOWS_WHAT = _said("rule_check shows what is wrong", "%rule_check shows what is wrong")
+FORWARD = _said(
+    'use mode="forward", which allows array writes', "use --mode forward, which allows array writes"
+)
+REVERSE = _said('use mode="reverse", which calls it once', "use --mode reverse, which calls it once")
 
-_IN_MAGICS = {
-    "try others with sizes=": "try others with --sizes",
-    "arrays of floats with at=: ": "arrays of floats after --at: ",
-    AT_OR_DOMAIN: "with --at or --domain",
-    "time with time_limit=": "time with --seconds N",
-    NO_SCALAR: "leave out --scalar",
-    NO_PLANE: "use NumPy's functions, or leave out --plane",
-    IN_THE_PLANE: "give --plane and no complex arguments",
-    "say with domain= which": "say with --domain which",
-    "as an integer with at=": "as an integer with --at",
-    "that the rule accepts with at=": "that the rule accepts after --at",
-    TO_JUDGE: "give --at to judge it",
-    FOR_FLOATS: "export it for floats only: give floats with --at",
-    OF_ONE_KIND: "export it for one kind of argument with --at",
-    BY_FORCE: "--force: replace what exists",
-    NO_PACKAGE: "leave out --package",
-}
-_NAMES = r"((?:[\w\[\]]+, )*[\w\[\]]+)"
-_SAMPLES = re.compile(rf"(give (?:[\w ]+)): at=\({_NAMES},?\)")
-_CALLED = re.compile(rf"((?:give arguments[\w ]*|for arrays)): derive_rule\([\w.]+, {_NAMES}\)")
-_CHECKED = re.compile(r"(give them|give your own): rule_check\(([^(),]+), ([^()]+)\)")
-_BY_NUMBERS = re.compile(r"(?<!%)\brule_check(?= says more| shows what)|(?<=by numbers: )rule_check\b")
-_KINDS = re.compile(r'(which it is for|their kinds): domain=\{((?:"[^"{}]*"(?:: |, )?)+)\}')
+# -- advice that names something -----------------------------------------------------------------------------
 
-# The command line checks the rules of a module at the points that the module states.
-_ON_COMMAND_LINE = {TO_JUDGE: "give arguments in __rulelab_points__ to judge it"}
+_ASKED = (
+    "give sample arguments",
+    "give arguments",
+    "give arguments at which it is",
+    "give arguments at which rounding does not matter",
+    "give smaller arguments",
+    "give smaller arrays",
+    "give your own",
+    "give them",
+    "for arrays",
+)
+"""What arguments are asked for with."""
+_FOR = ("say which it is for", "their kinds")
+"""What kinds are asked for with."""
+_ANY = "|".join(map(re.escape, sorted(_ASKED, key=len, reverse=True)))
+_GIVEN = r"((?:[^()]|\([^()]*\))*?)"
 
-SHOWN = (
-    "why", "advice", "words", "notes", "verdict", "proof", "checked", "checks", "findings", "diagnoses",
-    "outcomes", "sentence", "lines", "report",
-)  # fmt: skip
-"""The parts of reports, and of what these consist of, in which there may be advice."""
+
+def _of(words: Iterable[str], asked: str) -> str:
+    if asked not in words:
+        raise ValueError(f"no advice begins with {asked!r}")
+    return asked
 
 
 def with_at(asked: str, names: Sequence[str]) -> str:
@@ -66,7 +120,10 @@ def with_at(asked: str, names: Sequence[str]) -> str:
     >>> with_at("give sample arguments", ("y", "yh")), with_at("give smaller arrays", ("x",))
     ('give sample arguments: at=(y, yh)', 'give smaller arrays: at=(x,)')
     """
-    return f"{asked}: at=({', '.join(names)}{',' * (len(names) == 1)})"
+    return f"{_of(_ASKED, asked)}: at=({', '.join(names)}{',' * (len(names) == 1)})"
+
+
+_ROWS.append(_Row(re.compile(rf"\b({_ANY}): at=\({_GIVEN},?\)"), lambda m: f"{m[1]}: --at {m[2]}", None))
 
 
 def with_arguments(asked: str, f: Callable[..., Any]) -> str:
@@ -77,7 +134,80 @@ def with_arguments(asked: str, f: Callable[..., Any]) -> str:
     'give arguments: derive_rule(area, w, h)'
     """
     names = f.__code__.co_varnames[: f.__code__.co_argcount]
-    return f"{asked}: derive_rule({', '.join([f.__name__, *names])})"
+    return f"{_of(_ASKED, asked)}: derive_rule({', '.join([f.__name__, *names])})"
+
+
+_ROWS.append(
+    _Row(re.compile(rf"\b({_ANY}): derive_rule\([^(),]+, {_GIVEN}\)"), lambda m: f"{m[1]}: --at {m[2]}", None)
+)
+
+
+def checked_with(asked: str, name: str, arguments: Sequence[str]) -> str:
+    """The same for a function whose rule is to be checked.
+
+    >>> checked_with("give your own", "mse", ("y", "yh"))
+    'give your own: rule_check(mse, y, yh)'
+    """
+    return f"{_of(_ASKED, asked)}: rule_check({', '.join([name, *arguments])})"
+
+
+_ROWS.append(
+    _Row(
+        re.compile(rf"\b({_ANY}): rule_check\(([^(),]+), {_GIVEN}\)"),
+        lambda m: f"{m[1]}: %rule_check {m[2]} --at {m[3]}",
+        lambda m: f"{m[1]} in __rulelab_points__",
+    )
+)
+
+
+def with_domain(asked: str, kinds: Mapping[str, str]) -> str:
+    """Advice to say what kinds of arguments a function is for.
+
+    >>> print(with_domain("say which it is for", {"A": "symmetric"}))
+    say which it is for: domain={"A": "symmetric"}
+    """
+    items = ", ".join(f'"{name}": "{kind}"' for name, kind in kinds.items())
+    return f"{_of(_FOR, asked)}: domain={{{items}}}"
+
+
+def _kinds(items: str, between: str) -> list[str]:
+    """The items of a dict from parameters to kinds, as they are written elsewhere."""
+    return [f"{name}{between}{kind}" for name, kind in re.findall(r'"([^"]*)": "([^"]*)"', items)]
+
+
+_ROWS.append(
+    _Row(
+        re.compile(rf'\b({"|".join(_FOR)}): domain=\{{((?:"[^"{{}}]*"(?:: |, )?)+)\}}'),
+        lambda m: f'{m[1]}: --domain "{", ".join(_kinds(m[2], ": "))}"',
+        lambda m: f"{m[1]}: " + " ".join(f'--domain "{kind}"' for kind in _kinds(m[2], "=")),
+    )
+)
+
+
+def skeleton(name: str) -> str:
+    """Advice to begin with a skeleton.
+
+    >>> skeleton("mse")
+    'write one: rl.rule_stub(mse) gives a skeleton'
+    """
+    return f"write one: rl.rule_stub({name}) gives a skeleton"
+
+
+_ROWS.append(
+    _Row(
+        re.compile(r"write one: rl\.rule_stub\(([^(),]+)\) gives a skeleton"),
+        lambda m: f"write one: %rule_stub {m[1]} gives a skeleton",
+        None,
+    )
+)
+
+# -- where one stands ----------------------------------------------------------------------------------------
+
+SHOWN = (
+    "why", "advice", "words", "notes", "verdict", "proof", "checked", "checks", "findings", "diagnoses",
+    "outcomes", "sentence", "lines", "report",
+)  # fmt: skip
+"""The parts of reports, and of what these consist of, in which there may be advice."""
 
 
 def in_magics(text: str) -> str:
@@ -85,16 +215,14 @@ def in_magics(text: str) -> str:
 
     >>> in_magics("no such sample (give sample arguments: at=(y, yh))")
     'no such sample (give sample arguments: --at y, yh)'
-    >>> in_magics("give arguments: derive_rule(area, w)"), in_magics("f() got domain=3")
+    >>> in_magics("give arguments: derive_rule(<lambda>, w)"), in_magics("f() got domain=3")
     ('give arguments: --at w', 'f() got domain=3')
     >>> print(in_magics('say which it is for: domain={"A": "symmetric"} or "square"'))
     say which it is for: --domain "A: symmetric" or "square"
     """
-    for plain, magic in _IN_MAGICS.items():
-        text = text.replace(plain, magic)
-    text = _CALLED.sub(r"\1: --at \2", _SAMPLES.sub(r"\1: --at \2", text))
-    text = _BY_NUMBERS.sub("%rule_check", _CHECKED.sub(r"\1: %rule_check \2 --at \3", text))
-    return _KINDS.sub(lambda found: f'{found[1]}: --domain "{", ".join(_kinds(found[2], ": "))}"', text)
+    for row in _ROWS:
+        text = row.pattern.sub(row.in_magics, text) if row.in_magics is not None else text
+    return text
 
 
 def on_command_line(text: str) -> str:
@@ -105,17 +233,9 @@ def on_command_line(text: str) -> str:
     >>> print(on_command_line('say which it is for: domain={"A": "symmetric"} or "square"'))
     say which it is for: --domain "A=symmetric" or "square"
     """
-    for plain, there in _ON_COMMAND_LINE.items():
-        text = text.replace(plain, there)
-    text = _CHECKED.sub(r"\1 in __rulelab_points__", text)
-    return _KINDS.sub(
-        lambda found: f"{found[1]}: " + " ".join(f'--domain "{kind}"' for kind in _kinds(found[2], "=")), text
-    )
-
-
-def _kinds(items: str, between: str) -> list[str]:
-    """The items of a dict from parameters to kinds, as they are written elsewhere."""
-    return [f"{name}{between}{kind}" for name, kind in re.findall(r'"([^"]*)": "([^"]*)"', items)]
+    for row in _ROWS:
+        text = row.pattern.sub(row.on_command_line, text) if row.on_command_line is not None else text
+    return text
 
 
 def shown_in_magics(found: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..advice import FORWARD, REVERSE
 from ..compiler.memory.operands import describe
 from ..errors import MutationError, NotDifferentiableError, RuleLabError, RuleShapeError
 from ..rules.targets import name_of, resolve
@@ -415,7 +416,7 @@ def _value_and_jacobian(
 def check_mode(mode: Any, asked: str | None = None) -> None:
     """RuleLabError for what is no mode."""
     if mode not in (None, *_MODES):
-        raise RuleLabError(f"There is no mode={mode!r}", asked=asked, fixes=('"forward", "reverse" or None',))
+        raise RuleLabError(f"There is no mode {mode!r}", asked=asked, fixes=('"forward", "reverse" or None',))
 
 
 def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tuple[Any, tuple[Any, ...]]:
@@ -502,7 +503,7 @@ def _column(task: _Task, y: Any, number: int, x_dot: Any) -> Any:
         raise NotDifferentiableError(
             f"{_name(task.author)} returns a different value each time, so that its columns do not "
             "belong together",
-            fixes=('ask for mode="reverse", which calls it once',),
+            fixes=(REVERSE,),
         )
     if _is_zero(y_dot):
         return np.zeros(np.size(y))
@@ -721,7 +722,7 @@ def _telling(task: _Task, mode: str | None) -> Iterator[None]:
         if error.asked is None or error.asked.startswith(("the gradient of ", "the pushforward of ")):
             error.asked = _asked_words(task)
         if isinstance(error, MutationError) and mode is None:
-            error.fixes = ('ask for mode="forward", which takes array writes', *error.fixes)
+            error.fixes = (FORWARD, *error.fixes)
         raise
 
 

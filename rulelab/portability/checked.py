@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..advice import FOR_FLOATS, with_at
+from ..advice import FOR_FLOATS, SHOWS_WHAT, with_at
 from ..checking.arguments.guesser import NoInputsError
 from ..checking.judgement.reports import RuleCheck
 from ..checking.measuring.vectors import to_vec
@@ -104,7 +104,7 @@ def checked_rule(
                 report.sentence.removesuffix("."),
                 asked=f"an export of {gathered.target}",
                 place=report.diagnoses[0].place if report.diagnoses else report.place,
-                fixes=("rule_check shows what is wrong", "change the rule", *_for_floats(report)),
+                fixes=(SHOWS_WHAT, "change the rule", *_for_floats(report)),
             )
         checks.append((mode, report))
         if not points:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from ..advice import BY_NUMBERS
 from ..checking.calling.budgets import took_more
 from ..checking.testing.meant import Meant
 from ..errors import RuleError
@@ -191,7 +192,7 @@ def finished(outcome, empty, started):
     if outcome.failure and isinstance(result.verdict, Undecided):
         digits = result.verdict.digits
         known = digits or outcome.cut  # else the check itself has failed, before anything was seen
-        advice = "give shorter arrays or fewer steps; or judge it by numbers: rule_check"
+        advice = f"give shorter arrays or fewer steps; or {BY_NUMBERS}"
         advice = advice if outcome.failure == worker.TOO_DEEP else ""
         verdict = (
             Undecided(digits, outcome.failure) if known else Unsupported(outcome.failure, advice=advice)

@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from ..advice import FLOATS, ONE_SIZE, with_at
+from ..advice import AS_INTEGER, FLOATS, MEANT_FOR, ONE_SIZE, with_at
 from ..checking.calling.subjects import codes_of, helper_codes
 from ..checking.reading.axes_read import names_an_axis, ranks_asked, summed_for
 from ..checking.reading.complex_meant import may_be_of_complex
@@ -288,7 +288,7 @@ class Judge(PlanJudge):
             return None
         pairs = zip(self.names, plan.specs[0], symmetric.specs[0], strict=True)
         name = next(name for name, kind, other in pairs if kind != other)
-        why = f"right for symmetric {name}, wrong for others: say with domain= which it is for"
+        why = f"right for symmetric {name}, wrong for others: {MEANT_FOR}"
         return self.say(Undecided(0, why))
 
     def of_set_aside(self, trials, report, plan):
@@ -475,7 +475,7 @@ class Judge(PlanJudge):
 
 def held_fixed(name):
     """What is said where a rule has no derivative by what counts something, and nobody gave it."""
-    return f"the rule returns NoTangent() for {name}: give it as an integer with at= to hold it fixed"
+    return f"the rule returns NoTangent() for {name}: {AS_INTEGER}"
 
 
 def asked_by(question):

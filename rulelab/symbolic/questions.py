@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..advice import ACCEPTED, BY_NUMBERS
 from ..annotations import signature_of_callable
 from ..checking.calling.subjects import rules_of
 from ..checking.reading.axes_read import multiplies_matrices, names_an_axis
@@ -460,12 +461,10 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         rules = rules_of(target, book)
         if rules and all(one.mode == "frule" for one in rules):
             found = "has only a forward rule; proofs are for reverse rules"
-            raise NoRuleFound(_error(f, found, "judge it by numbers: rule_check", name=name))
+            raise NoRuleFound(_error(f, found, BY_NUMBERS, name=name))
         if plan.form and not isinstance(answer, OptedOut) and rules:
-            give = "give arguments that the rule accepts with at="
-            fixes = ("judge it by numbers: rule_check", give)
             found = "has no rule for numbers or arrays, the kinds tried here"
-            raise NoRuleFound(_error(f, found, *fixes, name=name), is_of_kinds=True)
+            raise NoRuleFound(_error(f, found, BY_NUMBERS, ACCEPTED, name=name), is_of_kinds=True)
         opted = "is opted out of rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         asked = name or name_of(target)
         copies = [f"try its copy: {copy}" for copy in _copies_with_rules(target, book)]

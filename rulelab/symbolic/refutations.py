@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..advice import AT_OR_DOMAIN
+from ..advice import THOSE_MEANT
 from ..checking.calling.subjects import codes_of
 from ..checking.reading.texts import decides_in_a_loop
 from ..checking.testing.witness import seen_by_numbers
@@ -44,7 +44,7 @@ def wrong_at(refuted):
 
 def of_not_meant(refuted):
     """What is known of a rule where nothing but arguments that may not be meant refutes it."""
-    return Undecided(0, f"{wrong_at(refuted)}, {NOT_MEANT}: give those that are, {AT_OR_DOMAIN}")
+    return Undecided(0, f"{wrong_at(refuted)}, {NOT_MEANT}: {THOSE_MEANT}")
 
 
 def is_of_shape(verdict):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
+from ..advice import SHORTER_LOOP
 from .work import A_RUN, COUNTER
 
 SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
@@ -175,7 +176,7 @@ class Trace:
             self.halt(
                 CannotTrace(
                     f"more than {MAX_OPERATIONS:,} operations",
-                    "give arguments for which the loop is shorter, with at=",
+                    SHORTER_LOOP,
                 )
             )
         for a in args:

@@ -7,6 +7,7 @@ import traceback
 import numpy as np
 
 from .. import ad, compiler
+from ..advice import BY_NUMBERS
 from ..errors import NotDifferentiableError, Place, RuleLabError
 from ..rules.twins import is_twin, primal_of
 from ..rulesets import array_likes, numpy_elementwise, python_math
@@ -28,7 +29,7 @@ from .work import COUNTER
 STEP = CONTEXT.mpf(10) ** -30
 _THE_AD = (f"{ad.__name__}.", f"{compiler.__name__}.")
 THE_AD_CALLED = "the rule calls the AD"
-_BY_NUMBERS = "SymPy cannot follow it; judge it by numbers: rule_check"
+_BY_NUMBERS = f"SymPy cannot follow it; {BY_NUMBERS}"
 
 
 # --- what stands in for functions of ours -------------------------------------------------------------------

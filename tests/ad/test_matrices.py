@@ -330,9 +330,9 @@ def test_only_what_is_asked_for_counts(sweeps_and_runs):
 
 def test_there_is_no_other_mode():
     """A slip of the pen is no default."""
-    with pytest.raises(rl.RuleLabError, match="no mode='backward'"):
+    with pytest.raises(rl.RuleLabError, match="no mode 'backward'"):
         rl.jacobian(lambda x: x, X, mode="backward")
-    with pytest.raises(rl.RuleLabError, match="no mode='backward'"):
+    with pytest.raises(rl.RuleLabError, match="no mode 'backward'"):
         rl.hessian(lambda x: np.sum(x), X, mode="backward")
 
 

@@ -423,7 +423,8 @@ def test_a_function_without_a_rule():
     def lonely(x):
         return x
 
-    with pytest.raises(rl.RuleLabError, match=r"lonely has no rule with code to judge\ndo: rl.rule_stub\(lonely\) writes a skeleton"):
+    said = r"lonely has no rule with code to judge\ndo: write one: rl.rule_stub\(lonely\) gives a skeleton"
+    with pytest.raises(rl.RuleLabError, match=said):
         rule_lint(lonely)
     registry = Registry()
     rl.scalar_rule(lonely, lambda y, x: 1.0, registry=registry)

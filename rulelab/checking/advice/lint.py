@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
+from ...advice import skeleton
 from ...errors import Place, RuleLabError, printable
 from ...rules import constant, scalar
 from ...rules.registry import DEFAULT, Registry
@@ -185,7 +186,7 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
     name = name_of(target)
     raise RuleLabError(
         f"{name} has no rule with code to judge" + (": its rule was generated" if known else ""),
-        fixes=() if known else (f"rl.rule_stub({name}) writes a skeleton",),
+        fixes=() if known else (skeleton(name),),
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...advice import checked_with, with_domain
 from ...errors import RuleLabError
 from ...rules.authoring import ask, frule, rrule
 from ...rules.lent import given_copies
@@ -695,8 +696,8 @@ def none_found(f: Callable, why: str) -> NoInputsError:
         f"no arguments were found that {name} takes: {why}",
         asked=f"a check of the rule of {name}",
         fixes=(
-            "give them: rule_check(f, 2.0, [1.0, 2.0])",
-            'their kinds: domain={"x": "positive vector"}',
+            checked_with("give them", "f", ("2.0", "[1.0, 2.0]")),
+            with_domain("their kinds", {"x": "positive vector"}),
         ),
         read="howto/check-a-rule",
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...advice import TO_JUDGE
+from ...advice import TO_JUDGE, checked_with, with_domain
 from ...errors import RuleShapeError
 from ..arguments.beside import NUMBERS, SHAPE, Answered, in_doubt
 from ..arguments.lengths_taken import raises_when_longer
@@ -351,11 +351,8 @@ class Settling(Judging):
         """
         if any(one.diff for one in self.diagnoses) or not (those := self._right_if_symmetric()):
             return
-        domain = ", ".join(f'"{name}": "symmetric"' for name in those)
-        words = (
-            f"right for symmetric {' and '.join(those)}, and wrong for others: "
-            f'say which it is for: domain={{{domain}}} or "square"'
-        )
+        domain = with_domain("say which it is for", dict.fromkeys(those, "symmetric"))
+        words = f'right for symmetric {" and ".join(those)}, and wrong for others: {domain} or "square"'
         self._cannot_tell(self._wrong(), "answer", words)
         self.diagnoses = ()
 
@@ -431,7 +428,7 @@ class Settling(Judging):
         if name is not None and any(shape_of(probe.truth.y) for probe in self.probes):
             words = (
                 f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
-                f'say which it is for: domain={{"{name}": "number"}} or "vector"'
+                f'{with_domain("say which it is for", {name: "number"})} or "vector"'
             )
             self.findings.append(Finding("answer", words, UNKNOWN))
 
@@ -460,7 +457,7 @@ class Settling(Judging):
         if self.unanswered and not self.probes:
             words = failure_found(self.unanswered[0]).words
             raised = words.startswith("raises ")
-            more = f"give your own: rule_check({self.subject.name}, {', '.join(self.subject.names)})"
+            more = checked_with("give your own", self.subject.name, self.subject.names)
             words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"
             yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:

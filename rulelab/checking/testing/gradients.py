@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...ad import reverse
+from ...advice import SAYS_MORE
 from ...compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ...compiler.calls.cache import Cache
 from ...errors import RuleError
@@ -212,7 +213,7 @@ class GradientChecking:
         yield from (f"made with your rule {rule}" for rule in self.rules)
         if any(finding.level == WRONG for finding in self.findings):
             yield (
-                "rule_check says more about a rule"
+                SAYS_MORE
                 if self.rules
                 else "no rule of yours took part: please report what the AD gets wrong"
             )
