@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+from .nearest import did_you_mean
 
 Shown = TypeVar("Shown", bound=Callable[..., Any])
 
 
 def shows_options_of(other: Callable[..., Any], *, but: tuple[str, ...] = ()) -> Callable[[Shown], Shown]:
     """A decorator for a function that ends in `**options`, which `other` takes; those in `but` it does not.
+    A name that is no option is refused with the one that is like it: `other` would name itself only.
 
     >>> def drawn(x, *, width=1.0, colour="black"): ...
     >>> @shows_options_of(drawn, but=("colour",))
     ... def drawn_in_red(x, **options): drawn(x, colour="red", **options)
     >>> str(inspect.signature(drawn_in_red))
     '(x, *, width=1.0)'
+    >>> drawn_in_red(1, widht=2.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: drawn_in_red() got an unexpected keyword argument 'widht'; did you mean width?
     """
 
     def shown(function: Shown) -> Shown:
@@ -28,7 +36,20 @@ def shows_options_of(other: Callable[..., Any], *, but: tuple[str, ...] = ()) ->
             for one in inspect.signature(other).parameters.values()
             if one.name not in taken and one.default is not one.empty
         ]
-        function.__signature__ = signature.replace(parameters=[*own, *handed_on])  # type: ignore[attr-defined]
-        return function
+        seen = signature.replace(parameters=[*own, *handed_on])
+        known = {*seen.parameters, *inspect.signature(other).parameters}
+
+        @functools.wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            for name in kwargs:
+                if name not in known:
+                    near = did_you_mean(name, [one.name for one in handed_on])
+                    said = f"{function.__name__}() got an unexpected keyword argument {name!r}{near}"
+                    raise TypeError(said)
+            return function(*args, **kwargs)
+
+        checked.__signature__ = seen  # type: ignore[attr-defined]
+        return cast(Shown, checked)
 
     return shown

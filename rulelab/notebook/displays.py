@@ -19,6 +19,7 @@ from ..checking.comparing.comparison import named_leaves
 from ..checking.judgement.reports import RIGHT, WRONG, RuleCheck
 from ..checking.measuring.shortening import plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
+from ..nearest import OF_MANY_WORDS, did_you_mean
 from ..raised import is_of_a_library, raised_words
 from ..rules.listing import Listed, homes_in, listed
 from ..rules.registry import Registry
@@ -383,7 +384,8 @@ class Stub(Source):
 
     @property
     def sentence(self) -> str:
-        return printable(f"The skeleton of a rule for {self.function} is in the next cell.")
+        where = f"The skeleton of a rule for {self.function} is in the next cell"
+        return printable(f"{where}: complete it, run it, and judge it with %rule_check {self.function}.")
 
     def _repr_html_(self) -> str:
         summary = f'<summary class="tex2jax_ignore mathjax_ignore">{escape(self.sentence)}</summary>'
@@ -501,9 +503,9 @@ class Undone(Report):
         self.name, self.gone, self.back = name, tuple(dict.fromkeys(gone)), tuple(dict.fromkeys(back))
 
     def page(self) -> Page:
-        gone = f"removed {', '.join(self.gone)}" if self.gone else "removed nothing"
-        back = f"restored {', '.join(self.back)}" if self.back else "there was nothing to restore"
-        return Page((f"{self.name}: {gone}; {back}.",), (), ())
+        gone = f"Removed: {'; '.join(self.gone)}." if self.gone else "Nothing was removed."
+        back = f"Restored: {'; '.join(self.back)}." if self.back else "There was nothing to restore."
+        return Page((f"The last change to the rules of {self.name} is undone.",), (), (gone, back))
 
     def to_dict(self) -> dict:
         return {"name": self.name, "gone": list(self.gone), "back": list(self.back)}
@@ -544,6 +546,7 @@ class Rules(Report):
     def __init__(self, registry: Registry, text: str = ""):
         found = listed(registry.rules(), text, homes=homes_in(registry.entries()))
         self.text = text
+        self.meant = "" if found or not text else _word_meant(text, registry)
         self.own = [rule for rule in found if not rule.built_in]
         self.built_in = [rule for rule in found if rule.built_in]
 
@@ -554,7 +557,8 @@ class Rules(Report):
         built_in = Table(title, columns, tuple(map(_rule_row, self.built_in)), folded=folded)
         tables = ((own,) if self.own else ()) + ((built_in,) if folded or self.built_in else ())
         if self.text and not tables:
-            return Page((f"There is no rule for a function with {self.text} as a word in its name.",))
+            none = f"There is no rule for a function with {self.text} as a word in its name"
+            return Page((none + (self.meant or "."),))
         lead = "No rules of your own yet: %rule_stub f writes the skeleton of one."
         return Page((lead,) if folded and not self.own else (), tables)
 
@@ -564,6 +568,13 @@ class Rules(Report):
             "own": [dict(zip(names, _rule_row(rule))) for rule in self.own],
             "built_in": [dict(zip(names, _rule_row(rule))) for rule in self.built_in],
         }
+
+
+def _word_meant(text: str, registry: Registry) -> str:
+    """Which word in the names of functions with rules may have been meant, as the end of a sentence."""
+    everything = listed(registry.rules(), "", homes=homes_in(registry.entries()))
+    words = {word for rule in everything for word in re.split(r"[._]", rule.target) if len(word) > 2}
+    return did_you_mean(text, words, alike=OF_MANY_WORDS)
 
 
 class Refreshed(Report):

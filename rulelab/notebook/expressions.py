@@ -15,7 +15,7 @@ from IPython.utils.process import arg_split
 
 from ..errors import an
 from .cells import MagicError, evaluate, parse
-from .manners import parse_arguments, raw_rest
+from .lines import parse_arguments, raw_rest
 from .names import free_names, may_vary
 
 

@@ -142,7 +142,17 @@ def _hooks(shell, magics: RuleLab) -> tuple[tuple[str, Callable], ...]:
     )
 
 
-OTHER_NAMES = {"prove": "rule_symbolic", "prove_rule": "rule_symbolic", "rule_prove": "rule_symbolic"}
+OTHER_NAMES = {
+    "prove": "rule_symbolic", "prove_rule": "rule_symbolic", "rule_prove": "rule_symbolic",
+    "rule_doctor": "rule_check", "doctor": "rule_check", "check_rule": "rule_check",
+    "test_rule": "rule_check",
+    "vjp_check": "grad_check", "check_vjp": "grad_check", "check_grad": "grad_check",
+    "check_gradient": "grad_check", "gradcheck": "grad_check",
+    "compare": "grad_compare", "bench": "grad_bench", "rule_bench": "grad_bench", "profile": "grad_profile",
+    "grad": "gradient", "vjp": "gradient", "backward": "gradient", "stability": "rule_scan",
+    "derive": "rule_derive", "export": "rule_export", "panel": "rule_lab", "lab": "rule_lab",
+    "stub": "rule_stub", "lint": "rule_lint", "source": "adjoint", "manual": "rule_docs", "docs": "rule_docs",
+}  # fmt: skip
 """What somebody may type who looks for a magic by what it does."""
 
 
@@ -157,7 +167,8 @@ def magic_meant(error: BaseException | None, ours: Mapping[str, Mapping[str, Any
         return ""
     marks, name = asked.groups()
     known = ours["line" if marks == "%" else "cell"]
-    found = nearest(name, [*known, *(other for other, meant in OTHER_NAMES.items() if meant in known)])
+    others = [other for other, meant in OTHER_NAMES.items() if meant in known]
+    found = [name] if name in others else nearest(name, [*known, *others])
     return f"{marks}{OTHER_NAMES.get(found[0], found[0])}" if found else ""
 
 

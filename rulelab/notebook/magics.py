@@ -53,29 +53,13 @@ from .displays import (
     in_one_line,
 )
 from .expressions import equation, parse_names, plain_call, split_options, varying
-from .manners import (
-    AT,
-    CHECK,
-    EXPRESSION,
-    OUTPUT,
-    PROVE,
-    Invocation,
-    ManneredMagics,
-    faced,
-    parse_arguments,
-    parse_domain,
-    parse_partials,
-    parse_seconds,
-    parse_sizes,
-    raw_rest,
-    refuse_late_options,
-    refuse_to_overwrite,
-    split_at,
-    texts_of_arguments,
-    unquoted,
-)
+from .invocations import Invocation
+from .lines import parse_arguments, raw_rest, refuse_late_options, split_at, texts_of_arguments, unquoted
+from .manners import AT, CHECK, EXPRESSION, OUTPUT, PROVE, ManneredMagics, faced
 from .manual import NoPageError, docs
+from .misuse import refuse_to_overwrite
 from .names import free_names
+from .option_values import parse_domain, parse_partials, parse_seconds, parse_sizes
 from .options import parse_count
 from .panel import lab
 from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred

@@ -188,7 +188,7 @@ class Times(_Measured):
 
     def _read(self, change: Any) -> None:
         """Look at what was typed into the generator, without running any of it."""
-        from .manners import parse_generator
+        from .option_values import parse_generator
 
         if change["new"].strip():
             parse_generator(change["new"])
@@ -212,7 +212,7 @@ class Times(_Measured):
         """
         if self.generator is None or self.generator.value.strip() == self.text:
             return
-        from .manners import generator
+        from .option_values import generator
 
         pair, text = self.pair, self.generator.value.strip()
         if not text:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..annotations import signature_of_callable
 from ..errors import RuleRegistrationError, an
+from ..nearest import did_you_mean
 from ..rules import authoring
 from ..rules.doubt import move_rule
 from ..rules.registry import DEFAULT, Registry
@@ -106,7 +107,8 @@ class Session:
         there = lookup(name, namespace)
         if there is None:
             copied = f"; to make it a copy of a function F: {magic} {name} --of F"
-            raise MagicError(f"{magic}: there is no {name}{copied if magic == '%%rrule' else ''}")
+            ending = copied if magic == "%%rrule" else meant_by(name, namespace)
+            raise MagicError(f"{magic}: there is no function {name}{ending}")
         if not callable(there):
             raise MagicError(f"{magic}: {name} is {an(type(there).__name__)}, which cannot be called")
         return there
@@ -322,6 +324,21 @@ def lookup(name: str, namespace: Mapping) -> Any:
     for part in rest:
         found = getattr(found, part, None)
     return found
+
+
+def meant_by(name: str, names: Mapping[str, Any]) -> str:
+    """Which function of the namespace may have been meant, as the end of a message."""
+    owner = name.rpartition(".")[0]
+    inside = lookup(owner, names) if owner else None
+    if inside is not None:
+        known = [f"{owner}.{one}" for one in dir(inside) if not one.startswith("_")]
+        return did_you_mean(name, known)
+    known = [one for one, value in names.items() if callable(value) and one[:1] != "_"]
+    return did_you_mean(name, [one for one in known if one not in _IPYTHONS_OWN])
+
+
+_IPYTHONS_OWN = ("exit", "quit", "open", "get_ipython")
+"""What is in the namespace of every session, and is nobody's function to differentiate."""
 
 
 def _as_replaced(rule: Rule) -> str:

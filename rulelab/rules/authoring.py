@@ -565,7 +565,7 @@ def undo_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
         raise RuleRegistrationError(
             f"no change of the rules for {name_of(target)} is remembered: there is nothing to undo",
             fixes=(
-                "in a notebook, %load_ext rulelab",
+                *(() if registry.remembers else ("in a notebook, %load_ext rulelab",)),
                 f"rl.remove_rule({name_of(target)}) removes all of yours",
             ),
         )

@@ -384,6 +384,9 @@ class _Writer:
             raise refusal(f, "it has no positional argument")
         if self.root in self.names:
             raise refusal(f, f"it has an argument with its own name, {self.root}")
+        if args and all(isinstance(k, Static) and not isinstance(k, Held) for k in self.spec):
+            what = "no argument is a number or an array of numbers"
+            raise refusal(f, what, "put the numbers into an array")
 
     def draft(self):
         self.reading = self.read()

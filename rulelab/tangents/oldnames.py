@@ -3,8 +3,10 @@ one."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 
+from ..nearest import did_you_mean
 from .one import One as _One
 from .structural import Tangent
 from .zeros import NoTangent, ZeroTangent
@@ -27,9 +29,17 @@ def old_name(name):
     try:
         new, value = _NEW[name]
     except KeyError:
-        raise AttributeError(f"module 'rulelab' has no attribute {name!r}", name=name) from None
+        raise AttributeError(f"module 'rulelab' has no attribute {name!r}{_meant(name)}", name=name) from None
     warnings.warn(f"{name} is the older name; use {new}", DeprecationWarning, stacklevel=3)
     return value
+
+
+def _meant(name):
+    """Which public name may have been meant: IPython does not show what Python itself would suggest."""
+    package = sys.modules.get(__name__.partition(".")[0])
+    if package is None or name.startswith("_"):
+        return ""
+    return did_you_mean(name, getattr(package, "__all__", ()))
 
 
 def __getattr__(name):

@@ -7,6 +7,8 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.checking.reading.kinds import Kind
+from rulelab.checking.reading.lists_read import sequence
 from rulelab.symbolic import prove
 
 from .rules import registry_with
@@ -734,3 +736,18 @@ def test_what_is_measured_beside_the_size_of_a_complex_signal_is_real():
     """The value is real for any signal, and complex only where what was measured is."""
     assert judged(misfit, misfit_with(np.conj)).verdict == "right"
     assert judged(misfit, misfit_with(np.array)).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ([Kind("vector"), Kind("matrix")], "a list of arrays"),
+        ([Kind(), Kind("integer")], "a list of numbers"),
+        ([Kind("vector"), Kind()], "a list of numbers and arrays"),
+        ([sequence(tuple, [Kind(), Kind()])], "a list of tuples"),
+        ([sequence(list, [Kind("vector")])], "a list of lists"),
+    ],
+)
+def test_what_a_list_holds_is_said(parts, words):
+    """A list of tuples is not called a list of arrays."""
+    assert str(sequence(list, parts)) == words

@@ -149,3 +149,28 @@ def test_methods_and_objects_can_be_judged():
     scale = Scale(3.0)
     assert check_vjp(scale, scale.vjp, X)
     assert check_vjp(scale.__call__, scale.vjp, X).function == "__call__"
+
+
+def test_advice_on_a_vjp_is_not_that_on_a_rule():
+    """A vjp has no cotangent of the function itself."""
+    told = str(check_vjp(weighted, weighted, X, W))
+    assert "do: return a pair: the value, and a function from its cotangent to those of the arguments" in told
+    told = str(check_vjp(weighted, lambda x, w: (weighted(x, w), lambda y_bar: (w * y_bar,)), X, W))
+    assert "do: return one cotangent for each argument" in told and "NoTangent" not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [((3, weighted), "the function is an int"), ((weighted, X), "ndarray")]
+)
+def test_what_cannot_be_called_is_refused(given, words):
+    """In words, not by an error of ours from within."""
+    with pytest.raises(rl.RuleLabError, match=f"{words}, which cannot be called") as refused:
+        check_vjp(*given, X, W)
+    assert "do: check_vjp(f, vjp, x, y)" in str(refused.value)
+
+
+def test_an_option_that_does_not_exist_is_refused_by_the_name_that_was_called():
+    """Not by that of a function within, and with the option that may have been meant."""
+    said = r"check_vjp\(\) got an unexpected keyword argument 'depht'; did you mean depth\?"
+    with pytest.raises(TypeError, match=said):
+        check_vjp(weighted, weighted, X, W, depht="quick")

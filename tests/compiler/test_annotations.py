@@ -9,8 +9,9 @@ import rulelab as rl
 from rulelab.annotations import annotations_of, signature_of_callable
 from rulelab.errors import RuleRegistrationError
 from rulelab.notebook.cells import MagicError
+from rulelab.notebook.invocations import Invocation
 from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.manners import Invocation, refuse_misfit
+from rulelab.notebook.misuse import refuse_misfit
 from rulelab.notebook.names import parameters_of
 
 TEXT = """

@@ -61,8 +61,10 @@ def test_source_has_the_other_faces():
 def test_a_stub_is_its_source_and_shows_a_sentence():
     """The source is in the next cell already, so it is folded here."""
     stub = Stub(HOSTILE, "<b>f</b>")
-    assert stub == HOSTILE and pretty(stub) == "The skeleton of a rule for <b>f</b> is in the next cell."
-    assert "rule for &lt;b&gt;f&lt;/b&gt; is in the next cell.</summary>" in stub._repr_html_()
+    next_step = ": complete it, run it, and judge it with %rule_check"
+    said = f"The skeleton of a rule for <b>f</b> is in the next cell{next_step} <b>f</b>."
+    assert stub == HOSTILE and pretty(stub) == said
+    assert f"rule for &lt;b&gt;f&lt;/b&gt; is in the next cell{next_step}" in stub._repr_html_()
     assert "<script" not in stub._repr_html_()
     assert stub.to_dict() == {"function": "<b>f</b>", "source": HOSTILE}
 

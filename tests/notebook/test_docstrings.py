@@ -21,7 +21,7 @@ def _described(function):
     """The parameters that a docstring says something of: those shown, but for what is handed on, which it
     describes together under `options`.
     """
-    code = function.__code__
+    code = inspect.unwrap(function).__code__
     own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]
     shown = inspect.signature(function).parameters
     return [*(p for p in shown if p in own), "options"] if "options" in own else list(shown)

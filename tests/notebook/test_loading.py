@@ -191,3 +191,15 @@ def test_a_magic_that_is_misspelled_is_told_with_the_one_that_was_meant(notebook
         assert notebook.beside.endswith(f"rulelab: did you mean {meant}?\n")
     notebook.fails("%quite_another")
     assert "did you mean" not in notebook.beside
+
+
+def test_a_magic_is_found_by_what_it_does(notebook):
+    """By names that others have for the same."""
+    for typed, meant in (
+        ("%rule_doctor f", "%rule_check"),
+        ("%vjp_check f", "%grad_check"),
+        ("%lab f", "%rule_lab"),
+        ("%grad f(x)", "%gradient"),
+    ):
+        notebook.fails(typed)
+        assert notebook.beside.endswith(f"rulelab: did you mean {meant}?\n")

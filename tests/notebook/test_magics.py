@@ -92,7 +92,7 @@ def test_advice_that_fails_does_not_fail_the_cell(notebook, monkeypatch):
         ("%%rrule\ndef f(x): pass", "%%rrule: give NAME, the function that gets the rule: %%rrule NAME"),
         (
             "%%rrule nope\ndef f(x): pass",
-            "%%rrule: there is no nope; to make it a copy of a function F: %%rrule nope --of F",
+            "%%rrule: there is no function nope; to make it a copy of a function F: %%rrule nope --of F",
         ),
         (
             "%%rrule addone --of mse\ndef f(x): pass",
@@ -757,3 +757,60 @@ def test_a_duel_of_two_that_differ_says_so(notebook):
     assert notebook.ok("%grad_bench mse mse_cr --rounds 1 --at y, yh").remark is None
     notebook.ok("def twice(x):\n    return 2 * np.sum(x)\n")
     assert notebook.ok("%grad_bench addone twice --rounds 1 --at np.ones(3)").remark is None  # refused
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("%adjoint msee(y, yh)", "%adjoint: there is no function msee; did you mean mse?"),
+        ("%gradient np.summ(y)", "%gradient: there is no function np.summ; did you mean np.sum?"),
+        ("%gradient mse(y, yhh)", "%gradient: there is no yhh; did you mean yh?"),
+        ("%gradient mse(y, yh=nosuchthing)", "%gradient: there is no nosuchthing"),
+        ("%grad_compare mse mse_cr --at y, yhh", "%grad_compare: there is no yhh; did you mean yh?"),
+        ("%rule_lab mse_cr", "%rule_lab: give F and F_CR: %rule_lab mse mse_cr --at y, yh"),
+        ("%grad_bench mse", "%grad_bench: give F and F_CR: %grad_bench mse mse_cr --at y, yh"),
+        (
+            "%grad_bench --rounds 3 mse_cr --at y, y",
+            "%grad_bench: give F and F_CR: %grad_bench --rounds 3 mse mse_cr --at y, y",
+        ),
+        (
+            "%grad_compare mse_cr --at y, yh",
+            "%grad_compare: give F and F_CR: %grad_compare mse mse_cr --at y, yh",
+        ),
+        ("%scalar_rule msee(y, yh): y, yh", "%scalar_rule: there is no function msee; did you mean mse?"),
+    ],
+)
+def test_a_name_that_is_not_there_and_half_a_pair_are_told_with_what_was_meant(notebook, cell, words):
+    """In a line, without a traceback."""
+    notebook.ok(MSE_RULE)
+    assert words in " ".join(notebook.fails(cell).split())
+
+
+def test_a_name_that_python_finds_is_not_refused(notebook):
+    """Builtins, and what is bound within the expression."""
+    notebook.ok("%gradient abs(y[0])")
+    notebook.ok("%gradient sum([v * v for v in y])")
+    notebook.ok("%gradient (lambda t: t * t)(y[0])")
+
+
+def test_the_source_of_a_rule_stated_by_partial_derivatives_is_its_authors(notebook):
+    """Not that of the function which makes a rule of them."""
+    notebook.ok("def half(x):\n    return x / 2\n")
+    notebook.ok("rl.scalar_rule(half, lambda out, x: 0.5)")
+    notebook.ok("%adjoint half(3.0)")
+    assert "lambda out, x: 0.5" in notebook.text and "_check_arity" not in notebook.text
+
+
+def test_what_was_undone_is_told_in_sentences(notebook):
+    """And that there is nothing more: the extension is there already."""
+    notebook.ok(MSE_RULE)
+    notebook.ok("%rule_undo mse_cr")
+    assert "The last change to the rules of mse_cr is undone." in notebook.text
+    assert "Removed: " in notebook.text and "There was nothing to restore." in notebook.text
+    said = notebook.fails("%rule_undo mse_cr")
+    assert "load_ext" not in said and "rl.remove_rule(mse_cr) removes all of yours" in said
+
+
+def test_a_word_that_no_rule_has_is_told_with_one_that_some_have(notebook):
+    notebook.ok("%rules hypott")
+    assert "with hypott as a word in its name; did you mean hypot?" in notebook.text

@@ -9,8 +9,9 @@ import rulelab as rl
 import rulelab.bench
 import rulelab.notebook
 import rulelab.symbolic
+from rulelab.notebook.lines import raw_rest, split_at, without_semicolon
 from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.manners import faced, raw_rest, split_at, without_semicolon
+from rulelab.notebook.manners import faced
 
 from .conftest import MSE_RULE
 

@@ -162,7 +162,7 @@ def test_the_partials_in_a_cell(notebook):
         ("f(x): x +", "cannot read the partial derivatives `x +`"),
         ("f(x): x) + (x", "cannot read the partial derivatives"),
         ("f(x): x = 3", "must be one expression, not `x = 3`"),
-        ("nope(x): x", "there is no nope"),
+        ("nope(x): x", "there is no function nope"),
         ("y(x): x", "y is an ndarray, which cannot be called"),
         ("-o f f(x): x", "-o f would overwrite f"),
     ],
@@ -229,7 +229,7 @@ def test_a_replaced_rule_comes_back(notebook):
     assert "It replaces mse_cr_rrule of cell In [2], line 2." in notebook.text
     assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-3 / 8)
     notebook.ok("%rule_undo mse_cr")
-    assert "restored mse_cr(y, yh) by mse_cr_rrule at cell In [2], line 2" in notebook.text
+    assert "Restored: mse_cr(y, yh) by mse_cr_rrule at cell In [2], line 2" in notebook.text
     assert notebook.ok("rl.gradient(mse_cr, y, yh)")[0][0] == pytest.approx(-2 / 8)
     notebook.ok("def mse(y, yh):\n    return np.mean((y - yh) ** 2)\n")
     assert "keeps its rule mse_cr_rrule (cell In [2])" in notebook.text

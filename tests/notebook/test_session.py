@@ -190,7 +190,7 @@ def test_wrong_names_are_told(session):
     """What is missing, what is in the way, and what to do."""
     space = {"f": new_f(), "g": new_f(), "n": 3}
     for name, of, words in (
-        ("h", None, "there is no h; to make it a copy of a function F: %%rrule h --of F"),
+        ("h", None, "there is no function h; to make it a copy of a function F: %%rrule h --of F"),
         ("n", None, "n is an int, which cannot be called"),
         ("g", "f", "g already exists and is not a copy made by --of"),
         ("h", "nothing", "there is no function nothing to copy"),

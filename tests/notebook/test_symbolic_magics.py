@@ -8,7 +8,7 @@ import pytest
 
 import rulelab.notebook
 import rulelab.symbolic
-from rulelab.notebook import displays, manners
+from rulelab.notebook import displays, option_values
 
 FUNCTIONS = """\
 def cube(x):
@@ -178,8 +178,8 @@ def test_nonsense_is_told_in_a_line_or_few(judged, options, words):
 
 def test_sizes_read_as_they_are_written():
     """Spaces stand between arguments, commas between sizes."""
-    assert manners.parse_sizes(' " 2x3  3 ,4x2 number" ') == [((2, 3), (3,)), ((4, 2), ())]
-    assert manners.parse_sizes("2x3x4") == [(2, 3, 4)]
+    assert option_values.parse_sizes(' " 2x3  3 ,4x2 number" ') == [((2, 3), (3,)), ((4, 2), ())]
+    assert option_values.parse_sizes("2x3x4") == [(2, 3, 4)]
 
 
 # -- --prove -------------------------------------------------------------------------------------------------

@@ -702,3 +702,14 @@ def test_why_there_is_no_rule_is_said_in_terms_of_the_function():
     with pytest.raises(DerivationError) as refused:
         derive_rule(density, t, np.sin(t))
     assert "a long expression >" not in str(refused.value) and "%adjoint density" in str(refused.value)
+
+
+def test_numbers_in_a_list_are_not_derived_for():
+    """The rule would have no cotangent for them: they are held fixed, and a check of nothing is right."""
+
+    def length(points):
+        return sum((x1 - x0) ** 2 for (x0,), (x1,) in zip(points, points[1:]))
+
+    with pytest.raises(DerivationError, match="no argument is a number or an array of numbers") as refused:
+        derive_rule(length, [(0.0,), (1.0,)])
+    assert "put the numbers into an array" in str(refused.value)

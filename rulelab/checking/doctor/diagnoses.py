@@ -242,11 +242,27 @@ def _at_option(words: str, option: str | None) -> str:
 def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
     """What to do about a mistake, and which change is no correction."""
     said = ADVICE.get(seen.mistake, "")
+    if seen.mistake == "count":
+        said = _advice_on_count(evidence, seen)
+    if seen.mistake == "kind" and (own := _ITS_OWN_CLASS.search(seen.words)):
+        said = f"return a dict of the cotangents of its fields, or rl.Tangent({own[1]}, …)"
     if seen.mistake == "branch" and not regions.has_branches(evidence.subject):
         said = "compare what the rule does there with what the function does"
     if seen.words.startswith(regions.WHERE) and regions.OF_INTEGERS in seen.words:
         said = "make buffers of floats: no np.zeros_like of integers, no .astype to their dtype"
     return "; ".join(filter(None, (said, almost)))
+
+
+_ITS_OWN_CLASS = re.compile(r"\ban? (\w+) cannot have a gradient of kind \1\b")
+
+
+def _advice_on_count(evidence: Evidence, seen: Seen) -> str:
+    """A vjp has no cotangent of the function itself, and without a pullback there are none to count."""
+    if "must return (y, pullback)" in seen.words:
+        return "return a pair: the value, and a function from its cotangent to those of the arguments"
+    if evidence.subject.rule is None:
+        return "return one cotangent for each argument"
+    return ADVICE["count"]
 
 
 def _is_vague(seen: Seen, of_arrays: bool) -> bool:

@@ -27,7 +27,7 @@ def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...
     ...     p, q = points
     ...     return p * q, lambda y_bar: (rl.NoTangent(), (q * y_bar, p * y_bar))
     >>> [str(kind) for kind in tuples_answered(between, between_rrule)["points"]]
-    ['a tuple of arrays', 'a tuple of arrays', 'a tuple of arrays']
+    ['a tuple of arrays', 'a tuple of numbers', 'a tuple of arrays']
     """
     counts: dict[str, set[int]] = {}
     made: set[str] = set()

@@ -83,8 +83,17 @@ class Kind:
         return self.form == "indices" and 0.0 < self.low < 1.0
 
     def _parts_in_words(self) -> str:
-        made = next((part.made for _, part in self.parts), None)
-        return "arrays" if made in (None, list, tuple) else f"{made.__name__} objects"
+        parts = [part for _, part in self.parts]
+        made = next((part.made for part in parts), None)
+        if made in (list, tuple):
+            return f"{made.__name__}s"
+        if made is not None:
+            return f"{made.__name__} objects"
+        held = dict.fromkeys("numbers" if part.form in _NUMBERS else "arrays" for part in parts)
+        return " and ".join(sorted(held, reverse=True)) or "arrays"
+
+
+_NUMBERS = ("number", "integer")
 
 
 def _noun(form: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...annotations import signature_of_callable
-from ...errors import Place, RuleCountError, RuleError, an
+from ...errors import Place, RuleCountError, RuleError, RuleLabError, an
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.signatures import ANY, Accepts
@@ -67,6 +67,8 @@ def check_vjp(
     ------
     NoInputsError
         If no arguments are found that `f` takes.
+    RuleLabError
+        If `f` or `vjp` cannot be called.
 
     Examples
     --------
@@ -90,6 +92,10 @@ def vjp_checking(
 
     `names` are those of the arguments, by default the names of the parameters of `f`.
     """
+    for given, what in ((f, "the function"), (vjp, "the vjp, which gives (y, pullback),")):
+        if not callable(given):
+            found = f"{what} is {an(type(given).__name__)}, which cannot be called"
+            raise RuleLabError(found, asked="a check of a vjp", fixes=("check_vjp(f, vjp, x, y)",))
     primal, place = _plain(f), _place(vjp)
     names = positional_names(f) if names is None else names
     name = getattr(vjp, "__name__", "the vjp") if by is None else by

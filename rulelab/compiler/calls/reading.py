@@ -117,7 +117,7 @@ def _with_legend(made: Pass, function: types.FunctionType, values: tuple[Any, ..
 def _of_rule(rule: Any) -> AdjointSource:
     head = f"# by rule: {rule.describe()}\n"
     try:
-        lines, first = written_lines(rule.function)
+        lines, first = written_lines(rule.partials or rule.function)
         return AdjointSource(head + "".join(lines), (None, *range(first, first + len(lines))))
     except (OSError, TypeError) as error:
         raise RuleLabError(
