@@ -240,11 +240,11 @@ class RuleLab(ManneredMagics, Settings):
             return f"not judged: {in_one_line(error)}"
 
     def _where(self, name: str, f, at: Invocation | None = None, domain=None) -> tuple[Invocation, str]:
-        """The arguments of a check, and in words where they come from: `--at`, else the last command that had
-        some for this function; none where they are to be drawn.
+        """The arguments of a check, and in words where they come from if they are not in the line: the last
+        command that had some for this function; none where they are to be drawn.
         """
         if at is not None:
-            return at, "the arguments are those that you gave" if at.args else ""
+            return at, ""
         compared = self.session.last_compared(name, f) if domain is None else None
         if compared is None:
             return Invocation(f, (), {}), ""

@@ -125,7 +125,7 @@ class Gradients(_Page):
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
         board.when_closed(self.throttle.cancel)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
-        why = "" if not self.size.disabled else "These arguments have no size that could be changed."
+        why = "" if not self.size.disabled else "None of these arguments has a size to change."
         hint = why or "Another size draws new arguments, with the generator on the page Times, and compares."
         stopped = "Stop a comparison that takes long"
         self.stop = self.kit.button("Stop", stopped, lambda pressed: board.stop(self.name))

@@ -139,7 +139,7 @@ class Pair:
         """Draw arguments of the size `n` and compare again; what was there stays if that fails."""
         __tracebackhide__ = True
         if self.make is None:
-            raise MeasurementError("These arguments have no size that could be changed")
+            raise MeasurementError("None of these arguments has a size to change")
         args, kwargs = arguments(self.make, n)
         comparison = compare(self.f, self.f_cr, *args, **kwargs)
         self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison

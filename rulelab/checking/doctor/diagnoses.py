@@ -75,7 +75,7 @@ MISTAKES = {
     "stateful": "the answer depends on earlier calls",
     "keeps_uncopied": "the pullback uses what the caller may have changed meanwhile",
     "thunk": "a delayed cotangent is not treated as a plain one",
-    "unexplained": "no simple mistake explains the numbers",
+    "unexplained": "no simple mistake was found that explains the numbers",
 }
 """Every mistake there is a name for, in general words; a diagnosis has exact ones."""
 
@@ -206,7 +206,7 @@ def diagnose(
             one = replace(one, mistake="lacks_term", words=words)
         elif one.mistake == "unexplained" and operation is not None:
             where = _tried(operation.where_it_goes_wrong)
-            one = replace(one, words=f"{one.words}: it goes wrong {where}") if where else one
+            one = replace(one, words=f"{one.words}; it goes wrong {where}") if where else one
         if one.mistake == "extra_term" and operation is not None and not shown:
             one = _tried(partial(_lacking, operation, one, same)) or one
         yield Diagnosis(
@@ -451,7 +451,7 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
         found = _first(recognise, evidence, exact)
         if found is not None:
             return found
-    return Seen("unexplained", "no simple mistake explains its numbers", case.name)
+    return Seen("unexplained", "no simple mistake was found that explains its numbers", case.name)
 
 
 def _of_numbers(case: Case) -> Case:
