@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -95,7 +96,8 @@ def with_options_as_written(app):
     for part in ("", ".checking", ".portability"):
         package = importlib.import_module("rulelab" + part)
         for function in (getattr(package, name) for name in package.__all__):
-            if "options" in getattr(getattr(function, "__code__", None), "co_varnames", ()):
+            written = inspect.unwrap(function) if callable(function) else None
+            if "options" in getattr(getattr(written, "__code__", None), "co_varnames", ()):
                 vars(function).pop("__signature__", None)
 
 

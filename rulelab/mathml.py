@@ -47,12 +47,20 @@ def mathml(latex: str, display: str = "inline") -> str:
     for element in made.iter():  # texts, which are escaped below, hold references to characters
         element.text = unescape(element.text) if element.text else element.text
     for element in list(made.iter()):
+        _join_at_dot(element)
         _space(element)
         _lead_with_signs(element)
         _fit_brackets(element)
     for element in list(made.iter()):
         _mark(element)
     return Tree.tostring(made, encoding="unicode")
+
+
+def _join_at_dot(element: Tree.Element) -> None:
+    """A dot within a name, `lens.focus`, is no sign between two: there is no room around it."""
+    if element.tag == "mo" and element.text == ".":
+        element.set("lspace", "0")
+        element.set("rspace", "0")
 
 
 def _space(row: Tree.Element) -> None:

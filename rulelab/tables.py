@@ -24,6 +24,7 @@ _PAGE = """\
 <div class="rulelab-report tex2jax_ignore mathjax_ignore">
 <style>
 .rulelab-report { color: var(--jp-content-font-color1, inherit); }
+.rulelab-report p { overflow-wrap: anywhere; }
 .rulelab-report table { border-collapse: collapse; margin: 0.3em 0; font-variant-numeric: tabular-nums; }
 .rulelab-report caption { text-align: left; caption-side: top; color: var(--jp-content-font-color1, inherit);
   font-weight: 600; padding: 0.2em 0; white-space: nowrap; }

@@ -57,3 +57,8 @@ def test_a_formula_that_cannot_be_read_is_shown_as_text():
     assert formula_html(r"\left(x", "x < 2") == "<code>x &lt; 2</code>"
     with pytest.raises(ValueError, match="cannot typeset"):
         mathml(r"\left(x")
+
+
+def test_a_name_with_a_dot_has_no_room_around_it():
+    """It is a field of something, not two factors."""
+    assert '<mo lspace="0" rspace="0">.</mo>' in mathml(r"\mathrm{lens.focus}")

@@ -95,21 +95,21 @@ def test_a_search_finds_the_recipe(reader, manual):
     assert (one.elsewhere, one.errors) == ([], [])
 
 
-EVERY_PAGE = (
+SOME_PAGES = (
     *PAGES, "magics.html", "search.html", "genindex.html", "support.html", "glossary.html",
     "howto/check-a-module.html", "howto/functions-of-scipy.html", "howto/structs.html",
     "explanation/costs.html", "coming-from/chainrules.html", "design/scipy.html",
 )  # fmt: skip
-ALL_OF_THEM = [pytest.param(scheme, EVERY_PAGE, marks=pytest.mark.campaign) for scheme in ("dark", "light")]
+ALL_OF_THEM = [pytest.param(scheme, (), marks=pytest.mark.campaign) for scheme in ("dark", "light")]
 
 
 @pytest.mark.parametrize(
-    "scheme, names", [("dark", EVERY_PAGE[::6]), *ALL_OF_THEM], ids=["some", "all dark", "all light"]
+    "scheme, names", [("dark", SOME_PAGES[::6]), *ALL_OF_THEM], ids=["some", "all dark", "all light"]
 )
 def test_pages_are_accessible(reader, manual, scheme, names):
     """axe finds nothing to object to, neither in the text nor around it, beside a table or on a phone."""
     one = reader(scheme)
-    for name in names:
+    for name in names or [page.relative_to(manual).as_posix() for page in sorted(manual.rglob("*.html"))]:
         for width in (1280, 390):
             one.page.set_viewport_size({"width": width, "height": 900})
             one.read(manual / name)

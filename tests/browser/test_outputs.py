@@ -12,6 +12,7 @@ import pytest
 import rulelab as rl
 from rulelab.notebook import tabs
 from rulelab.notebook.pair import Pair
+from rulelab.tables import Page
 from tests.conftest import EMPTY_NOTEBOOK
 
 from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage, violations
@@ -240,6 +241,18 @@ def test_no_table_goes_beyond_the_edge_of_a_page_of_any_width(browser):
         beyond[width] = page.evaluate(BEYOND)
     context.close()
     assert not any(beyond.values()), {width: found for width, found in beyond.items() if found}
+
+
+def test_a_long_path_in_a_sentence_goes_on_in_the_next_line(browser):
+    """On a phone as well: what has to be moved sideways would be a stop of the keyboard without a name."""
+    path = f"/tmp/{'a_folder_with_a_long_name/' * 3}test_softplus_torch.py"
+    shown = Page((f"softplus, exported to torch: {path}",), (), (f"see {path}",)).html()
+    context = browser.new_context(viewport={"width": 360, "height": 900})
+    page = context.new_page()
+    page.set_content(f'<!doctype html><body style="margin: 0; font: 14px sans-serif">{shown}</body>')
+    beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    context.close()
+    assert beyond == 0
 
 
 SCROLLED = """() => [...document.querySelectorAll('.rulelab-scroll')]

@@ -408,7 +408,9 @@ class _Teller:
     whole: frozenset[str] = frozenset()  # the arguments that are arrays of whole numbers
 
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
-        told = ((n, self.one(title.format(n), left.get(n), right.get(n))) for n in {**left, **right})
+        fields = {n for n in {**left, **right} if "." in n and left.get(n) is right.get(n) is None}
+        names = [n for n in {**left, **right} if n not in fields]  # of the text in an object nobody asks
+        told = ((n, self.one(title.format(n), left.get(n), right.get(n))) for n in names)
         return tuple(self._held(one) if n in self.whole and right.get(n) is None else one for n, one in told)
 
     def all_meant(
