@@ -177,7 +177,7 @@ def test_the_size_cannot_be_changed_where_there_is_none():
         return x * x
 
     opened = new_panel(square, square, (3.0,))
-    assert named(opened, "Size N:").disabled and "have no size" in shown(opened, "Gradients")
+    assert named(opened, "Size N:").disabled and "has a size to change" in shown(opened, "Gradients")
     opened.close()
 
 
