@@ -282,10 +282,15 @@ def _of_accumulate(ufunc, array, axis=_FIRST, dtype=None, out=None):
     return made if made == array.kind and array.kind.dtype == "f8" else NUMERIC
 
 
+def _of_reduceat(ufunc, array, indices, axis=_FIRST, dtype=None, out=None):
+    return _of_accumulate(ufunc, array, axis, dtype, out)
+
+
 _METHODS: dict[str, Callable[..., Type]] = {
     "outer": _of_outer,
     "reduce": _of_reduce,
     "accumulate": _of_accumulate,
+    "reduceat": _of_reduceat,
 }
 
 
@@ -997,6 +1002,287 @@ def _isclose(a, b, rtol=None, atol=None, equal_nan=None):
     ndim = None if None in ndims else max(n for n in ndims if n is not None)
     plain = all(g is None or g.literal is not UNBOUND for g in (rtol, atol, equal_nan))
     return NUMERIC if ndim is None or not plain else item_of("b1", ndim)
+
+
+# -- differences, pieces put in and left out -----------------------------------------------------------------
+
+
+@_row(np.gradient)
+def _gradient(f, *varargs, axis=None, edge_order=None):
+    like, count = _like(f), 1 if _like(f).ndim == 1 and _is_absent(axis) else _count(axis)
+    known = like.ndim >= 1 and count == 1 and like.dtype in ("f8", "i8")
+    return array_of("f8", like.ndim) if known else ANY  # along several axes it gives several arrays
+
+
+@_row(np.ediff1d)
+def _differences_in_a_row(ary, to_end=None, to_begin=None):
+    plain = _is_absent(to_end) and _is_absent(to_begin) and _like(ary).dtype in ("f8", "i8")
+    return _like(ary).array(1) if plain else NUMERIC
+
+
+@_row(np.append)
+def _append(arr, values, axis=None):
+    parts = [_like(arr), _like(values)]
+    if min(part.ndim for part in parts) < 0:
+        return NUMERIC
+    dtype = promoted(part.dtype for part in parts)
+    if _is_absent(axis):
+        return array_of(dtype, 1)
+    return array_of(dtype, parts[0].ndim) if _count(axis) == 1 and parts[0].ndim >= 1 else NUMERIC
+
+
+@_row(np.insert)
+def _insert(arr, obj, values, axis=None):
+    return _some_of(arr, axis)
+
+
+@_row(np.delete)
+def _delete(arr, obj, axis=None):
+    return _some_of(arr, axis)
+
+
+@_row(np.compress)
+def _compress(condition, a, axis=None, out=None):
+    return _some_of(a, axis) if _is_absent(out) else NUMERIC
+
+
+@_row(np.ndarray.compress)
+def _compress_method(self, condition, axis=None, out=None):
+    return _some_of(self, axis) if _is_absent(out) else NUMERIC
+
+
+def _some_of(a: Given, axis: Given | None) -> Type:
+    """Some of the entries of an array, along an axis, or of all in a row."""
+    like = _like(a)
+    if like.ndim < 1 or not (_is_absent(axis) or _count(axis) == 1):
+        return NUMERIC
+    return like.array(1) if _is_absent(axis) else like.array()
+
+
+@_row(np.extract)
+def _extract(condition, arr):
+    return _like(arr).array(1) if _like(arr).ndim >= 0 else NUMERIC
+
+
+@_row(np.partition)
+def _partition(a, kth, axis=None, kind=None, order=None):
+    return _in_order(a, axis, None)
+
+
+@_row(np.argpartition, np.ndarray.argpartition)
+def _argpartition(a, kth, axis=None, kind=None, order=None):
+    return _in_order(a, axis, _DEFAULT_INT)
+
+
+@_row(np.resize)
+def _resize(a, new_shape):
+    count = _count(new_shape)
+    return NUMERIC if count is None else _like(a).array(count)
+
+
+@_row(*_rows("cumulative_sum cumulative_prod"))
+def _cumulative_of(x, /, *, axis=None, dtype=None, out=None, include_initial=None):
+    like = _like(x)
+    known = like.ndim >= 1 and like.dtype in ("f8", "c16") and _is_absent(dtype) and _is_absent(out)
+    return like.array() if known else NUMERIC
+
+
+@_row(np.unwrap)
+def _unwrap(p, discont=None, axis=None, *, period=None):
+    like = _like(p)
+    reals = all(given is None or _like(given).dtype in ("f8", "i8") for given in (discont, period))
+    return like.array() if like.ndim >= 1 and like.dtype == "f8" and reals else NUMERIC
+
+
+@_row(np.ndarray.conj, np.ndarray.conjugate)
+def _conjugate_method(self, out=None):
+    like = _like(self)
+    return like.array() if like.ndim >= 1 and like.dtype in ("f8", "c16") and _is_absent(out) else NUMERIC
+
+
+@_row(np.bincount)
+def _bincount(x, /, weights=None, minlength=None):
+    return array_of(_DEFAULT_INT if _is_absent(weights) else "f8", 1)
+
+
+@_row(np.digitize)
+def _digitize(x, bins, right=None):
+    ndim = ndim_of(x.kind)
+    return array_of(_DEFAULT_INT, ndim) if ndim else NUMERIC
+
+
+@_row(np.flatnonzero)
+def _flatnonzero(a):
+    return array_of(_DEFAULT_INT, 1) if _like(a).ndim >= 1 else NUMERIC
+
+
+@_row(*_rows("tril_indices triu_indices tril_indices_from triu_indices_from"))
+def _indices_of_triangle(n, k=None, m=None):
+    return Tuple((array_of(_DEFAULT_INT, 1),) * 2)
+
+
+@_row(*_rows("meshgrid") if isinstance(np.meshgrid(0.0), tuple) else ())
+def _meshgrid(*xi, copy=None, sparse=None, indexing=None):
+    likes = [_like(given) for given in xi]
+    if min((like.ndim for like in likes), default=-1) < 0:
+        return ANY
+    return Tuple(tuple(like.array(len(likes)) for like in likes))
+
+
+@_row(np.tri)
+def _tri(N, M=None, k=None, dtype=None, *, like=None):
+    return NUMERIC if like is not None else array_of(_dtype(dtype, "f8"), 2)
+
+
+@_row(*_rows("bartlett blackman hamming hanning"))
+def _window(M):
+    return array_of("f8", 1) if _is_whole(M) else NUMERIC
+
+
+@_row(np.vander)
+def _vander(x, N=None, increasing=None):
+    like = _like(x)
+    return like.array(2) if like.ndim == 1 and like.dtype in ("f8", "c16") else NUMERIC
+
+
+# -- polynomials ---------------------------------------------------------------------------------------------
+
+
+def _coefficients(*given: Given) -> bool:
+    """Whether arguments are polynomials of real coefficients in an array or a list."""
+    return all(_like(each).ndim == 1 and _like(each).dtype == "f8" for each in given)
+
+
+@_row(np.polyval)
+def _polyval(p, x):
+    known = _like(p).ndim == 1 and _like(p).dtype in ("f8", "i8") and isinstance(x.kind, Array)
+    return x.kind if known and x.kind.dtype == "f8" and x.kind.ndim else NUMERIC
+
+
+@_row(np.polyadd, np.polysub)
+def _polysum(a1, a2):
+    return array_of("f8", 1) if _coefficients(a1, a2) else NUMERIC
+
+
+@_row(np.polymul)
+def _polymul(a1, a2):
+    return array_of("f8", 1) if _coefficients(a1, a2) else NUMERIC
+
+
+@_row(np.polyder)
+def _polyder(p, m=None):
+    return array_of("f8", 1) if _coefficients(p) else NUMERIC
+
+
+@_row(np.polyint)
+def _polyint(p, m=None, k=None):
+    return array_of("f8", 1) if _coefficients(p) and _is_absent(k) else NUMERIC
+
+
+@_row(np.polyfit)
+def _polyfit(x, y, deg, rcond=None, full=None, w=None, cov=None):
+    plain = _is_whole(deg) and _literal(full, False) is False and _literal(cov, False) is False
+    return array_of("f8", 1) if plain and _coefficients(x, y) and _is_absent(w) else ANY
+
+
+# -- Fourier transforms --------------------------------------------------------------------------------------
+
+
+@_row(*_rows("fft ifft rfft ihfft fft2 ifft2 rfft2 fftn ifftn rfftn", np.fft))
+def _transform(a, n=None, axis=None, norm=None, out=None, *, s=None, axes=None):
+    return _transformed(a, "c16", (n, axis, s, axes), out)
+
+
+@_row(*_rows("irfft hfft irfft2 irfftn", np.fft))
+def _transform_to_reals(a, n=None, axis=None, norm=None, out=None, *, s=None, axes=None):
+    return _transformed(a, "f8", (n, axis, s, axes), out)
+
+
+def _transformed(a: Given, dtype: str, counts: tuple[Given | None, ...], out: Given | None) -> Type:
+    """Of some lengths along some axes: along none, NumPy gives the array itself."""
+    like = _like(a)
+    some = all(_is_absent(given) or _count(given) for given in counts)
+    known = like.ndim >= 1 and like.dtype in ("f8", "i8", "c16") and _is_absent(out) and some
+    return array_of(dtype, like.ndim) if known else NUMERIC
+
+
+@_row(*_rows("fftshift ifftshift", np.fft))
+def _shifted(x, axes=None):
+    return _like(x).array() if _like(x).ndim >= 1 else NUMERIC
+
+
+@_row(*_rows("fftfreq rfftfreq", np.fft))
+def _frequencies(n, d=None, device=None):
+    plain = d is None or _like(d).ndim == 0 and _like(d).dtype in ("f8", "i8")
+    return array_of("f8", 1) if plain and _is_whole(n) else NUMERIC
+
+
+# -- more linear algebra -------------------------------------------------------------------------------------
+
+
+@_row(*_rows("cond", np.linalg))
+def _cond(x, p=None):
+    like = _like(x)
+    known = like.ndim >= 2 and like.dtype in ("f8", "i8") and _is_absent(p)
+    return item_of("f8", like.ndim - 2) if known else NUMERIC
+
+
+@_row(*_rows("svdvals", np.linalg))
+def _singular_values(x, /):
+    return _eigenvalues(x)
+
+
+@_row(*_rows("matrix_norm", np.linalg))
+def _matrix_norm(x, /, *, keepdims=None, ord=None):
+    like = _like(x)
+    known = like.ndim >= 2 and like.dtype in ("f8", "i8", "c16") and keepdims is None
+    return item_of("f8", like.ndim - 2) if known else NUMERIC
+
+
+@_row(*_rows("vector_norm", np.linalg))
+def _vector_norm(x, /, *, axis=None, keepdims=None, ord=None):
+    like = _like(x)
+    if like.ndim < 1 or like.dtype not in ("f8", "i8", "c16"):
+        return NUMERIC
+    return _reduced(like, axis, keepdims, "f8") if ord is None else NUMERIC
+
+
+@_row(*_rows("trace", np.linalg))
+def _trace_of_matrix(x, /, *, offset=None, dtype=None):
+    return _trace(x) if _is_absent(dtype) else NUMERIC
+
+
+@_row(*_rows("diagonal", np.linalg))
+def _diagonal_of_matrix(x, /, *, offset=None):
+    return _diagonal(x)
+
+
+@_row(*_rows("matrix_transpose", np.linalg))
+def _transposed(x, /):
+    return _like(x).array() if _like(x).ndim >= 2 else NUMERIC
+
+
+@_row(*_rows("outer", np.linalg))
+def _outer_of_vectors(x1, x2, /):
+    return _outer(x1, x2)
+
+
+@_row(*_rows("cross", np.linalg))
+def _cross(x1, x2, /, *, axis=None):
+    left, right = _like(x1), _like(x2)
+    known = min(left.ndim, right.ndim) >= 1 and left.dtype == right.dtype == "f8"
+    return array_of("f8", max(left.ndim, right.ndim)) if known else NUMERIC
+
+
+@_row(np.linalg.multi_dot)
+def _multi_dot(arrays, *, out=None):
+    parts = arrays.parts()
+    likes = [_like(part) for part in parts or ()]
+    if len(likes) < 2 or not _is_absent(out) or any(like.dtype != "f8" for like in likes):
+        return NUMERIC
+    ends = likes[0].ndim, likes[-1].ndim
+    known = {*ends} <= {1, 2} and all(like.ndim == 2 for like in likes[1:-1])
+    return item_of("f8", sum(ends) - 2) if known else NUMERIC
 
 
 # -- of Python's own -----------------------------------------------------------------------------------------

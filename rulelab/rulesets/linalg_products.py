@@ -1,5 +1,6 @@
 """Rules for products of vectors, matrices and tensors: matmul, dot, einsum and their kin."""
 
+import inspect
 import itertools
 
 import numpy as np
@@ -57,7 +58,10 @@ def bilinear(*targets, points):
 
 
 def _state_bilinear(target, transposed, points):
-    @TABLE.rrule(target, leading=2, points=points)
+    of_two = list(inspect.signature(transposed).parameters) == ["y_bar", "a", "b"]
+    cotangents = _cotangents_of(transposed) if of_two else ()
+
+    @TABLE.rrule(target, leading=2, points=points, cotangents=cotangents)
     def bilinear_rrule(a, b, *args, **kwargs):
         def bilinear_pullback(y_bar):
             make_a_bar, make_b_bar = transposed(y_bar, np.asarray(a), np.asarray(b), *args, **kwargs)
@@ -198,8 +202,8 @@ def _check_plain(ufunc, options):
 
 
 @bilinear(np.linalg.matmul, points=[(_A, _B), (_T, _B)])
-def linalg_matmul_transposed(y_bar, x1, x2):
-    return _matmul_cotangents(y_bar, x1, x2)
+def linalg_matmul_transposed(y_bar, a, b):
+    return _matmul_cotangents(y_bar, a, b)
 
 
 _DOT = [(_V, 2 * _V), (_A, _V), (_W, _A), (_A, _B), (_T, _B), (_T, _V), (_W, _T.swapaxes(0, 1)),
@@ -259,6 +263,8 @@ def linalg_tensordot_transposed(y_bar, x1, x2, *, axes=2):
 def inner_transposed(y_bar, a, b):
     if a.ndim == 0 or b.ndim == 0:
         return dot_transposed(y_bar, a, b)
+    if a.ndim == 1 and b.ndim == 1:
+        return _matmul_cotangents(y_bar, a, b)
     return tensordot_transposed(y_bar, a, b, (-1, -1))
 
 

@@ -132,6 +132,7 @@ WITH_LONG += [np.exp, np.sqrt, np.maximum, np.less, operator.add, operator.mul, 
 DECOMPOSITIONS = [(getattr(np.linalg, name), "ab") for name in ("slogdet", "eigh", "svd", "qr")]
 BINARY = [f for f in UFUNCS if (f.nin, f.nout, f.signature) == (2, 1, None)]
 METHODS = {"outer": ["A", "B"], "accumulate": ["array", "axis"], "reduce": ["array", "axis", "keepdims"]}
+METHODS["reduceat"] = ["array", "indices"]
 FUNCTIONS = [*DECOMPOSITIONS, *known_functions(), *((f, "xyz"[: f.nin]) for f in UFUNCS)]
 FUNCTIONS += [(getattr(f, name), METHODS[name]) for f in BINARY for name in METHODS]
 NAMES = [f"{number}:{name_of(f)}" for number, (f, _) in enumerate(FUNCTIONS)]
@@ -168,5 +169,6 @@ def test_methods_of_ufuncs():
     assert result_of(np.add.reduce, [matrix], {"axis": Given(NONE)}) == F8
     for words in ({"where": matrix}, {"initial": Given(FLOAT, 2.0)}, {"dtype": Given(STR, "f4")}):
         assert result_of(np.add.reduce, [matrix], words) == NUMERIC
-    assert result_of(np.add.reduceat, [numbers, numbers]) == result_of(np.less.reduce, [matrix]) == NUMERIC
+    assert result_of(np.add.reduceat, [matrix, numbers]) == matrix.kind
+    assert result_of(np.less.reduceat, [matrix, numbers]) == result_of(np.less.reduce, [matrix]) == NUMERIC
     assert result_of(np.add.reduce, []) == result_of(np.add.outer, [numbers, Given(FLOAT, 2.0)]) == NUMERIC

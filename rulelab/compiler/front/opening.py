@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...python_facts import JOINING, OF_NUMBERS
+from ...python_facts import CONSUMING, JOINING, OF_NUMBERS
 from ..base import ir
 from ..base.classes import in_class
 from ..base.copying import duplicate
@@ -328,13 +328,14 @@ class _Reads:
 
     def _is_read(self, op: ir.Op | None, name: str, structure: Structure) -> bool:
         """Whether an operation only reads the numbers and arrays in a container, or asks for its length."""
-        if not isinstance(op, ir.Call) or op.args[:1] != (name,) or op.keywords:
+        if not isinstance(op, ir.Call) or op.args[:1] != (name,):
             return False
-        callee, alone = self._callee(op), len(op.args) == 1
+        callee, alone = self._callee(op), len(op.args) == 1 and not op.keywords
         if alone and (callee is len or callee is sum):
             return True
-        of_numbers = any(callee is one for one in (*(OF_NUMBERS if alone else ()), *JOINING))
-        return of_numbers and not any(structure.parts)  # the largest of rows is one of the rows
+        of_numbers = (*CONSUMING, *(OF_NUMBERS if alone else ()), *(() if op.keywords else JOINING))
+        # The largest of rows is one of the rows.
+        return any(callee is one for one in of_numbers) and not any(structure.parts)
 
     def check(self) -> None:
         """Raise NotOpened unless all containers are only read. Tuples may be used in any way but compared by

@@ -67,12 +67,28 @@ def test_a_comprehension_is_the_tuple_of_its_items(opened):
 @pytest.mark.parametrize(
     "body",
     [
+        "return sorted(t)[0]",
+        "return max(t, key=g)",
+        "return max(t, default=2.0)",
+        "return sum(t, 2.0)",
+        "return list(t)[0]",
+        "return u in set(t)",
+    ],
+)
+def test_what_goes_through_a_list(opened, body):
+    """A function of Python's that goes through it at once, whatever else it is given."""
+    function, _ = opened(f"def f(t, u):\n    {body}\n", PAIR, None)
+    assert len(function.parameters) == 3
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         "t.append(1.0)\n    return t[0]",
         "t[0] = 2.0\n    return t[0]",
         "return g(t)",
-        "return sorted(t)[0]",
-        "return max(t, key=g)",
-        "return sum(t, 2.0)",
+        "return max(t, key=t.index)",
+        "return sorted([t])[0]",
         "return t",
         "u = [t]\n    return u[0][0]",
         "u = t if t[0] else [1.0]\n    return u[0]",
