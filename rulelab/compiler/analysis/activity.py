@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ...rules.kinds import (
     ANY,
@@ -70,6 +70,7 @@ class Activity:
         self._types = types
         self._regions = regions
         self._is_constant = is_constant
+        self.apart: set[str] = set()  # names whose cotangents are kept otherwise than those of other names
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
         self.useful: set[str] = set()
         handlers = [h for s in function.statements() if isinstance(s, ir.Try) for h in s.handlers]
@@ -83,7 +84,12 @@ class Activity:
 
     def __call__(self, atom: ir.Atom) -> bool:
         """Whether a cotangent of this value is wanted and may be nonzero."""
-        return isinstance(atom, str) and atom in self.varied and atom in self.useful
+        return (
+            isinstance(atom, str)
+            and atom in self.varied
+            and atom in self.useful
+            and atom not in self.apart
+        )
 
     def _until_stable(self, step: Callable[[], None]) -> None:
         self._again = True
@@ -103,7 +109,7 @@ class Activity:
             if isinstance(statement, ir.Let):
                 if statement.target not in self.varied and self._result_varies(statement):
                     self.varied.add(statement.target)
-                if changes(statement.op) and statement.target in self._regions.effects:
+                if changes(statement.op) and self._changed_by(statement):
                     self._vary_region(statement)
                 continue
             for leaf in sequences_of(statement):
@@ -121,7 +127,15 @@ class Activity:
         """If a change involves a varying value, everything that may refer to the changed container varies."""
         if statement.op.source or not self.varied.isdisjoint(self._flowing(statement.op)):
             self.varied.add(statement.target)
-            self._vary_also(self._regions.members(self._regions.effects[statement.target][1]))
+            self._vary_also(self._changed_by(statement))
+
+    def _changed_by(self, statement: ir.Let) -> Collection[str]:
+        """The names of what an operation may change, its own among them; empty if it changes nothing."""
+        op, effects = statement.op, self._regions.effects
+        if statement.target in effects:
+            return [statement.target, *self._regions.members(effects[statement.target][1])]
+        stores = isinstance(op, ir.Write) and self._regions.stores(op.target)
+        return self._regions.names_of(op.target) if stores else ()  # type: ignore[attr-defined]
 
     def _vary_slots(self, statement: ir.Try) -> None:
         """Whether a handler runs may depend on the arguments, so every variable it may set varies."""
@@ -161,7 +175,7 @@ class Activity:
             if call.value in self.useful:  # the derivative of a number that a callee ignores is zero
                 self._use_all(atom for atom in call.atoms if _is_never_idle(self._types(atom)))
         self._use(function.body)
-        if function.handed or self._regions.effects:
+        if function.handed or self._regions.effects or self._types.written:
             self._again |= len(self.useful) > size
 
     def _use(self, block: ir.Block) -> None:
@@ -190,9 +204,8 @@ class Activity:
 
     def _use_let(self, statement: ir.Let) -> None:
         target, op = statement.target, statement.op
-        if changes(op) and target in self._regions.effects and target not in self.useful:
-            members = self._regions.members(self._regions.effects[target][1])
-            if not self.useful.isdisjoint(members):
+        if changes(op) and target not in self.useful:
+            if not self.useful.isdisjoint(self._changed_by(statement)):
                 self.useful.add(target)
         if target in self.useful and target in self.varied:
             self._use_all(self._flowing(op))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from ..base import ir
 from ..base.liveness import joins_of, reads_of, sequences_of
@@ -12,12 +12,18 @@ from ..base.liveness import joins_of, reads_of, sequences_of
 _GOING_ON = {ir.Append: "value", ir.Move: "value", ir.Publish: "value", ir.Item: "value"}
 
 
-def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> dict[str, str]:
+def private_lists(
+    function: ir.Function,
+    only_reads: Callable[[ir.Call], bool],
+    measures: Callable[[ir.Call], bool] = lambda call: False,
+    unfit: Collection[str] = (),
+) -> dict[str, str]:
     """The names of lists that are built and appended to here, and otherwise only read, each with a name that
     represents all names for the same list.
 
-    A list that is captured, put into another, written to, or passed to a call that may change or keep it
-    (unless `only_reads` says otherwise) is left out.
+    A list that is captured, put into another, or passed to a call that may change or keep it (unless
+    `only_reads` says otherwise) is left out. So is one whose items are assigned, unless it is followed
+    (`_is_followed`, which is given `measures`) and its name not among the `unfit`.
     """
     builds = [let for let in function.lets() if isinstance(let.op, ir.Build)]
     built = {let.target for let in builds if let.op.kind == "list"}  # type: ignore[attr-defined]
@@ -29,9 +35,70 @@ def private_lists(function: ir.Function, only_reads: Callable[[ir.Call], bool]) 
             groups.join(statement.target, statement.op.value)
         for name, atoms in joins_of(statement):
             groups.join(name, *atoms)
-    others = {groups.root(name) for name in _otherwise(function, only_reads)}
+    others = {groups.root(name) for name in _otherwise(function, only_reads, unfit)}
     others |= {groups.root(name) for name in groups.names() if not groups.is_made_of(name, built)}
-    return {name: groups.root(name) for name in {*groups.names(), *built} if groups.root(name) not in others}
+    found = {name: groups.root(name) for name in {*groups.names(), *built} if groups.root(name) not in others}
+    for root in set(written_lists(function, found).values()):
+        names = {name for name, other in found.items() if other == root}
+        if not _is_followed(function, names, measures):
+            found = {name: other for name, other in found.items() if other != root}
+    return found
+
+
+def written_lists(function: ir.Function, private: dict[str, str]) -> dict[str, str]:
+    """Those of the private lists to whose items something is assigned."""
+    writes = [let.op for let in function.lets() if isinstance(let.op, ir.Write) and let.op.kind == "item"]
+    written = {private[str(op.target)] for op in writes if op.target in private}
+    return {name: root for name, root in private.items() if root in written}
+
+
+def _is_followed(function: ir.Function, names: set[str], measures: Callable[[ir.Call], bool]) -> bool:
+    """Whether the cotangents of a list that is written to can be kept in one list beside it.
+
+    It is made in one place, and known only in the block of that place. It is read item by item, in loops
+    that do not append to it, and by calls that only need all items (`measures`), and is not the result. No
+    handler may find it half changed.
+    """
+    homes = [block for block in _blocks_of(function) if any(_builds(s, names) for s in block)]
+    if len(homes) != 1 or sum(_builds(s, names) for s in homes[0]) != 1 or function.result in names:
+        return False
+    inside = {id(statement) for statement in ir.walk(homes[0])}
+    return all(
+        _is_fit(statement, names, measures) if id(statement) in inside else not _mentions(statement, names)
+        for statement in function.statements()
+    )
+
+
+def _is_fit(statement: ir.Statement, names: set[str], measures: Callable[[ir.Call], bool]) -> bool:
+    """Whether a statement may be where it is, by what it does with the list."""
+    within = [inner for block in ir.blocks(statement) for inner in ir.walk(block)]
+    if isinstance(statement, ir.Try):
+        return not any(_mentions(s, names) for s in (statement, *within))
+    if any(leaf.value in names for leaf in sequences_of(statement)):
+        lets = [s for s in within if isinstance(s, ir.Let) and s.target in names]
+        return not any(isinstance(let.op, ir.Append) for let in lets)
+    if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Call) and not measures(statement.op):
+        return names.isdisjoint(map(str, statement.op.operands()))
+    return True
+
+
+def _blocks_of(function: ir.Function) -> Iterator[ir.Block]:
+    """All blocks of a function."""
+    yield function.body
+    for statement in function.statements():
+        yield from ir.blocks(statement)
+
+
+def _builds(statement: ir.Statement, names: set[str]) -> bool:
+    """Whether a statement makes the list."""
+    return isinstance(statement, ir.Let) and isinstance(statement.op, ir.Build) and statement.target in names
+
+
+def _mentions(statement: ir.Statement, names: set[str]) -> bool:
+    """Whether a statement itself reads or assigns one of these names."""
+    given = [name for name, _ in joins_of(statement)]
+    given += [statement.target] if isinstance(statement, ir.Let) else []
+    return not names.isdisjoint([*given, *map(str, reads_of(statement))])
 
 
 class _Groups:
@@ -63,7 +130,9 @@ class _Groups:
         )
 
 
-def _otherwise(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> Iterator[str]:
+def _otherwise(
+    function: ir.Function, only_reads: Callable[[ir.Call], bool], unfit: Collection[str]
+) -> Iterator[str]:
     """The names that are used in ways that may change a list, or let something else keep it."""
     yield from (*function.parameters, *function.free)
     for statement in function.statements():
@@ -74,6 +143,8 @@ def _otherwise(function: ir.Function, only_reads: Callable[[ir.Call], bool]) -> 
                 allowed.append(getattr(statement.op, field))
             elif isinstance(statement.op, ir.Call) and only_reads(statement.op):
                 allowed += statement.op.operands()
+            elif isinstance(statement.op, ir.Write) and statement.op.kind == "item":
+                allowed += [statement.op.target] if statement.op.target not in unfit else []
         for atom in reads_of(statement, joins=False):
             if isinstance(atom, str):
                 if atom in allowed:

@@ -134,6 +134,8 @@ def _is_plain(
         return types(statement.target) != ANY
     if isinstance(op, ir.Call):
         return is_known(op)
+    if isinstance(op, ir.Write):
+        return op.target in lists and op.target in types.written
     if isinstance(op, ir.Augmented) and not is_real(types(statement.target)):
         return False  # it may write to an array
     return isinstance(op, _PLAIN) and ANY not in map(types, (statement.target, *op.operands()))

@@ -50,6 +50,7 @@ class Regions:
         self._parent: dict[str, str] = {}
         self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
+        self._stored: list[tuple[str, ir.Op, ir.Atom]] = []  # the writes to private lists
         self._members: dict[str, list[str]] = defaultdict(list)
         given = [name for name in (*function.parameters, *function.free) if self.makes(name)]
         self.are_there = bool(given) or any(map(self.makes, all_names(function)))
@@ -63,6 +64,7 @@ class Regions:
             self._visit(statement)
             self._visit_iteration(statement)
         self._shared = {self._root(atom) for _, _, atom in self._touched}
+        self._touched += [one for one in self._stored if self._root(one[2]) in self._shared]
         self._outside = set(map(self._root, given))
         self.effects = {target: (op, self._root(atom)) for target, op, atom in self._touched}
         passing = _unseen(function)
@@ -86,7 +88,20 @@ class Regions:
     def make_shared(self, atom: ir.Atom) -> None:
         """Have the value of a name read and changed by identity."""
         if self.makes(atom):
-            self._shared.add(self._root(atom))
+            root = self._root(atom)
+            self._shared.add(root)
+            self.effects |= {
+                target: (op, root) for target, op, owner in self._stored if self._root(owner) == root
+            }
+
+    def stores(self, name: ir.Atom) -> bool:
+        """Whether a name refers to a private list to whose items numbers are assigned."""
+        return name in self._types.written and not self.shared(name)
+
+    def names_of(self, name: ir.Atom) -> list[str]:
+        """All names of such a list."""
+        root = self._types.written[str(name)]
+        return [other for other, its in self._types.written.items() if its == root]
 
     def members(self, root: str) -> list[str]:
         return self._members.get(root, [])
@@ -133,6 +148,9 @@ class Regions:
 
     def _visit_op(self, target: str, op: ir.Op) -> None:
         if isinstance(op, _HOLDING_NOTHING):
+            return
+        if isinstance(op, ir.Write) and op.target in self._types.written:
+            self._stored.append((target, op, op.target))
             return
         if isinstance(op, ir.Write):
             self._join(op.target, op.value)
@@ -250,11 +268,27 @@ class _Sharing:
         return [statement]
 
     def _by_position(self, statement: ir.For) -> list[ir.Statement]:
-        """A loop in which items of shared containers are read by position."""
+        """A loop in which items of shared containers, and of lists that are written to, are read by position.
+        """
         before: list[ir.Statement] = []
         items: list[ir.Statement] = []
 
+        def known(name: str, op: ir.Op) -> str:
+            let = ir.Let(statement.position, self.function.fresh(name), op)
+            before.append(let)
+            self.types.learn(let)
+            return let.target
+
         def positions(leaf: ir.Sequence | ir.Count) -> ir.Sequence | ir.Count:
+            if isinstance(leaf, ir.Sequence) and self.regions.stores(leaf.value):
+                index = self.function.fresh("position")
+                self.types.of[index] = INT
+                size = known("size", ir.Call(ir.Const(len), (leaf.value,), ()))
+                items.append(ir.Let(statement.position, leaf.item, ir.Item(leaf.value, index)))
+                if not leaf.backwards:
+                    return ir.Count((size,), index)
+                last = known("last", ir.Binary("sub", size, ir.Const(1)))
+                return ir.Count((last, ir.Const(-1), ir.Const(-1)), index)
             if isinstance(leaf, ir.Count) or not self.regions.shared(leaf.value):
                 return leaf
             index, sequence = self.function.fresh("position"), self.function.fresh("items")

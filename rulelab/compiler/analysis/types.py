@@ -54,7 +54,7 @@ from ...rules.targets import resolve
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, use_counts
-from .elements import private_lists
+from .elements import private_lists, written_lists
 
 
 def type_of(value: Any) -> Type:
@@ -83,16 +83,27 @@ class Types:
     def __init__(
         self, function: ir.Function, given: dict[str, Type], find_global: Callable[[str], Any]
     ) -> None:
-        self.of: dict[str, Type] = dict(given)
         self._find_global = find_global
         self._ops = {statement.target: statement.op for statement in function.lets()}
         self._reads = _reads(function)
-        self._lists = private_lists(function, self._only_reads)
-        self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as known
         self._joins: dict[str, list[ir.Atom]] = {}
         for statement in function.statements():
             for name, atoms in joins_of(statement):
                 self._joins.setdefault(name, []).extend(atoms)
+        unfit: set[str] = set()
+        while True:  # what is written to a list, and where, must turn out to be of kinds that fit
+            self.of: dict[str, Type] = dict(given)
+            self._lists = private_lists(function, self._only_reads, self._measures, unfit)
+            self.written = written_lists(function, self._lists)
+            self._infer(function)
+            misjudged = set(self._misjudged(function))
+            if not misjudged:
+                return
+            unfit |= misjudged
+
+    def _infer(self, function: ir.Function) -> None:
+        """Go through the function until nothing new is learnt."""
+        self._items: dict[str, Type] = {}  # the kind of the items of a private list, as far as known
         self._read_items: set[str] = set()  # the private lists whose items were asked for
         self._missed: set[str] = set()  # the names that were read before they had a type
         for _ in range(12):
@@ -101,11 +112,20 @@ class Types:
             self._block(function.body)
             if not self._again or before == (self.of, self._items):
                 return
-        self._lists = {}  # no fixed point in sight: assume nothing about loop-carried names and lists
+        self._lists, self.written = {}, {}  # no fixed point in sight: assume nothing about what loops carry
         for statement in function.statements():
             for phi in getattr(statement, "carried", ()):
                 self.of[phi.target] = ANY
         self._block(function.body)
+
+    def _misjudged(self, function: ir.Function) -> Iterator[str]:
+        """The names of lists that are written to by anything but whole numbers, or hold more than numbers."""
+        for op in (let.op for let in function.lets()) if self.written else ():
+            if isinstance(op, ir.Write) and op.target in self.written:
+                if self(op.key) not in (INT, I8) or not is_real(self._items_of(op.target) or ANY):
+                    yield str(op.target)
+            elif isinstance(op, ir.Item) and op.value in self.written and self(op.index) not in (INT, I8):
+                yield from (name for name, root in self.written.items() if root == self.written[op.value])
 
     def __call__(self, atom: ir.Atom) -> Type:
         if type(atom) is str:
@@ -300,10 +320,12 @@ class Types:
 
     def _note_items(self, statement: ir.Let) -> None:
         """Record what is put into a private list as one of its items."""
-        op, group = statement.op, self._lists.get(statement.target)
-        if group is None or not isinstance(op, (ir.Build, ir.Append)):
+        op = statement.op
+        name = op.target if isinstance(op, ir.Write) else statement.target
+        group = self._lists.get(name) if isinstance(name, str) else None
+        if group is None or not isinstance(op, (ir.Build, ir.Append, ir.Write)):
             return
-        for atom in op.items if isinstance(op, ir.Build) else (op.item,):
+        for atom in op.items if isinstance(op, ir.Build) else op.operands()[-1:]:
             before = self._items.get(group)
             self._items[group] = join(before, self(atom))
             self._again |= group in self._read_items and self._items[group] != before
@@ -324,6 +346,11 @@ class Types:
         return any(called is function for function in _GOING_THROUGH) or (
             isinstance(called, python_types.FunctionType | type(len)) and called in JOINING
         )
+
+    def _measures(self, op: ir.Call) -> bool:
+        """Whether a call is `len` of a list, or the sum of it."""
+        plain = op.method is None and len(op.args) == 1 and not op.keywords
+        return plain and (self._loads(op.function, len) or self._loads(op.function, sum))
 
     def _join(self, statement: ir.Statement) -> bool:
         """Give each name at a join a type that covers all values known so far. Returns whether a type changed

@@ -8,7 +8,8 @@ The slope of an operation that no cotangent reaches (`abs(x)` in the test of a l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from ...rules.kinds import FLOAT, INT, Array, Type, is_real
 from ..base import ir
@@ -17,22 +18,52 @@ from ..base.liveness import joins_of, led_to, sequences_of
 _GENTLE = ("add", "sub", "mul", "neg", "pos")
 
 
+Lists = Mapping[str, Collection[str]]
+_NONE: Lists = MappingProxyType({})
+
+
 def vanishing(
-    function: ir.Function, types: Callable[[ir.Atom], Type], active: Callable[[ir.Atom], bool]
+    function: ir.Function,
+    types: Callable[[ir.Atom], Type],
+    active: Callable[[ir.Atom], bool],
+    lists: Lists = _NONE,
 ) -> set[str]:
-    """The names of numbers whose cotangent must start as a zero object; `active` says which have one."""
+    """The names of numbers whose cotangent must start as a zero object; `active` says which have one. The
+    cotangents of the items of some `lists`, by name with all their names, are collected in a list.
+    """
+    outside, inside = {*function.parameters, *function.free}, set[str]()
+    _note_given(function.body, outside, inside)
+    collected = {let.target for let in function.lets() if _is_of_array(let.op, types)}
+    return after_steep(function, types, active, lists) | (outside - inside - collected)
+
+
+def after_steep(
+    function: ir.Function,
+    types: Callable[[ir.Atom], Type],
+    active: Callable[[ir.Atom], bool],
+    lists: Lists = _NONE,
+) -> set[str]:
+    """The names of what is made of the results of operations without a finite slope, and these results."""
     lets = function.lets()
-    collected = {let.target for let in lets if _is_of_array(let.op, types)}
+    collected = {let.target for let in lets if _is_of_array(let.op, types) or _list_of(let.op) in lists}
     reached = [let for let in lets if active(let.target) and let.target not in collected]
     steep = {let.target for let in reached if not _is_gentle(let.op, types)}
     for statement in function.statements():
         for leaf in sequences_of(statement):
             if active(leaf.item) and not isinstance(types(leaf.value), Array):
                 steep.add(leaf.item)
-    outside, inside = {*function.parameters, *function.free}, set[str]()
-    _note_given(function.body, outside, inside)
-    outside -= inside | collected
-    return led_to(sorted(steep), _steps(function)) | outside if steep else outside
+    return led_to(sorted(steep), [*_steps(function), *_puts(lets, lists)]) if steep else set()
+
+
+def _list_of(op: ir.Op) -> ir.Atom | None:
+    """The list of which an operation reads or assigns an item."""
+    return op.value if isinstance(op, ir.Item) else op.target if isinstance(op, ir.Write) else None
+
+
+def _puts(lets: Sequence[ir.Let], lists: Lists) -> list[tuple[str, list[ir.Atom]]]:
+    """From what is assigned to an item of a list to all names of the list."""
+    writes = [let.op for let in lets if isinstance(let.op, ir.Write) and let.op.target in lists]
+    return [(str(op.value), list(lists[str(op.target)])) for op in writes]
 
 
 def _steps(function: ir.Function) -> list[tuple[str, list[ir.Atom]]]:

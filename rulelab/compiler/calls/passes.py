@@ -143,7 +143,10 @@ def compile_pass(
         made = [(s.target, s.op) for s in lowered.statements() if isinstance(s, ir.Let)]
         loads = {name: (op.name, find_global(op.name)) for name, op in made if isinstance(op, ir.Load)}
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
-        return kinds, Sites(pullbacks, source, kinds, namespace, loads, nested)
+        sites = Sites(pullbacks, source, kinds, namespace, loads, nested)
+        if kinds.written and (pullbacks.implicit or sites.relies_on_built_in(sum) is None):
+            kinds.written = {}  # then cotangents of such lists go by identity
+        return kinds, sites
 
     def is_built_in(called: Any) -> bool:
         return pullbacks.cache.registry.built_in_entry(called) is not None

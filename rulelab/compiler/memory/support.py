@@ -318,6 +318,12 @@ def pop_item(x_bar: Any, index: int) -> tuple[Any, Any]:
     return items, unthunk(items.pop(index, ZERO))
 
 
+def add_to_each(bars: list[Any], bar: Any) -> None:
+    """Add the cotangent of the sum of a list to those of its items."""
+    for index, item_bar in enumerate(bars):
+        bars[index] = item_bar + bar
+
+
 def bars_of_numbers(y_bar: Any) -> Any:
     """The cotangents of the real numbers in a list, from that of the array made from it."""
     y_bar = unthunk(y_bar)

@@ -3,7 +3,8 @@
 In reading order: `terms` (facts read off a term's text), `phrases` (pieces of text), `sweeps` (what both
 sweeps are written with), `specialise` (formulas where the types are certain), `reuse` (arrays whose memory
 is reused), `formulas` (derivatives that are written out), `operations` (one operation in both sweeps),
-`adjoint` (the branches, loops and handlers around operations), `typed_tangents` and `tangent` (forward mode,
+`stored` (lists to whose items something is assigned), `adjoint` (the branches, loops and handlers around
+operations), `typed_tangents` and `tangent` (forward mode,
 whose result is again a lowered function), `holders` (which variables share a cotangent's memory), `spending`
 (values whose memory a gradient reuses), `tidy` (what can be left out), `probes` (for tools that follow a
 pass), `placing` (code at the author's lines), `emit` (text and code), `legend` (what the emitted names mean).

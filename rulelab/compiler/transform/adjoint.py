@@ -32,8 +32,8 @@ from ..analysis.usage import ends_in_raise, has_active
 from ..base import ir
 from ..memory import heap, outlines, support, walks
 from . import specialise
-from .operations import Operations
 from .phrases import bracketed, branching, joined, pattern
+from .stored import Stored
 from .sweeps import Sites, Sweeps, words
 from .tidy import Block, Line, Node, Put, Region, Restart, Sum, flow, in_step, texts_of
 
@@ -80,7 +80,7 @@ def adjoint(
     return made.run(parameters, wanted, differentiate)
 
 
-class _Adjoint(Operations):
+class _Adjoint(Stored):
     """The transform of one function: a method for each kind of statement."""
 
     def run(self, parameters: list[str], wanted: set[str], differentiate: bool) -> Emitted:
@@ -88,6 +88,7 @@ class _Adjoint(Operations):
         function = self.function
         for name in (*function.parameters, *function.free):
             self.define(name)
+        self.set_apart()
         forward, reverse = self.block(function.body)
         self.out = forward
         result = self.text(function.result)

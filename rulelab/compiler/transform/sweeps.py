@@ -148,6 +148,7 @@ class Sweeps:
         self.bars: dict[str, str] = {}
         self._has_real_bar: dict[str, bool] = {}
         self.buffers: dict[str, str] = {}
+        self.item_bars: dict[str, str] = {}  # by each name of a list that is written to (`stored`)
         # The buffer of an array as a memoryview, which is quicker for single elements.
         self.views: dict[str, str] = {}
         # The name of the length of a tuple, and the lines in which it is known.
@@ -276,6 +277,8 @@ class Sweeps:
             return f"({value!r})" if math.copysign(1.0, value) < 0 else repr(value)
         if value is Ellipsis:
             return "..."
+        if value is len:
+            return self.builtin("len")
         return self.shared_constant(value)
 
     def text(self, atom: ir.Atom) -> str:
@@ -489,11 +492,16 @@ class Sweeps:
         """The numbers whose cotangent starts as a zero object. In a gradient, whose seed is a number, the
         parameters that certainly get a cotangent are not among them.
         """
-        found = vanishing(self.function, self.types, self.active)
+        found = vanishing(self.function, self.types, self.active, self.stored_lists)
         if not self.runs_once:
             return found
         certain = flowed_to(self.function, self.types, lambda op: False)
         return found.difference(certain.intersection(self.function.parameters))
+
+    @functools.cached_property
+    def stored_lists(self) -> dict[str, list[str]]:
+        """Each name of a list to whose items something is assigned, with all names of it."""
+        return {name: self.regions.names_of(name) for name in self.item_bars}
 
     def as_real(self, name: str) -> Callable[..., Any]:
         """The helper that converts a cotangent to that of a real number."""
@@ -539,9 +547,9 @@ class Sweeps:
         """Start the cotangents of `names` in the reverse lines of the block that defines them."""
         own = [name for name in names if name != self.function.result]  # the result's starts as the seed
         reverse.zeros.update((self.bar(name), self.zero(name)) for name in own)
-        reverse[:0] = [line for name in reversed(names) for line in self._buffer_of(name)]
+        reverse[:0] = [line for name in reversed(names) for line in self.buffer_of(name)]
 
-    def _buffer_of(self, name: str) -> list[Node]:
+    def buffer_of(self, name: str) -> list[Node]:
         """Lines that make the buffer in which the cotangents of an array's elements are summed, if any."""
         if name not in self.buffers:
             return []
