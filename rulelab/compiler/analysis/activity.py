@@ -25,6 +25,7 @@ from ...rules.kinds import (
 )
 from ..base import ir
 from ..base.liveness import joins_of, sequences_of
+from .elements import changed_list
 from .regions import Regions
 from .types import Types
 
@@ -83,13 +84,12 @@ class Activity:
         self._until_stable(lambda: self._use_in_turn(function))
 
     def __call__(self, atom: ir.Atom) -> bool:
+        """Whether a cotangent of this value is wanted and may be nonzero, and is kept like that of others."""
+        return self.reaches(atom) and atom not in self.apart
+
+    def reaches(self, atom: ir.Atom) -> bool:
         """Whether a cotangent of this value is wanted and may be nonzero."""
-        return (
-            isinstance(atom, str)
-            and atom in self.varied
-            and atom in self.useful
-            and atom not in self.apart
-        )
+        return isinstance(atom, str) and atom in self.varied and atom in self.useful
 
     def _until_stable(self, step: Callable[[], None]) -> None:
         self._again = True
@@ -134,8 +134,10 @@ class Activity:
         op, effects = statement.op, self._regions.effects
         if statement.target in effects:
             return [statement.target, *self._regions.members(effects[statement.target][1])]
-        stores = isinstance(op, ir.Write) and self._regions.stores(op.target)
-        return self._regions.names_of(op.target) if stores else ()  # type: ignore[attr-defined]
+        changed = changed_list(op)
+        if changed is None or not self._regions.stores(changed):
+            return ()
+        return self._regions.reached_by(changed)
 
     def _vary_slots(self, statement: ir.Try) -> None:
         """Whether a handler runs may depend on the arguments, so every variable it may set varies."""

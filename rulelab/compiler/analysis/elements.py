@@ -16,17 +16,19 @@ def private_lists(
     function: ir.Function,
     only_reads: Callable[[ir.Call], bool],
     measures: Callable[[ir.Call], bool] = lambda call: False,
+    makes: Callable[[ir.Op], bool] = lambda op: False,
     unfit: Collection[str] = (),
 ) -> dict[str, str]:
     """The names of lists that are built and appended to here, and otherwise only read, each with a name that
     represents all names for the same list.
 
     A list that is captured, put into another, or passed to a call that may change or keep it (unless
-    `only_reads` says otherwise) is left out. So is one whose items are assigned, unless it is followed
-    (`_is_followed`, which is given `measures`) and its name not among the `unfit`.
+    `only_reads` says otherwise) is left out. So is one that is changed in place, unless it is followed
+    (`_is_followed`, which is given `measures`) and its name not among the `unfit`; and such a one may come
+    from an operation that `makes` it.
     """
-    builds = [let for let in function.lets() if isinstance(let.op, ir.Build)]
-    built = {let.target for let in builds if let.op.kind == "list"}  # type: ignore[attr-defined]
+    made = {let.target for let in function.lets() if makes(let.op)}
+    built = {let.target for let in function.lets() if _is_display(let.op)} | made
     if not built:
         return {}
     groups = _Groups()
@@ -38,18 +40,36 @@ def private_lists(
     others = {groups.root(name) for name in _otherwise(function, only_reads, unfit)}
     others |= {groups.root(name) for name in groups.names() if not groups.is_made_of(name, built)}
     found = {name: groups.root(name) for name in {*groups.names(), *built} if groups.root(name) not in others}
-    for root in set(written_lists(function, found).values()):
+    written = set(written_lists(function, found).values())
+    left_out = {found[name] for name in made if name in found} - written
+    for root in written:
         names = {name for name, other in found.items() if other == root}
-        if not _is_followed(function, names, measures):
-            found = {name: other for name, other in found.items() if other != root}
-    return found
+        left_out |= set() if _is_followed(function, names, measures) else {root}
+    return {name: root for name, root in found.items() if root not in left_out}
+
+
+def _is_display(op: ir.Op) -> bool:
+    return isinstance(op, ir.Build) and op.kind == "list"
 
 
 def written_lists(function: ir.Function, private: dict[str, str]) -> dict[str, str]:
-    """Those of the private lists to whose items something is assigned."""
-    writes = [let.op for let in function.lets() if isinstance(let.op, ir.Write) and let.op.kind == "item"]
-    written = {private[str(op.target)] for op in writes if op.target in private}
+    """Those of the private lists that are changed in place."""
+    changed = [name for let in function.lets() if (name := changed_list(let.op)) in private]
+    written = {private[name] for name in changed if name is not None}
     return {name: root for name, root in private.items() if root in written}
+
+
+def changed_list(op: ir.Op) -> str | None:
+    """The name of what an operation changes, if that is a list: `xs[k] = v`, `xs.append(v)` or `xs.pop()`."""
+    if isinstance(op, ir.Write):
+        return str(op.target) if op.kind == "item" else None
+    plain = isinstance(op, ir.Call) and not op.keywords and not op.starred
+    if not plain or _CHANGING.get(op.method or "") != len(op.args):  # type: ignore[attr-defined]
+        return None
+    return str(op.function)  # type: ignore[attr-defined]
+
+
+_CHANGING = {"append": 1, "pop": 0}  # how many arguments they take
 
 
 def _is_followed(function: ir.Function, names: set[str], measures: Callable[[ir.Call], bool]) -> bool:
@@ -75,10 +95,13 @@ def _is_fit(statement: ir.Statement, names: set[str], measures: Callable[[ir.Cal
     if isinstance(statement, ir.Try):
         return not any(_mentions(s, names) for s in (statement, *within))
     if any(leaf.value in names for leaf in sequences_of(statement)):
-        lets = [s for s in within if isinstance(s, ir.Let) and s.target in names]
-        return not any(isinstance(let.op, ir.Append) for let in lets)
-    if isinstance(statement, ir.Let) and isinstance(statement.op, ir.Call) and not measures(statement.op):
-        return names.isdisjoint(map(str, statement.op.operands()))
+        ops = [s.op for s in within if isinstance(s, ir.Let)]
+        appended = [str(op.value) for op in ops if isinstance(op, ir.Append)]
+        appended += [name for op in ops if isinstance(op, ir.Call) and (name := changed_list(op))]
+        return names.isdisjoint(appended)
+    op = statement.op if isinstance(statement, ir.Let) else None
+    if isinstance(op, ir.Call) and not measures(op) and changed_list(op) not in names:
+        return names.isdisjoint(map(str, op.operands()))
     return True
 
 
@@ -91,7 +114,8 @@ def _blocks_of(function: ir.Function) -> Iterator[ir.Block]:
 
 def _builds(statement: ir.Statement, names: set[str]) -> bool:
     """Whether a statement makes the list."""
-    return isinstance(statement, ir.Let) and isinstance(statement.op, ir.Build) and statement.target in names
+    is_name = isinstance(statement, ir.Let) and statement.target in names
+    return is_name and not isinstance(statement.op, (ir.Append, ir.Move))  # type: ignore[attr-defined]
 
 
 def _mentions(statement: ir.Statement, names: set[str]) -> bool:
@@ -143,8 +167,8 @@ def _otherwise(
                 allowed.append(getattr(statement.op, field))
             elif isinstance(statement.op, ir.Call) and only_reads(statement.op):
                 allowed += statement.op.operands()
-            elif isinstance(statement.op, ir.Write) and statement.op.kind == "item":
-                allowed += [statement.op.target] if statement.op.target not in unfit else []
+            elif (changed := changed_list(statement.op)) is not None and changed not in unfit:
+                allowed.append(changed)
         for atom in reads_of(statement, joins=False):
             if isinstance(atom, str):
                 if atom in allowed:

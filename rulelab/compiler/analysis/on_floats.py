@@ -18,6 +18,7 @@ from ...rules.kinds import ANY, F8, I8, INT, Array, Tuple, Type, is_real
 from ..base import ir
 from ..base.copying import Copying
 from ..base.liveness import reads_of, use_counts
+from .elements import changed_list
 from .types import Types
 
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
@@ -113,7 +114,7 @@ def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Ca
     """Whether a function certainly does nothing but compute, on numbers, arrays, tuples of these, and private
     lists of numbers.
     """
-    lists = types.lists_of_numbers()
+    lists = types.lists_of_numbers().union(display for display, _ in types.displays().values())
     return all(_is_plain(statement, types, is_known, lists) for statement in function.statements())
 
 
@@ -126,16 +127,16 @@ def _is_plain(
     if not isinstance(statement, ir.Let):
         return isinstance(statement, ir.For)
     op = statement.op
+    if (changed := changed_list(op)) is not None and changed in types.written:
+        return changed in lists and not (op.source or op.asks)
     if statement.target in lists and not (op.source or op.asks):
-        return isinstance(op, (ir.Build, ir.Append, ir.Move))
+        return isinstance(op, (ir.Build, ir.Append, ir.Move)) or types.makes_list(op)
     if op.source or op.asks or (isinstance(op, ir.Build) and op.kind != "tuple"):
         return False
     if isinstance(op, ir.Load):
         return types(statement.target) != ANY
     if isinstance(op, ir.Call):
         return is_known(op)
-    if isinstance(op, ir.Write):
-        return op.target in lists and op.target in types.written
     if isinstance(op, ir.Augmented) and not is_real(types(statement.target)):
         return False  # it may write to an array
     return isinstance(op, _PLAIN) and ANY not in map(types, (statement.target, *op.operands()))

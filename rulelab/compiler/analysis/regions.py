@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from ...rules.kinds import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Kind, Tuple, Type, any_part
 from ..base import ir
 from ..base.liveness import all_names, joins_of, phis_of, sequences_of
+from .elements import changed_list
 from .types import Types
 
 _READING = frozenset({"copy", "index", "count", "get", "keys", "values", "items"})
@@ -50,7 +51,7 @@ class Regions:
         self._parent: dict[str, str] = {}
         self._empty = set(_holding_nothing(function, holds_nothing))
         self._touched: list[tuple[str, ir.Op, ir.Atom]] = []
-        self._stored: list[tuple[str, ir.Op, ir.Atom]] = []  # the writes to private lists
+        self._stored: list[tuple[str, ir.Op, ir.Atom]] = []  # the changes of private lists
         self._members: dict[str, list[str]] = defaultdict(list)
         given = [name for name in (*function.parameters, *function.free) if self.makes(name)]
         self.are_there = bool(given) or any(map(self.makes, all_names(function)))
@@ -95,13 +96,17 @@ class Regions:
             }
 
     def stores(self, name: ir.Atom) -> bool:
-        """Whether a name refers to a private list to whose items numbers are assigned."""
+        """Whether a name refers to a private list of numbers that is changed in place."""
         return name in self._types.written and not self.shared(name)
 
     def names_of(self, name: ir.Atom) -> list[str]:
         """All names of such a list."""
         root = self._types.written[str(name)]
         return [other for other, its in self._types.written.items() if its == root]
+
+    def reached_by(self, name: ir.Atom) -> list[str]:
+        """All names of such a list, and those of what it is made of."""
+        return [*self.names_of(name), *self.members(self._root(name))]
 
     def members(self, root: str) -> list[str]:
         return self._members.get(root, [])
@@ -149,8 +154,8 @@ class Regions:
     def _visit_op(self, target: str, op: ir.Op) -> None:
         if isinstance(op, _HOLDING_NOTHING):
             return
-        if isinstance(op, ir.Write) and op.target in self._types.written:
-            self._stored.append((target, op, op.target))
+        if (changed := changed_list(op)) is not None and changed in self._types.written:
+            self._stored.append((target, op, changed))
             return
         if isinstance(op, ir.Write):
             self._join(op.target, op.value)

@@ -54,7 +54,7 @@ from ...rules.targets import resolve
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, use_counts
-from .elements import private_lists, written_lists
+from .elements import changed_list, private_lists, written_lists
 
 
 def type_of(value: Any) -> Type:
@@ -93,7 +93,9 @@ class Types:
         unfit: set[str] = set()
         while True:  # what is written to a list, and where, must turn out to be of kinds that fit
             self.of: dict[str, Type] = dict(given)
-            self._lists = private_lists(function, self._only_reads, self._measures, unfit)
+            self._lists = private_lists(
+                function, self._only_reads, self._measures, self.makes_list, unfit
+            )
             self.written = written_lists(function, self._lists)
             self._infer(function)
             misjudged = set(self._misjudged(function))
@@ -120,10 +122,15 @@ class Types:
 
     def _misjudged(self, function: ir.Function) -> Iterator[str]:
         """The names of lists that are written to by anything but whole numbers, or hold more than numbers."""
-        for op in (let.op for let in function.lets()) if self.written else ():
-            if isinstance(op, ir.Write) and op.target in self.written:
-                if self(op.key) not in (INT, I8) or not is_real(self._items_of(op.target) or ANY):
-                    yield str(op.target)
+        for let in function.lets() if self.written else ():
+            op = let.op
+            if let.target in self.written and self.makes_list(op) and not self._makes_known(op):
+                yield from (name for name, root in self.written.items() if root == self.written[let.target])
+            elif (name := changed_list(op)) in self.written and name is not None:
+                places = (op.key,) if isinstance(op, ir.Write) else ()
+                whole = all(self(place) in (INT, I8) for place in places)
+                if not whole or not is_real(self._items_of(name) or ANY):
+                    yield name
             elif isinstance(op, ir.Item) and op.value in self.written and self(op.index) not in (INT, I8):
                 yield from (name for name, root in self.written.items() if root == self.written[op.value])
 
@@ -315,20 +322,62 @@ class Types:
             return
         self._note_items(statement)
         kind = self._result(statement.op)
+        if statement.target in self.written and self.makes_list(statement.op):
+            kind = LIST
         if kind is not None:
             self.of[statement.target] = kind
 
     def _note_items(self, statement: ir.Let) -> None:
         """Record what is put into a private list as one of its items."""
         op = statement.op
-        name = op.target if isinstance(op, ir.Write) else statement.target
-        group = self._lists.get(name) if isinstance(name, str) else None
-        if group is None or not isinstance(op, (ir.Build, ir.Append, ir.Write)):
+        group = self._lists.get(changed_list(op) or statement.target)
+        if group is None:
             return
-        for atom in op.items if isinstance(op, ir.Build) else op.operands()[-1:]:
+        for kind in self._put_in(op):
             before = self._items.get(group)
-            self._items[group] = join(before, self(atom))
+            self._items[group] = join(before, kind)
             self._again |= group in self._read_items and self._items[group] != before
+
+    def _put_in(self, op: ir.Op) -> Iterator[Type]:
+        """The kinds of what an operation puts into the list that it makes or changes."""
+        if isinstance(op, (ir.Append, ir.Write)):
+            yield self(op.operands()[-1])
+        elif isinstance(op, ir.Call) and op.method is not None:
+            yield from map(self, op.args)
+        elif isinstance(op, ir.Call):
+            kind = self(op.args[0])
+            yield from kind.items if isinstance(kind, Tuple) else (element_of(kind),)
+        else:
+            made = self._ops.get(self.repeated(op) or "") if isinstance(op, ir.Binary) else op
+            yield from map(self, made.items if isinstance(made, ir.Build) else ())
+
+    def makes_list(self, op: ir.Op) -> bool:
+        """Whether an operation is `[a, b] * n`, where nothing else reads the display, or `list(xs)`."""
+        if isinstance(op, ir.Binary):
+            return op.operator == "mul" and self.repeated(op) is not None
+        plain = isinstance(op, ir.Call) and op.method is None and len(op.args) == 1 and not op.keywords
+        return plain and self._loads(op.function, list)  # type: ignore[attr-defined]
+
+    def repeated(self, op: ir.Binary) -> str | None:
+        """The name of the display in `[a, b] * n`."""
+        for atom in (op.left, op.right):
+            build = self._ops.get(atom) if isinstance(atom, str) else None
+            if isinstance(build, ir.Build) and build.kind == "list" and self._reads[atom] == 1:
+                return str(atom)
+        return None
+
+    def displays(self) -> dict[str, tuple[str, tuple[ir.Atom, ...]]]:
+        """For each list that is changed and begins as `[a, b] * n`: the display's name, and its items."""
+        made = {name: self._ops[name] for name in self.written if name in self._ops}
+        names = {name: self.repeated(op) for name, op in made.items() if isinstance(op, ir.Binary)}
+        return {name: (its, self._ops[its].operands()) for name, its in names.items() if its is not None}
+
+    def _makes_known(self, op: ir.Op) -> bool:
+        """Whether such an operation certainly gives a list, of numbers."""
+        if isinstance(op, ir.Binary):
+            return INT in (self(op.left), self(op.right))
+        kind = self(op.operands()[-1])
+        return kind == Array("f8", 1) or (isinstance(kind, Tuple) and all(map(is_real, kind.items)))
 
     def _items_of(self, atom: ir.Atom) -> Type | None:
         """The kind of the items of a list; None if none has been reached yet."""
@@ -456,9 +505,11 @@ class Types:
 
     _of_indexable = _of_move
 
-    def _of_call(self, op: ir.Call) -> Type:
+    def _of_call(self, op: ir.Call) -> Type | None:
         if isinstance(op.function, ir.Const) and ir.gives_pair(op.function.value):
             return Tuple((ANY, ANY))
+        if op.function in self.written and changed_list(op) is not None:
+            return NONE if op.args else self._items_of(op.function)
         args, callee = [self.given(atom) for atom in op.args], self.callee(op)
         if callee is ir.UNBOUND:
             owner = self.given(op.function)

@@ -23,10 +23,11 @@ def growing(function: ir.Function) -> set[str]:
 def has_active(statement: ir.Statement, active: Activity) -> bool:
     """Whether anything in a statement is differentiated."""
     return any(
-        (isinstance(s, ir.Let) and active(s.target)) or any(active(phi.target) for phi in phis_of(s))
+        (isinstance(s, ir.Let) and active.reaches(s.target))
+        or any(active.reaches(phi.target) for phi in phis_of(s))
         for block in ir.blocks(statement)
         for s in ir.walk(block)
-    ) or any(active(phi.target) for phi in phis_of(statement))
+    ) or any(active.reaches(phi.target) for phi in phis_of(statement))
 
 
 def ends_in_raise(block: ir.Block) -> bool:

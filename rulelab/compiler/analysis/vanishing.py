@@ -14,6 +14,7 @@ from types import MappingProxyType
 from ...rules.kinds import FLOAT, INT, Array, Type, is_real
 from ..base import ir
 from ..base.liveness import joins_of, led_to, sequences_of
+from .elements import changed_list
 
 _GENTLE = ("add", "sub", "mul", "neg", "pos")
 
@@ -56,14 +57,14 @@ def after_steep(
 
 
 def _list_of(op: ir.Op) -> ir.Atom | None:
-    """The list of which an operation reads or assigns an item."""
-    return op.value if isinstance(op, ir.Item) else op.target if isinstance(op, ir.Write) else None
+    """The list of which an operation reads, assigns, adds or takes out an item."""
+    return op.value if isinstance(op, ir.Item) else changed_list(op)
 
 
 def _puts(lets: Sequence[ir.Let], lists: Lists) -> list[tuple[str, list[ir.Atom]]]:
-    """From what is assigned to an item of a list to all names of the list."""
-    writes = [let.op for let in lets if isinstance(let.op, ir.Write) and let.op.target in lists]
-    return [(str(op.value), list(lists[str(op.target)])) for op in writes]
+    """From what is put in a list to all names of the list."""
+    changes = [(let.op, name) for let in lets if (name := changed_list(let.op)) is not None and name in lists]
+    return [(str(atom), list(lists[name])) for op, name in changes for atom in op.operands()[-1:]]
 
 
 def _steps(function: ir.Function) -> list[tuple[str, list[ir.Atom]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -144,8 +145,10 @@ def compile_pass(
         loads = {name: (op.name, find_global(op.name)) for name, op in made if isinstance(op, ir.Load)}
         nested = {name: op.code for name, op in made if isinstance(op, ir.MakeFunction)}
         sites = Sites(pullbacks, source, kinds, namespace, loads, nested)
-        if kinds.written and (pullbacks.implicit or sites.relies_on_built_in(sum) is None):
-            kinds.written = {}  # then cotangents of such lists go by identity
+        if kinds.written:
+            ruled = any(sites.relies_on_built_in(called) is None for called in (sum, list, operator.mul))
+            if pullbacks.implicit or ruled:
+                kinds.written = {}  # then the cotangents of such lists go by identity
         return kinds, sites
 
     def is_built_in(called: Any) -> bool:

@@ -324,6 +324,19 @@ def add_to_each(bars: list[Any], bar: Any) -> None:
         bars[index] = item_bar + bar
 
 
+def sum_of_every(bars: list[Any], first: int, step: int) -> Any:
+    """The cotangent of an item of a display that was repeated, from those of the list."""
+    total: Any = 0.0
+    for index in range(first, len(bars), step):
+        total = bars[index] if index == first else total + bars[index]
+    return total
+
+
+def array_of(bars: list[Any]) -> Any:
+    """The cotangent of the array that a list was made of, from those of the list's items."""
+    return np.array([0.0 if isinstance(bar, AbstractZero) else bar for bar in bars], dtype=float)
+
+
 def bars_of_numbers(y_bar: Any) -> Any:
     """The cotangents of the real numbers in a list, from that of the array made from it."""
     y_bar = unthunk(y_bar)

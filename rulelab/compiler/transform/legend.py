@@ -54,6 +54,10 @@ _MEANINGS = (
         "published, collect, hand_in, part, …: the cotangents of containers and of what is in them",
     ),
     (
+        r"_bars = \[",
+        "items_bars: the cotangents of the items of a list that changes, undone change by change",
+    ),
+    (
         r"\bbar_of_item\(",
         "bars_of_numbers, bar_of_item: the cotangents of a list, and of an item, that an array was made of",
     ),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 
+from ...rules.kinds import Array
+from ..analysis.elements import changed_list
 from ..analysis.vanishing import after_steep
 from ..base import ir
 from ..memory import support
@@ -27,19 +29,22 @@ class Stored(Operations):
             if any(map(self.active, names)):
                 made = next(let.target for let in self.function.lets() if _makes(let, names))
                 self.item_bars |= dict.fromkeys(names, self.fresh(f"{made}_bars"))
-        self.active.apart.update(self.item_bars)
+        self.displays = {
+            name: found for name, found in self.types.displays().items() if name in self.item_bars
+        }
+        self.active.apart.update(self.item_bars, (display for display, _ in self.displays.values()))
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
         op, target, position = statement.op, statement.target, statement.position
         if target in self.item_bars:
-            if isinstance(op, ir.Build):
-                self.define(target)
-                return self.stored_build(op, target, position), [target]
-            assert isinstance(op, (ir.Append, ir.Move))
-            self.go_by(target, self.text(op.value))
-            return self.stored_append(op, position) if isinstance(op, ir.Append) else [], []
-        if isinstance(op, ir.Write) and op.target in self.item_bars:
-            return self.stored_write(op, position), []
+            if isinstance(op, (ir.Append, ir.Move)):
+                self.go_by(target, self.text(op.value))
+                return self.stored_append(op, position) if isinstance(op, ir.Append) else [], []
+            self.define(target)
+            return self.made(op, target, position), [target]
+        if (changed := changed_list(op)) in self.item_bars:
+            self.define(target)
+            return self.change(op, str(changed), target, position), [target]
         if self.item_bars and self.active(target):
             if isinstance(op, ir.Item) and op.value in self.item_bars:
                 self.define(target)
@@ -50,15 +55,22 @@ class Stored(Operations):
         return super().do_let(statement)
 
     def plain(self, op: ir.Op, target: str, position: ir.Position) -> None:
-        if isinstance(op, ir.Write) and self.regions.stores(op.target):
-            self.store(op, position)
+        if (changed := changed_list(op)) is not None and self.regions.stores(changed):
+            self.store(op, target, position)
         else:
             super().plain(op, target, position)
 
-    def store(self, op: ir.Write, position: ir.Position) -> None:
-        """Add the line that assigns to an item."""
-        owner, key, value = self.texts(op.operands(), named=(op.key,), tight=1)
-        self.line(f"{owner}[{key}] = {value}", position)
+    def store(self, op: ir.Op, target: str, position: ir.Position) -> None:
+        """Add the line that changes a list."""
+        if isinstance(op, ir.Write):
+            owner, key, value = self.texts(op.operands(), named=(op.key,), tight=1)
+            self.line(f"{owner}[{key}] = {value}", position)
+        elif isinstance(op, ir.Call) and op.args:
+            owner, item = self.texts(op.operands(), tight=1)
+            self.line(f"{owner}.append({item})", position)
+        else:
+            self.flush()
+            self.give(target, f"{target} = {self.text(op.operands()[0])}.pop()", position)
 
     def buffer_of(self, name: str) -> list[Node]:
         if name not in self.item_bars:
@@ -66,14 +78,27 @@ class Stored(Operations):
         bars = self.item_bars[name]
         return [Line(f"{bars} = [{self.zero_of(bars)}] * {self.builtin('len')}({self.need(name)})", None)]
 
-    def stored_build(self, op: ir.Build, target: str, position: ir.Position) -> list[Node]:
-        self.assign(target, self.expression(op, position), position)
+    def made(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
+        """The list is made: of the items of a display, which may be repeated, or of those of a sequence."""
+        of_call = isinstance(op, ir.Call)
+        text = self.call_text(op, position) if isinstance(op, ir.Call) else self.expression(op, position)
+        self.assign(target, text, position)
         self.need(target)  # its length, which is known by this name
         bars = self.item_bars[target]
+        if of_call:
+            sequence = op.operands()[-1]
+            if isinstance(self.types(sequence), Array):
+                return self.add(sequence, self.asked(support.array_of, bars), position, exact=True)
+            return self.add(sequence, f"{self.builtin('tuple')}({bars})", position)
+        _, items = self.displays.get(target, ("", op.operands()))
+        entries = [f"{bars}[{number}]" for number in range(len(items))]
+        if target in self.displays:
+            step = str(len(items))
+            entries = [self.asked(support.sum_of_every, bars, str(n), step) for n in range(len(items))]
         return [
             node
-            for number, item in enumerate(op.items)
-            for node in self.add(item, f"{bars}[{number}]", position, exact=self.are_numbers(bars))
+            for item, entry in zip(items, entries, strict=True)
+            for node in self.add(item, entry, position, exact=self.are_numbers(bars))
         ]
 
     def stored_append(self, op: ir.Append, position: ir.Position) -> list[Node]:
@@ -81,30 +106,41 @@ class Stored(Operations):
         self.line(f"{value}.append({item})", position)
         return self.taken_out(self.item_bars[str(op.value)], "", op.item, position)
 
-    def stored_write(self, op: ir.Write, position: ir.Position) -> list[Node]:
-        self.store(op, position)
-        return self.taken_out(self.item_bars[str(op.target)], self.need(op.key), op.value, position)
+    def change(self, op: ir.Op, changed: str, target: str, position: ir.Position) -> list[Node]:
+        self.store(op, target, position)
+        bars = self.item_bars[changed]
+        if isinstance(op, ir.Write):
+            return self.taken_out(bars, self.need(op.key), op.value, position)
+        if len(op.operands()) > 1:
+            return self.taken_out(bars, "", op.operands()[1], position)
+        bar = self.flow(target)
+        text = self.asked(support.real, bar) if self.are_numbers(bars) and target in self.vanishing else bar
+        return [Line(f"{bars}.append({text})", position, changes=bars)]
 
     def taken_out(self, bars: str, key: str, item: ir.Atom, position: ir.Position) -> list[Node]:
         """Nodes that take out the cotangent of an item, by its key or, without one, of the last item."""
         entry = f"{bars}[{key}]" if key else f"{bars}.pop()"
-        after: list[Node] = [Line(f"{entry} = {self.zero_of(bars)}", position)] if key else []
+        after: list[Node] = []
+        if key:
+            after.append(Line(f"{entry} = {self.zero_of(bars)}", position, changes=bars))
         if not self.active(item):
-            return after or [Line(entry, position)]
+            return after or [Line(entry, position, changes=bars)]
         item_bar = self.fresh("item_bar")
         sums = self.add(item, flow(item_bar), position, exact=self.are_numbers(bars))
-        return [Line(entry, position, (item_bar,)), *after, *sums]
+        return [Line(entry, position, (item_bar,), changes=bars), *after, *sums]
 
     def stored_item(self, op: ir.Item, target: str, position: ir.Position) -> list[Node]:
         value, index = self.texts(op.operands(), named=(op.index,), tight=1)
         self.assign(target, f"{value}[{index}]", position, may_wait=is_temporary(target))
-        entry = f"{self.item_bars[str(op.value)]}[{self.need(op.index)}]"
-        return [Line(f"{entry} += {self.flow(target)}", position)]
+        bars = self.item_bars[str(op.value)]
+        text = f"{bars}[{self.need(op.index)}] += {self.flow(target)}"
+        return [Line(text, position, changes=bars)]
 
     def stored_sum(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
         self.assign(target, self.call_text(op, position), position, may_wait=is_temporary(target))
         bars = self.item_bars[str(op.args[0])]
-        return [Line(self.asked(support.add_to_each, bars, self.flow(target)), position)]
+        text = self.asked(support.add_to_each, bars, self.flow(target))
+        return [Line(text, position, changes=bars)]
 
     @functools.cached_property
     def after_steep(self) -> set[str]:
@@ -119,4 +155,4 @@ class Stored(Operations):
 
 
 def _makes(let: ir.Let, names: list[str]) -> bool:
-    return isinstance(let.op, ir.Build) and let.target in names
+    return let.target in names and not isinstance(let.op, (ir.Append, ir.Move))

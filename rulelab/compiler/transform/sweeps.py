@@ -402,7 +402,7 @@ class Sweeps:
                 line.text = target + line.text[len(name) :]
                 self.inlined |= {source, name}
                 return True
-            if _mentions(node, target):
+            if _mentions(node, target) or _mentions(node, name):  # an append goes by the name of its list
                 return False
         return False
 

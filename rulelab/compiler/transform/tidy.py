@@ -31,6 +31,8 @@ class Line:
     text: str
     position: ir.Position | None
     sets: tuple[str, ...] = ()
+    # A list of cotangents that changes: what is read from it before stays in a line of its own.
+    changes: str = field(default="", kw_only=True)
 
 
 @dataclass(eq=False)
@@ -288,6 +290,8 @@ class Writer:
 
     def line(self, node: Line) -> None:
         pieces = node.text.split("\0")
+        if node.changes and self.waiting is not None and node.changes in self.waiting.text:
+            self.flush()
         if len(node.sets) == 1 and _is_name(pieces):
             self.copy(node.sets[0], pieces[1], node.position)
             return

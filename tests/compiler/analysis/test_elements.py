@@ -6,7 +6,8 @@ import pytest
 from rulelab.compiler.analysis.elements import private_lists
 from rulelab.compiler.analysis.types import Types
 from rulelab.compiler.base import ir
-from rulelab.rules.kinds import Array, signature_of, type_of_signature
+from rulelab.compiler.base.liveness import prune
+from rulelab.rules.kinds import Array, is_real, signature_of, type_of_signature
 
 LOOP = "for k in range(3):\n"
 PRIVATE = {
@@ -29,7 +30,12 @@ OTHERS = {
     "in a dict": "l = [x[0]]\nm = {'l': l}\nreturn l[0]",
     "appended to another": "l = [x[0]]\nm = []\nm.append(l)\nreturn l[0]",
     "appended to itself": "l = [x[0]]\nl.append(l)\nreturn l[0]",
-    "written to": "l = [x[0]]\nl[0] = x\nreturn l[0]",
+    "half written to": "l = [x[0]]\ntry:\n    l[0] = 1.0\nfinally:\n    y = l[0]\nreturn y",
+    "written to and returned": "l = [x[0]]\nl[0] = 1.0\nreturn l",
+    "written to, and one of two": "l = [x[0]]\nif x[1] > 0:\n    l = [1.0]\nl[0] = 2.0\nreturn l[0]",
+    "written to after the loop that makes it": f"{LOOP}    l = [x[0]]\nl[0] = 2.0\nreturn l[0]",
+    "written to, and handed to another call": "l = [x[0]]\nl[0] = 2.0\nreturn max(l)",
+    "grown while it is read": "l = [x[0]]\nl[0] = 2.0\nfor e in l:\n    l.append(e)\nreturn l[0]",
     "grown in place": "l = [x[0]]\nl += [x]\nreturn l[0]",
     "changed by a method": "l = [x[0]]\nl.insert(0, x)\nreturn l[0]",
     "its method": "l = [x[0]]\nf = l.append\nf(x)\nreturn l[0]",
@@ -50,8 +56,10 @@ def function_of(cells, body):
     return cells.lowered(f"import numpy as np\ndef f(x):\n{indented}")
 
 
-def types_of(cells, body):
+def types_of(cells, body, pruned=False):
     lowered = function_of(cells, body)
+    if pruned:
+        prune(lowered)
     return lowered, Types(
         lowered, {"x": type_of_signature(signature_of(np.ones(4)))}, lambda name: cells.find_global(name)
     )
@@ -75,8 +83,47 @@ def types_of_item(types, let):
 @pytest.mark.parametrize("body", OTHERS.values(), ids=OTHERS)
 def test_a_list_that_others_may_hold_or_that_is_written_to_is_not(cells, body):
     lowered, types = types_of(cells, body)
-    names = private_lists(lowered, types._only_reads)
+    names = private_lists(lowered, types._only_reads, types._measures, types.makes_list)
     assert not names.keys() & {"l", "l_1"}, names
+    assert not types.written
+
+
+WRITTEN = {
+    "an item": "l = [x[0]]\nl[0] = x[1]\nreturn l[0]",
+    "an item in place": "l = [x[0]]\nl[0] += x[1]\nreturn l[0]",
+    "under another name": "l = [x[0]]\nm = l\nm[0] = x[1]\nreturn l[0]",
+    "in a loop": f"l = [x[0], x[1], x[2]]\n{LOOP}    l[k] = x[k] * l[k - 1]\nreturn l[0]",
+    "made in a loop": f"s = 0.0\n{LOOP}    l = [x[k]]\n    l[0] = 2.0\n    s += l[0]\nreturn s",
+    "while it is read": "l = [x[0], x[1]]\ns = 0.0\nfor e in l:\n    l[1] = e\n    s += e\nreturn s",
+    "repeated": "l = [0.0] * 3\nl[0] = x[1]\nreturn l[0]",
+    "a copy": "l = list(x)\nl[0] = x[1] * l[0]\nreturn l[0]",
+    "a stack": "l = []\nm = l\nm.append(x[0])\nm.append(x[1])\nreturn l.pop()",
+}
+
+
+@pytest.mark.parametrize("body", WRITTEN.values(), ids=WRITTEN)
+def test_a_list_of_numbers_that_is_changed_here_alone_is_private(cells, body):
+    """And what is read from it is a number."""
+    lowered, types = types_of(cells, body, pruned=True)
+    assert types.written
+    assert is_real(types(lowered.result))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "l = [x[0]]\nl[0] = x\nreturn l[0]",
+        "l = [x[0], 1.0]\nl[:1] = [x[1]]\nreturn l[0]",
+        "l = [x[0], 1.0]\nl[0] = x[1]\nreturn l[:1][0]",
+        "l = [x[0], 1.0]\nl[x[0]] = 2.0\nreturn l[0]",
+        "l = [x[0]] * y\nl[0] = 2.0\nreturn l[0]",
+        "l = list(y)\nl[0] = 2.0\nreturn l[0]",
+    ],
+    ids=["an array", "a slice", "read by a slice", "by no whole number", "so many times", "of anything"],
+)
+def test_a_list_is_not_if_its_items_or_places_may_be_something_else(cells, body):
+    _, types = types_of(cells, body)
+    assert not types.written
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_functions_of_numbers_and_arrays_have_no_regions(text, there, tmp_path, 
 
 
 def adds(xs, v):
-    xs.append(v)
+    xs.extend([v])
 
 
 def test_a_list_that_only_grows_here_is_not_shared(shared_names):
@@ -93,7 +93,7 @@ def test_a_list_that_only_grows_here_is_not_shared(shared_names):
 
 def written(x):
     xs = [x]
-    xs[0] = x * x
+    xs[:1] = [x * x]
     return xs[0]
 
 
@@ -105,14 +105,14 @@ def handed_to_a_helper(x):
 
 def captured(x):
     xs = [x]
-    push = lambda v: xs.append(v)  # noqa: E731
+    push = lambda v: xs.extend([v])  # noqa: E731
     push(x)
     return xs[1]
 
 
 @pytest.mark.parametrize("f", [written, handed_to_a_helper, captured])
 def test_a_list_that_is_changed_is_shared(shared_names, f):
-    """A write, a helper that appends and a closure that holds it each make a list shared."""
+    """A slice that is replaced, a helper and a closure that extend it each make a list shared."""
     assert any(name.startswith("xs") for name in shared_names(f, 2.0))
 
 
