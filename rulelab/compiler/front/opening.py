@@ -214,12 +214,13 @@ def _ends(let: ir.Let | None) -> slice | None:
 
 def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
     """Turn a list that a comprehension fills without a loop (it was unrolled) into the tuple of its items,
-    which counts as a container that is only read; returns whether there was any.
+    which counts as a container that is only read, unless it changes; returns whether there was any.
     """
     lets, uses = {let.target: let for let in function.lets()}, use_counts(function)
+    changed = {_changed_by(let.op) for let in lets.values()}
     gone: set[str] = set()
     for let in lets.values():
-        if not isinstance(let.op, ir.Publish):
+        if not isinstance(let.op, ir.Publish) or let.op.value in changed:
             continue
         chain = _chain(lets, str(let.op.value))
         if chain and all(uses[link.target] == 1 for link in chain[1:]):
@@ -230,6 +231,13 @@ def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
             gone |= {let.target, *(link.target for link in chain[1:])}
     drop(function.body, gone)
     return bool(gone)
+
+
+def _changed_by(op: ir.Op) -> ir.Atom | None:
+    """What an operation changes by itself: the owner of an item, or of a method."""
+    if isinstance(op, ir.Write):
+        return op.target
+    return op.function if isinstance(op, ir.Call) and op.method is not None else None
 
 
 def _chain(lets: dict[str, ir.Let], name: str) -> list[ir.Let]:
