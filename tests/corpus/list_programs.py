@@ -61,6 +61,9 @@ class _Program:
         places = {1: "-1", 2: f"len({name}) - 1"}
         return f"{name}[{places.get(kind, self.draw.randrange(-least, least))}]"
 
+    def whole(self, name):
+        return f"{self.draw.choice(('sum', 'sum', 'max', 'min'))}({name})"
+
     # -- statements ------------------------------------------------------------------------------------------
 
     def statement(self, depth, nesting):
@@ -83,7 +86,7 @@ class _Program:
             self.put(depth + 1, f"{self.draw.choice(('', 'z = '))}{name}.pop()")
         elif kind <= 11:
             found = self.new("v")
-            self.put(depth, f"{found} = {self.number() if kind == 10 else f'sum({name})'}")
+            self.put(depth, f"{found} = {self.number() if kind == 10 else self.whole(name)}")
             self.numbers.append(found)
         elif kind == 15:
             other = self.new("l")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...rules.kinds import ANY, CELL, DICT, FUNCTION, INT, LIST, SLICE, Kind, Tuple, Type, any_part
 from ..base import ir
@@ -270,7 +270,17 @@ class _Sharing:
             self.regions.add_effect(made, call, op.value)
             moved = ir.Let(statement.position, statement.target, ir.Move(op.value))  # type: ignore[attr-defined]
             return [ir.Let(statement.position, made, call), moved]
+        if isinstance(op, ir.Call) and any(map(self.regions.stores, op.args)) and not self.types.sums(op):
+            return self._of_copy(op, statement)  # type: ignore[arg-type]
         return [statement]
+
+    def _of_copy(self, op: ir.Call, statement: ir.Let) -> list[ir.Statement]:
+        """A call that goes through a list that is changed is given a copy of it, which it may keep."""
+        owner = str(op.args[0])
+        copy = ir.Let(statement.position, self.function.fresh("items"), ir.Call(ir.Const(list), (owner,), ()))
+        self.types.add_copy(copy, owner)
+        statement.op = replace(op, args=(copy.target,))
+        return [copy, statement]
 
     def _by_position(self, statement: ir.For) -> list[ir.Statement]:
         """A loop in which items of shared containers, and of lists that are written to, are read by position.

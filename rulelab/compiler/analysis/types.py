@@ -356,7 +356,7 @@ class Types:
         if isinstance(op, ir.Binary):
             return op.operator == "mul" and self.repeated(op) is not None
         plain = isinstance(op, ir.Call) and op.method is None and len(op.args) == 1 and not op.keywords
-        return plain and self._loads(op.function, list)  # type: ignore[attr-defined]
+        return plain and (is_copy(op) or self._loads(op.function, list))  # type: ignore[attr-defined]
 
     def repeated(self, op: ir.Binary) -> str | None:
         """The name of the display in `[a, b] * n`."""
@@ -397,9 +397,18 @@ class Types:
         )
 
     def _measures(self, op: ir.Call) -> bool:
-        """Whether a call is `len` of a list, or the sum of it."""
-        plain = op.method is None and len(op.args) == 1 and not op.keywords
-        return plain and (self._loads(op.function, len) or self._loads(op.function, sum))
+        """Whether a call has a list for its only argument, and goes through it: `len`, `sum`, `np.array`."""
+        return len(op.args) == 1 and not op.keywords and self._only_reads(op)
+
+    def sums(self, op: ir.Op) -> bool:
+        """Whether an operation is `sum(xs)` or `len(xs)`."""
+        plain = isinstance(op, ir.Call) and op.method is None and len(op.args) == 1 and not op.keywords
+        return plain and (self._loads(op.function, len) or self._loads(op.function, sum))  # type: ignore[attr-defined]
+
+    def add_copy(self, let: ir.Let, owner: str) -> None:
+        """Note a list that is made of a private one, and holds the same."""
+        self.of[let.target], self._ops[let.target] = LIST, let.op
+        self._lists[let.target] = self._lists[owner]
 
     def _join(self, statement: ir.Statement) -> bool:
         """Give each name at a join a type that covers all values known so far. Returns whether a type changed
@@ -521,6 +530,11 @@ class Types:
 
 # Builtin functions that read a list from end to end, and neither change nor keep it.
 _GOING_THROUGH = (len, sum, max, min)
+
+
+def is_copy(op: ir.Op) -> bool:
+    """Whether an operation copies a list for a function that may keep it (`Types.add_copy`)."""
+    return isinstance(op, ir.Call) and isinstance(op.function, ir.Const) and op.function.value is list
 
 
 def _reads(function: ir.Function) -> Counter[Any]:

@@ -324,6 +324,15 @@ def add_to_each(bars: list[Any], bar: Any) -> None:
         bars[index] = item_bar + bar
 
 
+def add_items(bars: list[Any], list_bar: Any) -> None:
+    """Add the cotangent of a copy of a list to those of the list's items."""
+    list_bar = unthunk(list_bar)
+    if isinstance(list_bar, AbstractZero):
+        return
+    for index, item_bar in enumerate(bars):
+        bars[index] = item_bar + real_or_zero(part(list_bar, index))
+
+
 def sum_of_every(bars: list[Any], first: int, step: int) -> Any:
     """The cotangent of an item of a display that was repeated, from those of the list."""
     total: Any = 0.0

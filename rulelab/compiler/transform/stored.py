@@ -11,6 +11,7 @@ import functools
 
 from ...rules.kinds import Array
 from ..analysis.elements import changed_list
+from ..analysis.types import is_copy
 from ..analysis.vanishing import after_steep
 from ..base import ir
 from ..memory import support
@@ -51,7 +52,7 @@ class Stored(Operations):
                 return self.stored_item(op, target, position), [target]
             if isinstance(op, ir.Call) and op.args and op.args[0] in self.item_bars:
                 self.define(target)
-                return self.stored_sum(op, target, position), [target]
+                return self.stored_whole(op, target, position), [target]
         return super().do_let(statement)
 
     def plain(self, op: ir.Op, target: str, position: ir.Position) -> None:
@@ -136,11 +137,13 @@ class Stored(Operations):
         text = f"{bars}[{self.need(op.index)}] += {self.flow(target)}"
         return [Line(text, position, changes=bars)]
 
-    def stored_sum(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
-        self.assign(target, self.call_text(op, position), position, may_wait=is_temporary(target))
-        bars = self.item_bars[str(op.args[0])]
-        text = self.asked(support.add_to_each, bars, self.flow(target))
-        return [Line(text, position, changes=bars)]
+    def stored_whole(self, op: ir.Call, target: str, position: ir.Position) -> list[Node]:
+        """The sum of a list, or a copy of it."""
+        bars, copies = self.item_bars[str(op.args[0])], is_copy(op)
+        text = f"{self.text(op.args[0])}[:]" if copies else self.call_text(op, position)
+        self.assign(target, text, position, may_wait=is_temporary(target))
+        add = support.add_items if copies else support.add_to_each
+        return [Line(self.asked(add, bars, self.flow(target)), position, changes=bars)]
 
     @functools.cached_property
     def after_steep(self) -> set[str]:

@@ -34,7 +34,7 @@ OTHERS = {
     "written to and returned": "l = [x[0]]\nl[0] = 1.0\nreturn l",
     "written to, and one of two": "l = [x[0]]\nif x[1] > 0:\n    l = [1.0]\nl[0] = 2.0\nreturn l[0]",
     "written to after the loop that makes it": f"{LOOP}    l = [x[0]]\nl[0] = 2.0\nreturn l[0]",
-    "written to, and handed to another call": "l = [x[0]]\nl[0] = 2.0\nreturn max(l)",
+    "written to, and handed to another call": "l = [x[0]]\nl[0] = 2.0\nreturn sorted(l)[0]",
     "grown while it is read": "l = [x[0]]\nl[0] = 2.0\nfor e in l:\n    l.append(e)\nreturn l[0]",
     "grown in place": "l = [x[0]]\nl += [x]\nreturn l[0]",
     "changed by a method": "l = [x[0]]\nl.insert(0, x)\nreturn l[0]",
@@ -97,6 +97,7 @@ WRITTEN = {
     "while it is read": "l = [x[0], x[1]]\ns = 0.0\nfor e in l:\n    l[1] = e\n    s += e\nreturn s",
     "repeated": "l = [0.0] * 3\nl[0] = x[1]\nreturn l[0]",
     "a copy": "l = list(x)\nl[0] = x[1] * l[0]\nreturn l[0]",
+    "an extreme of it": "l = [x[0], x[1]]\nl[0] = 2.0\nreturn max(l)",
     "a stack": "l = []\nm = l\nm.append(x[0])\nm.append(x[1])\nreturn l.pop()",
 }
 

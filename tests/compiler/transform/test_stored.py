@@ -104,6 +104,22 @@ def under_two_names(x):
     return xs[1] * xs[2]
 
 
+def read_as_a_whole(x):
+    xs = [x[0], x[1], 0.0]
+    xs[2] = xs[0] * xs[1]
+    most = max(xs)
+    xs[0] = most * xs[1]
+    return most * x[2] + min(xs)
+
+
+def made_an_array_of(x):
+    xs = [x[0], x[1], 0.0]
+    xs[2] = xs[0] * xs[1]
+    found = np.array(xs)
+    xs[0] = 5.0
+    return np.sum(found**2) * xs[0]
+
+
 def put_in(xs, k, v):
     xs[k] = v
 
@@ -125,10 +141,11 @@ PROGRAMS = [
     changed_while_it_is_read,
     on_one_path,
     under_two_names,
+    read_as_a_whole,
 ]
 
 
-@pytest.mark.parametrize("f", [*PROGRAMS, by_a_helper])
+@pytest.mark.parametrize("f", [*PROGRAMS, made_an_array_of, by_a_helper])
 def test_gradients_are_right_in_every_mode(f):
     """By reverse and forward mode, of the first and second order, at the first call and at later ones."""
     wanted = gradient_by_differences(f, XS)
