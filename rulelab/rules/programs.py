@@ -482,10 +482,19 @@ def with_others_still(rule, target, names, dots, given, words):
     return rule(*given, **words)
 
 
+def stands_still(x_dot):
+    """Whether a tangent is zero: that of an array, or of what lists, tuples and dicts hold."""
+    if isinstance(x_dot, AbstractZero):
+        return True
+    if isinstance(x_dot, (list, tuple, dict)):
+        return all(map(stands_still, x_dot.values() if isinstance(x_dot, dict) else x_dot))
+    return not np.any(x_dot)
+
+
 def check_still(target, names, dots):
     """NotDifferentiableError unless these arguments stand still, at every order that is asked for."""
     for name, x_dot in zip(names, dots, strict=True):
-        if not isinstance(x_dot, AbstractZero) and np.any(x_dot):
+        if not stands_still(x_dot):
             raise NotDifferentiableError(
                 f"The rule of {target} gives no derivative for its argument {name}",
                 fixes=(

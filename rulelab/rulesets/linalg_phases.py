@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rules.rule_table import RuleTable
 from ..tangents.thunks import unthunk
-from ..tangents.zeros import NoTangent
+from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero, refuse
 
 TABLE = RuleTable("linalg_phases", rounds=True)
@@ -156,13 +156,13 @@ def of_any_phase(dots, vectors, what):
     return _moved(dots, vectors, motion_of(dots, vectors, what))
 
 
-@TABLE.rrule(of_any_phase, leading=1)
+@TABLE.rrule(of_any_phase, leading=2)
 def of_any_phase_rrule(dots, vectors, what):
     """A cotangent passes by which no phase matters."""
 
     def of_any_phase_pullback(bars):
         check_phases(vectors, tuple(map(unthunk, bars)), what)
-        return NoTangent(), bars
+        return NoTangent(), bars, ZeroTangent()
 
     return dots, of_any_phase_pullback
 

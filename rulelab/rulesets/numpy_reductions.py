@@ -987,7 +987,8 @@ def trapezoid_rrule(y, x=None, dx=1.0, axis=-1):
         z_bar = np.expand_dims(z_bar, axis)
         first, second = _ends(np.asarray(y), axis)
         d = _spacing(y, x, dx, axis)
-        half = np.broadcast_to(0.5 * np.conj(d) * z_bar, first.shape)
+        half = 0.5 * np.conj(d) * z_bar  # a spacing may have more axes than what is spaced
+        half = unbroadcast(np.broadcast_to(half, np.broadcast_shapes(half.shape, first.shape)), first)
         y_bar = like_argument(y, _pad_sum(half, half, axis, np.shape(y)[axis]))
         d_bar = 0.5 * z_bar * np.conj(first + second)
         if x is None:

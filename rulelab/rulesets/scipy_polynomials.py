@@ -48,7 +48,7 @@ def chebyc_slope(n, x):
 
 def genlaguerre_slope(n, alpha, x):
     k, none = below(n)
-    return unless(none, -special.eval_genlaguerre(k, alpha + 1, x))
+    return unless(none, -special.eval_genlaguerre(k, np.add(alpha, 1), x))
 
 
 def gegenbauer_slope(n, alpha, x):

@@ -7,8 +7,6 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from ...rules import programs
 from ...rules.binding import parameter_names, positional_parameters
 from ...rules.capabilities import RuleConfig
@@ -21,7 +19,7 @@ from ..memory.crossings import keeps_alive, preserves
 from ..memory.handlers import NO, Handler, rearranged
 from .borrowed import PLAIN, refuse_asked_often
 from .call import Call
-from .lost import is_inexact, refuse_lost, refuse_uncovered
+from .lost import holds_inexact, refuse_lost, refuse_uncovered
 from .templates import ARGS, DOTS, G_DOT, Asked, Forward, Program, Pushed, Ref, arg, dot, varies
 
 
@@ -53,21 +51,22 @@ def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
     """The handler of a call by an rrule."""
     if rule.requires:
         return functools.partial(rule.function, config)  # part of a stand-in, which gives all by position
-    names = parameter_names(rule.function)
     refuse_uncovered(call, covered(rule))
     count = len(call.args)
     leading = rule.leading if rule.leading is not None else count
     flags = call.active[1:]
     for number in range(leading, count):
-        if flags[number] and is_inexact(call.args[number]):
-            refuse_lost(call, _name_at(names, number))
+        if flags[number] and holds_inexact(call.args[number]):
+            refuse_lost(call, _name_at(rule, number))
     if rule.keyword_cotangents or (not call.kwargs and not any(flags[leading:])):
         return rule.function
     return _with_keywords(rule, call, leading)
 
 
-def _name_at(names: tuple[str, ...] | None, number: int) -> str:
-    return names[number] if names and number < len(names) else f"argument {number + 1}"
+def _name_at(rule: Rule, number: int) -> str:
+    """The name of a positional argument; which one it is if it has none, as the spacings of `np.gradient`."""
+    names, _ = positional_parameters(rule.function)
+    return names[number] if number < len(names) else f"args[{number}]"
 
 
 def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
@@ -80,7 +79,7 @@ def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
     for (name, x), on in zip(call.kwargs.items(), call.active[1 + count :]):
         slot = names.index(name) if name in names else leading
         where.append(slot + 1 if slot < leading else None)
-        if slot >= leading and on and is_inexact(x):
+        if slot >= leading and on and holds_inexact(x):
             refuse_lost(call, name)
     moved = moved_keywords(names, defaults, call, leading)
 
@@ -159,10 +158,9 @@ def _unanswered(push: Forward, rule: Rule, call: Pushed) -> Iterator[tuple[int, 
         return
     if call.args and isinstance(call.args[0], str):
         return  # a formatted text is followed to what reads it (`spelling`)
-    names = parameter_names(reverse.function)
     for number in range(reverse.leading, len(call.args)):
-        if _might_be_written(call, number, _name_at(names, number)):
-            yield number, _name_at(names, number)
+        if _might_be_written(call, number, _name_at(reverse, number)):
+            yield number, _name_at(reverse, number)
 
 
 def _might_be_written(call: Pushed, number: int, name: str) -> bool:
@@ -170,9 +168,9 @@ def _might_be_written(call: Pushed, number: int, name: str) -> bool:
     be written to; NotDifferentiableError if it varies.
     """
     x, x_dot = call.raw[ARGS][number], call.raw[DOTS][number]
-    if not varies(x, x_dot) or not is_inexact(x):
+    if not varies(x, x_dot) or not holds_inexact(x):
         return False
-    if not isinstance(x_dot, np.ndarray) or np.any(x_dot):
+    if isinstance(x_dot, (float, complex)) or not programs.stands_still(x_dot):
         refuse_lost(call, name)
     return True
 

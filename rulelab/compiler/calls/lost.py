@@ -18,6 +18,19 @@ def is_inexact(x: Any) -> bool:
     return isinstance(x, (float, complex, np.inexact)) or (isinstance(x, np.ndarray) and x.dtype.kind in "fc")
 
 
+def holds_inexact(x: Any) -> bool:
+    """Whether a value is of such a type, or lists, tuples and dicts hold one: NumPy makes arrays of them."""
+    waiting, seen = [x], set()
+    while waiting:
+        x = waiting.pop()
+        if is_inexact(x):
+            return True
+        if isinstance(x, (list, tuple, dict)) and id(x) not in seen:
+            seen.add(id(x))
+            waiting += x.values() if isinstance(x, dict) else x
+    return False
+
+
 def refuse_lost(call: Call, name: str) -> NoReturn:
     """Raises for an argument that a built-in rule has no derivative for; the call's own error if it fails in
     plain Python.

@@ -304,6 +304,21 @@ def lost_by_name(x):
     return np.percentile(x, q=x[0])
 
 
+@refused(V, "The rule of np.percentile gives no derivative for its argument q")
+def lost_in_a_list(x):
+    return np.sum(np.percentile(x, [x[0], 50.0]))
+
+
+@refused(V, "The rule of np.percentile gives no derivative for its argument q")
+def lost_in_a_list_of_tuples(x):
+    return np.sum(np.percentile(x, q=[(10.0, x[0])]))
+
+
+@refused(V, "The rule of np.gradient gives no derivative for its argument args[1]")
+def lost_among_further_arguments(x):
+    return np.sum(np.gradient(x, [0.0, x[0], 4.0]))
+
+
 @refused(V, "The rule of np.max gives no derivative for its argument initial")
 def lost_initial_value(x):
     return np.max(x, initial=x[0])
