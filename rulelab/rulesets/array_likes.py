@@ -6,6 +6,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError, an
 from ..tangents.forms import laid_out
+from ..tangents.missing import MissingSlope, NotImplementedTangent
 from ..tangents.structural import Tangent
 from ..tangents.zeros import NoTangent, ZeroTangent
 
@@ -68,7 +69,12 @@ def dense(x, x_dot):
         return zeros if isinstance(x, (list, tuple)) else zeros[()]
     if isinstance(x, (list, tuple)) and not isinstance(x_dot, (np.ndarray, np.generic)):
         parts = [dense(item, item_dot) for item, item_dot in zip(x, x_dot, strict=True)]
+        for part in parts:
+            if isinstance(part, NotImplementedTangent):
+                return part
         return np.array(parts) if parts else np.zeros(np.shape(x))
+    if isinstance(x_dot, MissingSlope):
+        return x_dot
     x_dot = np.asarray(x_dot)
     return x_dot if x_dot.ndim or isinstance(x, np.ndarray) else x_dot[()]
 

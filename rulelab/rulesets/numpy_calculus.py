@@ -135,14 +135,15 @@ def interpolation_of(x, xp, fp, period):
 # -- gradient ------------------------------------------------------------------------------------------------
 
 
-def stencil(n, spacing, edge_order):
+def stencil(n, spacing, edge_order, kind=float):
     """The coefficients of `np.gradient` of `n` samples: `(n, 5)`, those of the neighbours two before to two
     after.
 
     NumPy is asked: the gradient of samples that are 1 at every fifth place shows the coefficients of these.
+    Of real samples it gives the real part, of complex ones all that complex spacings make of them.
     """
     places = np.arange(n)
-    combs = [np.gradient((places % 5 == k).astype(float), *spacing, edge_order=edge_order) for k in range(5)]
+    combs = [np.gradient((places % 5 == k).astype(kind), *spacing, edge_order=edge_order) for k in range(5)]
     combs = np.stack(combs, -1)
     reached = (places[:, None] + np.arange(-2, 3)) % 5
     return np.take_along_axis(combs, reached, -1)
@@ -151,8 +152,9 @@ def stencil(n, spacing, edge_order):
 def apply_transposed(coefficients, y_bar, axis):
     """The transpose of that stencil along `axis`."""
     y_bar = np.moveaxis(y_bar, axis, 0)
-    n, x_bar = len(y_bar), np.zeros_like(np.moveaxis(y_bar, axis, 0), shape=y_bar.shape)
-    weights = np.reshape(coefficients, coefficients.shape + (1,) * (y_bar.ndim - 1))
+    weights = np.conj(np.reshape(coefficients, coefficients.shape + (1,) * (y_bar.ndim - 1)))
+    kind = np.result_type(y_bar, weights) if np.iscomplexobj(weights) else y_bar.dtype
+    n, x_bar = len(y_bar), np.zeros(y_bar.shape, kind)
     for k, offset in enumerate(range(-2, 3)):
         to, of = slice(max(offset, 0), n + min(offset, 0)), slice(max(-offset, 0), n + min(-offset, 0))
         x_bar[to] += weights[of, k] * y_bar[of]
@@ -184,6 +186,8 @@ def _spacings(f, varargs, axis):
         (_V[:2],),
         ([1.0, 3.0, 2.0],),
         (_V.astype(np.float32),),
+        (_V + 0.4j * _X, _X + 0.3j * _X**2),
+        (_C[0] - 1j * _C[1], 2.0 - 0.5j),
     ],
 )
 def gradient_rrule(f, *varargs, axis=None, edge_order=1):
@@ -196,10 +200,10 @@ def gradient_rrule(f, *varargs, axis=None, edge_order=1):
         f_bar = np.zeros(np.shape(f), gradient_dtype(f))
         for k, spacing, bar in zip(axes, spacings, bars):
             if not is_zero(bar):
-                f_bar = f_bar + apply_transposed(
-                    stencil(np.shape(f)[k], spacing, edge_order), np.asarray(bar), k
-                )
-        return NoTangent(), like_argument(f, f_bar.astype(np.result_type(gradient_dtype(f))))
+                kind = complex if np.iscomplexobj(f) and any(map(np.iscomplexobj, spacing)) else float
+                coefficients = stencil(np.shape(f)[k], spacing, edge_order, kind)
+                f_bar = f_bar + apply_transposed(coefficients, np.asarray(bar), k)
+        return NoTangent(), like_argument(f, f_bar.astype(gradient_dtype(f)))
 
     return y, gradient_pullback
 

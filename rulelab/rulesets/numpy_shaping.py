@@ -567,6 +567,8 @@ def splitting(target, axis_of, points):
         parts = target(ary, *args, **kwargs)
 
         def splitting_pullback(y_bar):
+            if not parts:  # of an axis without entries
+                return NoTangent(), ZeroTangent()
             axis = axis_of(ary, *args, **kwargs)
             join = np.concatenate if parts[0].ndim == np.ndim(ary) else np.stack
             return NoTangent(), like_argument(ary, join(items_of(parts, y_bar), axis=axis))

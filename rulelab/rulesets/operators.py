@@ -18,6 +18,7 @@ from ..rules.programs import refuse_attribute
 from ..rules.rule_table import RuleTable
 from ..tangents.algebra import add
 from ..tangents.forms import form_of, no_change
+from ..tangents.missing import MissingSlope
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent, one_part
 from ..tangents.thunks import thunk, unthunk
@@ -293,9 +294,11 @@ def _of_items(xs, bars):
     if not isinstance(xs, np.ndarray):
         return Tangent(type(xs), *bars)
     x_bar = np.zeros(xs.shape, xs.dtype if xs.dtype.kind in "fc" else float)
-    for i, bar in enumerate(bars):
+    for i, bar in enumerate(map(unthunk, bars)):
+        if isinstance(bar, MissingSlope):  # which no array holds
+            return bar
         if not is_zero(bar):
-            x_bar[i] = unthunk(bar)
+            x_bar[i] = bar
     return x_bar
 
 

@@ -109,3 +109,93 @@ def test_numbers_in_any_argument_are_differentiated_or_refused(points):
         warnings.simplefilter("ignore")
         wrong = [f"{case}: {fault}" for case in points.cases for fault in faults(case)]
     assert not wrong, "\n".join(wrong)
+
+
+PLACES = np.array([0, 1])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.var(x, 0, None, None, 1),
+        lambda x: np.mean(x, 0, None, None, True),
+        lambda x: np.median(x, 0, None, False, True),
+        lambda x: np.quantile(x, 0.3, 0, None, False, "lower"),
+        lambda x: np.take(x, PLACES, 0, None, "clip"),
+        lambda x: np.choose(PLACES, (x[0], x[1]), None, "clip"),
+        lambda x: np.max(x, 0, None, True),
+        lambda x: x.sum(0, None, None, True),
+        lambda x: np.logaddexp.reduce(x, 0, None, None, True),
+        lambda x: np.nanvar(x, 0, None, None, 1),
+        lambda x: np.cumsum(x, 0, None, None),
+        lambda x: np.add(x, x, None),
+    ],
+)
+def test_no_array_for_results_keeps_its_place(f):
+    """None for `out`, in front of further arguments, in forward mode: these stay where they are."""
+    x = np.array([[1.0, 4.0], [3.0, 1.5]])
+    x_dot = np.array([[0.5, -1.0], [2.0, 0.25]])
+    wanted = (f(x + 1e-6 * x_dot) - f(x - 1e-6 * x_dot)) / 2e-6
+    np.testing.assert_allclose(rl.pushforward(f, x)(x_dot), wanted, rtol=1e-7, atol=1e-7)
+
+
+QS = [0.2, 0.9]
+
+
+class Options:
+    q = 0.2
+
+    def __init__(self):
+        self.qs = [0.2, 0.9]
+
+
+def in_a_dict(x):
+    d = {"q": 0.2, "x": x}
+    return np.quantile(d["x"], d["q"])
+
+
+def in_a_list(x):
+    a, q = [x, [0.2, 0.9]]
+    return np.sum(np.quantile(a, q))
+
+
+def by_names(x):
+    words = {"q": [0.2, 0.9], "axis": 0}
+    return np.sum(np.quantile(x, **words))
+
+
+def made_inside(x):
+    return np.sum(np.quantile(x, list(np.linspace(0.0, 1.0, 3))))
+
+
+def captured(q):
+    return lambda x: np.sum(np.quantile(x, q))
+
+
+def collected(x):
+    qs = []
+    for k in range(3):
+        qs.append(k / 4)
+    return np.sum(np.quantile(x, qs))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [in_a_dict, in_a_list, by_names, made_inside, captured(0.2), captured([0.2, 0.9]), collected]
+    + [lambda x: np.sum(np.quantile(x, QS)), lambda x: np.sum(np.quantile(x, Options().qs))]
+    + [lambda x: np.quantile(x, Options.q)],
+)
+def test_constants_beside_what_varies_are_taken(f):
+    """In structures that hold both, too, and at the second order: they are refused where they vary."""
+    x = np.array([1.0, 4.0, 2.0])
+    (x_bar,) = rl.gradient(f, x)
+    wanted = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    np.testing.assert_allclose(x_bar, wanted, atol=1e-8)
+    assert rl.pushforward(f, x)(x) == pytest.approx(np.dot(wanted, x))
+
+    def weighed(x):
+        return f(x) * np.sum(x * x)
+
+    second = np.outer(x_bar, 2 * x) + np.outer(2 * x, x_bar) + 2 * f(x) * np.eye(3)
+    np.testing.assert_allclose(rl.hessian(weighed, x), second, rtol=1e-12)
+    np.testing.assert_allclose(rl.hessian_reverse(weighed, x), second, rtol=1e-12)

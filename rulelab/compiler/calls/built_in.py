@@ -7,6 +7,7 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from ...errors import RuleLabError
 from ...rules import programs
 from ...rules.binding import parameter_names, positional_parameters
 from ...rules.capabilities import RuleConfig
@@ -19,7 +20,7 @@ from ..memory.crossings import keeps_alive, preserves
 from ..memory.handlers import NO, Handler, rearranged
 from .borrowed import PLAIN, refuse_asked_often
 from .call import Call
-from .lost import holds_inexact, refuse_lost, refuse_uncovered
+from .lost import holds_inexact, lost, refuse_lost, refuse_uncovered
 from .templates import ARGS, DOTS, G_DOT, Asked, Forward, Program, Pushed, Ref, arg, dot, varies
 
 
@@ -55,9 +56,6 @@ def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
     count = len(call.args)
     leading = rule.leading if rule.leading is not None else count
     flags = call.active[1:]
-    for number in range(leading, count):
-        if flags[number] and holds_inexact(call.args[number]):
-            refuse_lost(call, _name_at(rule, number))
     if rule.keyword_cotangents or (not call.kwargs and not any(flags[leading:])):
         return rule.function
     return _with_keywords(rule, call, leading)
@@ -75,12 +73,18 @@ def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
     """
     names, defaults = positional_parameters(rule.function)
     count = len(call.args)
+    missing, named = {}, ""
+    for number in range(leading, count):
+        if call.active[1 + number] and holds_inexact(call.args[number]):
+            named = _name_at(rule, number)
+            missing[1 + number] = lost(call, call.args[number], named)
     where = []
-    for (name, x), on in zip(call.kwargs.items(), call.active[1 + count :]):
+    for number, (name, x) in enumerate(call.kwargs.items(), 1 + count):
         slot = names.index(name) if name in names else leading
         where.append(slot + 1 if slot < leading else None)
-        if slot >= leading and on and holds_inexact(x):
-            refuse_lost(call, name)
+        if slot >= leading and call.active[number] and holds_inexact(x):
+            named = name
+            missing[number] = lost(call, x, named)
     moved = moved_keywords(names, defaults, call, leading)
 
     def by_built_in_rule(*args: Any, **kwargs: Any) -> Any:
@@ -89,11 +93,38 @@ def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
 
         def as_given(got: tuple[Any, ...]) -> tuple[Any, ...]:
             by_name = (got[slot] if slot is not None and slot < len(got) else NO for slot in where)
-            return (*got[: 1 + count], *(NO,) * (1 + count - len(got)), *by_name)
+            bars = (*got[: 1 + count], *(NO,) * (1 + count - len(got)), *by_name)
+            return tuple([missing.get(k, bar) for k, bar in enumerate(bars)]) if missing else bars
 
         return y, rearranged(pullback, as_given)
 
-    return by_built_in_rule
+    return _refusing(by_built_in_rule, call, named) if missing else by_built_in_rule
+
+
+def _refusing(handler: Handler, call: Call, name: str) -> Handler:
+    """A handler that refuses an argument without a derivative where the rule, for which it is an option,
+    fails at it.
+    """
+
+    def by_rule(*args: Any, **kwargs: Any) -> Any:
+        try:
+            y, pullback = handler(*args, **kwargs)
+        except RuleLabError:
+            raise
+        except Exception:
+            refuse_lost(call, name)
+
+        def back(y_bar: Any) -> Any:
+            try:
+                return pullback(y_bar)
+            except RuleLabError:
+                raise
+            except Exception:
+                refuse_lost(call, name)
+
+        return y, rearranged(back, tuple)
+
+    return by_rule
 
 
 # -- forward -------------------------------------------------------------------------------------------------
@@ -170,7 +201,7 @@ def _might_be_written(call: Pushed, number: int, name: str) -> bool:
     x, x_dot = call.raw[ARGS][number], call.raw[DOTS][number]
     if not varies(x, x_dot) or not holds_inexact(x):
         return False
-    if isinstance(x_dot, (float, complex)) or not programs.stands_still(x_dot):
+    if not programs.stands_still(x_dot):
         refuse_lost(call, name)
     return True
 

@@ -1,4 +1,4 @@
-"""Varying values passed to a rule that has no derivative for them: refused, not lost silently."""
+"""Varying values passed to a rule that has no derivative for them: refused, not lost without a word."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...errors import KeywordError, NotDifferentiableError
+from ...errors import KeywordError, NotDifferentiableError, Place
 from ...rules.rule import Rule
 from ...rules.targets import name_of
+from ...tangents.missing import MissingSlope
+from ...tangents.structural import Tangent
+from ..memory.handlers import NO
 from .call import Call, here
 from .own_errors import own_error
 
@@ -31,16 +34,49 @@ def holds_inexact(x: Any) -> bool:
     return False
 
 
+class LostArgument(MissingSlope):
+    """The cotangent of an argument that a built-in rule has no derivative for: a refusal, where it is wanted.
+    What does not vary may stand where what varies could.
+    """
+
+    __slots__ = ("name", "target")
+
+    def __init__(self, target: Any, name: str, place: Place | None) -> None:
+        self.target, self.name, self.place = target, name, place
+
+    def __repr__(self) -> str:
+        return f"LostArgument({name_of(self.target)}, {self.name!r})"
+
+    def error(self) -> Exception:
+        return _lost(self.target, self.name, self.place)
+
+
+def _lost(target: Any, name: str, place: Place | None) -> NotDifferentiableError:
+    return NotDifferentiableError(
+        f"The rule of {name_of(target)} gives no derivative for its argument {name}",
+        place=place,
+        fixes=(f"rl.ignore_derivatives({name}) if it is a constant", "write a rule for the calling function"),
+        read="limitations#keywords",
+    )
+
+
+def lost(call: Call, x: Any, name: str) -> Any:
+    """The cotangent of such an argument: a refusal of each number in it, in lists and tuples of it as well."""
+    return _in_form_of(x, LostArgument(call.target, name, here(call.place)[0]), ())
+
+
+def _in_form_of(x: Any, missing: LostArgument, above: tuple[int, ...]) -> Any:
+    if type(x) not in (list, tuple) or id(x) in above:
+        return missing if holds_inexact(x) else NO
+    return Tangent(type(x), *[_in_form_of(item, missing, (*above, id(x))) for item in x])
+
+
 def refuse_lost(call: Call, name: str) -> NoReturn:
     """Raises for an argument that a built-in rule has no derivative for; the call's own error if it fails in
     plain Python.
     """
-    raise own_error(call.target, call.args, call.kwargs) or NotDifferentiableError(
-        f"The rule of {name_of(call.target)} gives no derivative for its argument {name}",
-        place=here(call.place)[0],
-        fixes=(f"rl.ignore_derivatives({name}) if it is a constant", "write a rule for the calling function"),
-        read="limitations#keywords",
-    )
+    own = own_error(call.target, call.args, call.kwargs)
+    raise own or _lost(call.target, name, here(call.place)[0])
 
 
 def refuse_uncovered(call: Call, known: tuple[str, ...] | None) -> None:

@@ -77,7 +77,11 @@ def written_slot(registry: Registry, call: Pushed) -> int | None:
     if "out" in call.names:
         return count + call.names.index("out")
     at = out_slot(registry, call.target, count) if count > 1 else None
-    return at if at is not None and at < count else None
+    if at is None or at >= count:
+        return None
+    # None before further arguments keeps its place, which they would move into.
+    leads = at < count - 1 and not isinstance(call.target, np.ufunc)
+    return None if leads and _is_nothing(call.raw[ARGS][at]) else at
 
 
 def into(push: Forward, call: Pushed, slot: int) -> Program:
