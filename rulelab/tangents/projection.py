@@ -581,6 +581,12 @@ def class_shown(x_bar):
     return x_bar._name if isinstance(x_bar, FieldGradients) else type(x_bar).__name__
 
 
+def seed_by_name(y, y_bar):
+    """A cotangent as a caller writes it, that of a NamedTuple by the names of its fields."""
+    by_place = isinstance(y_bar, tuple) and is_namedtuple(type(y))
+    return project(y, y_bar) if by_place else y_bar
+
+
 def to_natural(x, x_bar, owned=False):
     """What `gradient` returns for the argument `x`: a number, a fresh writable array, or the same
     structure.

@@ -6,6 +6,7 @@ import itertools
 import math
 import operator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -980,3 +981,29 @@ def test_a_callable_that_an_object_holds():
         return lambda x: model.activation(x)
 
     assert rl.hessian(made(Model()), 2.0) == 12.0
+
+
+class Sums(NamedTuple):
+    square: float
+    cube: float
+
+
+def of_sums(x):
+    both = Sums(np.sum(x**2), np.sum(x**3))
+    return both._replace(square=both.square * both.cube)
+
+
+@pytest.mark.parametrize("seed", [(0.3, 0.7), Sums(0.3, 0.7)])
+@pytest.mark.parametrize("f", [of_sums, lambda x: np.linalg.slogdet(x)])
+def test_seeds_of_named_tuples(f, seed):
+    """A pullback inside a differentiated function takes a cotangent by place, or as a NamedTuple."""
+    x = np.array([[2.0, 1.0], [0.5, 3.0]])
+    x_dot = np.array([[1.0, -0.5], [0.25, 2.0]])
+
+    def first(x):
+        _, back = rl.pullback(f, x)
+        return np.sum(x_dot * back(seed)[0])
+
+    slope = (first(x + 1e-6 * x_dot) - first(x - 1e-6 * x_dot)) / 2e-6
+    assert rl.pushforward(first, x)(x_dot) == pytest.approx(slope, rel=1e-7)
+    assert np.sum(rl.gradient(first, x)[0] * x_dot) == pytest.approx(slope, rel=1e-7)

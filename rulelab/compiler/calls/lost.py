@@ -61,7 +61,7 @@ def _lost(target: Any, name: str, place: Place | None) -> NotDifferentiableError
 
 
 def lost(call: Call, x: Any, name: str) -> Any:
-    """The cotangent of such an argument: a refusal of each number in it, in lists and tuples of it as well."""
+    """The cotangent of such an argument: a refusal of each number in it, in lists and tuples as well."""
     return _in_form_of(x, LostArgument(call.target, name, here(call.place)[0]), ())
 
 

@@ -43,7 +43,7 @@ from ...tangents.pairings import (
     rebuilt,
     stated_tangent,
 )
-from ...tangents.projection import project, to_natural
+from ...tangents.projection import project, seed_by_name, to_natural
 from ...tangents.shadows import inner, kind_of, natural, zero_kept, zeros_beside
 from ...tangents.structural import is_namedtuple
 from ...tangents.thunks import unthunk
@@ -481,14 +481,14 @@ class Vjp:
             raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient")
         if self.own:
             y, back = self.pullbacks.via_ad(f, *args, **(words or {}))
-            found = back(seed)
+            found = back(seed_by_name(y, seed))
             whole = (carrier(f), *args)  # the cotangent of a method is its object's
             # In the form that rules take, with no thunk left in it.
             bars = [unthunk(project(x, settle(unthunk(found[k])))) for k, x in enumerate(whole)]
             return y, tuple(bars)
         with as_again(f):
             y, back = self.pullbacks.by_arguments(f, args, words or {})
-        found = back(seed(y, f, args) if isinstance(seed, Seed) else seed)
+        found = back(seed(y, f, args) if isinstance(seed, Seed) else seed_by_name(y, seed))
         return y, tuple([to_natural(x, found[1 + number]) for number, x in enumerate(args)])
 
 

@@ -14,6 +14,7 @@ from ...tangents.holding import carrier
 from ...tangents.missing import not_implemented
 from ...tangents.moments import Moment, Run, not_repeatable
 from ...tangents.pairings import in_form_of, stated_tangent
+from ...tangents.projection import seed_by_name
 from ...tangents.shadows import inner
 from ...tangents.structural import make
 from ...tangents.zeros import AbstractZero
@@ -171,7 +172,7 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
             raise not_repeatable(f, "changes what it captures or is given")
         run = Run(f, args, words, y)
         names, values = tuple(words or ()), tuple((words or {}).values())
-        y_bar = seed(y, f, args) if isinstance(seed, Seed) else seed
+        y_bar = seed(y, f, args) if isinstance(seed, Seed) else seed_by_name(y, seed)
 
         def vjp_pullback(pair_bar: Any) -> Any:
             u, v = support.value(support.part(pair_bar, 0)), support.value(support.part(pair_bar, 1))
