@@ -502,18 +502,16 @@ row(np.degrees, lambda out, x: 180 / math.pi, points=REAL)
 
 
 def arctan2_partials(out, y, x):
-    """`x / r**2` and `-y / r**2`; NaN at the origin."""
+    """`x / r**2` and `-y / r**2`, divided by `r` twice: its square could overflow. NaN at the origin; 0 where
+    `r` is infinite, and so are their slopes.
+    """
     r = np.hypot(x, y)
-    return by_square(x, r), -by_square(y, r)
-
-
-def by_square(x, r):
-    """`x / r**2`, divided by `r` twice: its square could overflow; 0 where that is infinite."""
     if not is_met(r, (math.inf,)):
-        return x / r / r
+        return x / r / r, -y / r / r
     far = is_at(r, math.inf)
-    near = np.where(far, 1.0, r)
-    return np.where(far, 0.0, np.where(far, 0.0, x) / near / near)[()]
+    x, y = np.where(far, 1.0, x), np.where(far, 1.0, y)
+    near = np.hypot(x, y)
+    return np.where(far, 0.0, x / near / near)[()], np.where(far, 0.0, -y / near / near)[()]
 
 
 row(np.arctan2, arctan2_partials, points=[*REAL_PAIRS, (1e200, -2e200)])

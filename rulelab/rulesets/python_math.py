@@ -153,7 +153,14 @@ TABLE.scalar(math.sqrt, lambda out, x: quotient(0.5, out), points=POSITIVE)
 TABLE.scalar(math.cbrt, lambda out, x: cbrt_slope(out), points=ANY)
 TABLE.scalar(math.erf, lambda out, x: 2.0 / math.sqrt(math.pi) * bell(x), points=ANY)
 TABLE.scalar(math.erfc, lambda out, x: -2.0 / math.sqrt(math.pi) * bell(x), points=ANY)
-TABLE.scalar(math.gamma, lambda out, x: out * digamma(x), points=points_at(0.3, -1.2, 2.6, whole=(3,)))
+
+
+def gamma_partial(out, x):
+    """The function times its logarithmic derivative; far out like itself, and so are its slopes."""
+    return out * digamma(x) if x < math.inf else out
+
+
+TABLE.scalar(math.gamma, gamma_partial, points=points_at(0.3, -1.2, 2.6, whole=(3,)))
 TABLE.scalar(math.lgamma, lambda out, x: digamma(x), points=points_at(0.3, -1.2, 2.6, 40.0, whole=(3,)))
 TABLE.scalar(math.degrees, lambda out, x: 180.0 / math.pi, points=ANY)
 TABLE.scalar(math.radians, lambda out, x: math.pi / 180.0, points=ANY)

@@ -146,8 +146,24 @@ def boxcox1p_partials(out, x, power):
     return np.exp(special.xlog1py(power - 1, x)), boxcox1p_slope(out, x, power)
 
 
+def inv_boxcox_slope(out, y, power):
+    """The slope by the power; at the ends, where `1 + power * y` is 0 or infinite, what it tends to."""
+    base = np.where(np.equal(power, 0), np.exp(y), 1 + power * y)
+    if not is_met(base, (0.0, math.inf)):
+        return out * y * y * mean_slope(power * y)
+    at = is_one_of(base, (0.0, math.inf))
+    within = np.where(at, 0.0, y)
+    usual = np.where(at, 1.0, out) * within * within * mean_slope(power * within)
+    own = np.where(np.equal(power, 0), 1.0, power)
+    there = np.where(np.equal(base, 0), base, 1.0)
+    by_base = np.power(there, 1 / own - 1) * (there - special.xlogy(there, there) - 1) / (own * own)
+    settled = np.where(np.equal(out, 0), 0.0, -out)
+    ends = np.where(np.equal(base, 0) & np.not_equal(power, 0), by_base, settled)
+    return np.where(at, ends, usual)[()]
+
+
 def inv_boxcox_partials(out, y, power):
-    return np.exp(special.xlogy(1 - power, out)), out * y * y * mean_slope(power * y)
+    return np.exp(special.xlogy(1 - power, out)), inv_boxcox_slope(out, y, power)
 
 
 def inv_boxcox1p_partials(out, y, power):

@@ -265,3 +265,66 @@ def test_what_is_stated_holds_at_its_points_only():
     assert slope(9.0, 3.0) == 15.0 and slope(0.25, 0.5) == 1.0 and slope(1 + 0j, 1 + 0j) == 2.0
     assert rl.gradient(lambda x: slope(x * x, x), 3.0) == (5.0,)
     assert rl.gradient(lambda x: slope(x * x, x), 1.0) == (0.0,)
+
+
+def power_of(y, power):
+    """The inverse of Box-Cox by its definition."""
+    return mp.exp(y) if power == 0 else (1 + power * y) ** (1 / power)
+
+
+BY_POWER = [  # at an end of the domain, and an argument inside, from where it comes to the end
+    ((-1.0, 1.0), lambda h: (h - 1, mp.mpf(1))),
+    ((-0.5, 2.0), lambda h: (h - mp.mpf(1) / 2, mp.mpf(2))),
+    ((-2.0, 0.5), lambda h: (h - 2, mp.mpf(1) / 2)),
+    ((2.0, -0.5), lambda h: (2 - h, -mp.mpf(1) / 2)),
+    ((INF, 1.0), lambda h: (1 / h, mp.mpf(1))),
+    ((INF, 0.0), lambda h: (-mp.log(h), mp.mpf(0))),
+    ((-INF, 0.0), lambda h: (-1 / mp.sqrt(h), mp.mpf(0))),
+    ((-INF, -0.5), lambda h: (-1 / h, -mp.mpf(1) / 2)),
+]
+
+
+def slope_by_power(y, power):
+    """By the definition; at 0 what it tends to."""
+    if power == 0:
+        return -y * y / 2 * mp.exp(y)
+    u = 1 + power * y
+    return u ** (1 / power) * (y / (power * u) - mp.log(u) / power**2)
+
+
+@pytest.mark.parametrize(("at", "near"), BY_POWER)
+@pytest.mark.parametrize("name", ["inv_boxcox", "inv_boxcox1p"])
+def test_the_ends_of_box_cox(name, at, near):
+    """The slope by the power is what it tends to, in both modes and in arrays."""
+    with mp.workdps(60):
+        found = [slope_by_power(*near(mp.mpf(10) ** -k)) for k in (8, 12, 16)]
+    first, third = abs(found[0]), abs(found[2])
+    grows = third > first + 4
+    wanted = -INF if grows else 0.0 if third < 1e-5 else float(found[2])
+    f = getattr(special, name)
+    with np.errstate(all="ignore"):
+        assert rl.gradient(lambda p: f(at[0], p), at[1])[0] == pytest.approx(wanted, abs=1e-6)
+        assert rl.pushforward(lambda p: f(at[0], p), at[1])(1.0) == pytest.approx(wanted, abs=1e-6)
+        powers = np.array([at[1], 0.7])
+        (bars,) = rl.gradient(lambda p: np.sum(f(np.array([at[0], 0.3]), p)), powers)
+        inside = rl.gradient(lambda p: f(0.3, p), 0.7)[0]
+    assert bars == pytest.approx([wanted, inside], abs=1e-6)
+
+
+@pytest.mark.parametrize("f", [np.arctan2, math.atan2])
+@pytest.mark.parametrize("at", [(INF, INF), (-INF, INF), (INF, -INF), (INF, 1.0), (1.0, -INF)])
+def test_angles_far_out(f, at):
+    """Where either is infinite, the slopes and their slopes are 0, in each order of the modes."""
+    with np.errstate(all="ignore"):
+        assert rl.gradient(f, *at) == (0.0, 0.0)
+        for i in (0, 1):
+            slope = lambda y, x, i=i: rl.gradient(f, y, x)[i]
+            assert rl.gradient(slope, *at) == (0.0, 0.0)
+            assert rl.pushforward(slope, *at)(1.0, 1.0) == 0.0
+
+
+def test_the_gamma_function_of_math_far_out():
+    """It is like itself there, and so are its slopes."""
+    for modes in (FIRST, SECOND):
+        scalar = {mode: of for mode, of in modes.items() if mode != "of an array"}
+        assert set(found_by(scalar, lambda x: math.gamma(x), INF).values()) == {INF}
