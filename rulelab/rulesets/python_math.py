@@ -157,7 +157,7 @@ TABLE.scalar(math.erfc, lambda out, x: -2.0 / math.sqrt(math.pi) * bell(x), poin
 
 def gamma_partial(out, x):
     """The function times its logarithmic derivative; far out like itself, and so are its slopes."""
-    return out * digamma(x) if x < math.inf else out
+    return out if math.isinf(x) else out * digamma(x)
 
 
 TABLE.scalar(math.gamma, gamma_partial, points=points_at(0.3, -1.2, 2.6, whole=(3,)))
