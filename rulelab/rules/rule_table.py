@@ -4,6 +4,7 @@ beside it."""
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 from ..errors import Place, RuleRegistrationError
 from .capabilities import capabilities
@@ -110,15 +111,16 @@ class RuleTable:
 
         return stated
 
-    def scalar(self, target, partials, points=(), frule=None, past=None, accepts=None):
+    def scalar(self, target, partials, points=(), frule=None, past=None, accepts=None, least=0):
         """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument, whose
-        annotations say what it takes, unless `accepts` does.
+        annotations say what it takes, unless `accepts` does. Calls with fewer arguments than `least` are
+        another rule's.
 
         An `frule` of its own is for one whose second derivative is not that of its partials. With `past` it
         is the sum of the partials times the tangents, each term through that function (`Rule`).
         """
         (target,) = _targets((target,))
-        accepts = _accepts_partials(partials) if accepts is None else accepts
+        accepts = replace(_accepts_partials(partials) if accepts is None else accepts, least=least)
         count, place = arity_of(partials), Place.of_function(partials)
         name = self._name(target)
         facts = {"leading": count, "place": place}

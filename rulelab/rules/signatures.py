@@ -131,10 +131,13 @@ class Accepts:
     rest: tuple | None = None
     names: tuple = ()
     open_ended: bool = False  # more arguments than parameters are accepted, of any type
+    least: int = 0  # arguments that a call has to have
 
     def match(self, given):
         """Whether a call with arguments of these types is accepted; parameters left out by the caller do not
         count."""
+        if len(given) < self.least:
+            return False
         if len(given) > len(self.parameters) and self.rest is None and not self.open_ended:
             return False
         return all(any(atom.accepts(t) for atom in self.at(i)) for i, t in enumerate(given))

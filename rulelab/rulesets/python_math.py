@@ -389,6 +389,17 @@ def length_tangent(r, xs, xs_dot):
     return math.fsum([past_kink(s * d, r, x, d) for s, x, d in zip(slopes(xs, r), xs, xs_dot, strict=True)])
 
 
+def hypot_partials(out, x: float | int, y: float | int):
+    """Those of two numbers, which loops call."""
+    if out and not math.isinf(out):
+        return x / out, y / out
+    return tuple(slopes((x, y), out))
+
+
+TABLE.scalar(
+    math.hypot, hypot_partials, frule=size_frule(math.hypot, hypot_partials), past=past_kink, least=2
+)
+
 _SPOTS = [([0.3, -1.2], [2.0, 0.4]), ((0.3, 1, 2.0), [1.0, -2.0, 0.5]), (np.array([0.3, -1.2]), (2, 0.4))]
 
 

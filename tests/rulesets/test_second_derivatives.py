@@ -12,6 +12,7 @@ from second_order import PULLBACKS, check_second
 from special_points import FAULTS, verdicts
 
 import rulelab as rl
+from rulelab.compiler.memory import heap
 from rulelab.errors import NotDifferentiableError
 from rulelab.rules.registry import DEFAULT
 from rulelab.tangents.structural import Tangent
@@ -41,10 +42,14 @@ def curvature(target, *args, dots, seed=1.0, **kwargs):
     frule = rule_at(DEFAULT, target, args, "frule").function
     tangents = (NoTangent(), *dots)
     active = (False, True, *[not isinstance(dot, NoTangent) for dot in dots], *[False] * len(kwargs))
+    outer = heap.enter()  # a rule may write to lists of its own
+    try:
+        with np.errstate(all="ignore"):
+            handler = PULLBACKS.find(frule, (tangents, *args), kwargs, active, None)
+            (y, _), back = handler(tangents, *args, **kwargs)
+    finally:
+        heap.leave(outer)
     with np.errstate(all="ignore"):
-        (y, _), back = PULLBACKS.find(frule, (tangents, *args), kwargs, active, None)(
-            tangents, *args, **kwargs
-        )
         y_bar = np.zeros_like(y) if isinstance(y, np.ndarray) else ZeroTangent()
         bars = map(unthunk, back(Tangent(tuple, y_bar, seed))[2 : 2 + len(args)])
         return [0.0 if bar is None or isinstance(bar, (NoTangent, ZeroTangent)) else bar for bar in bars]
