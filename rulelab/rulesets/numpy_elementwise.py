@@ -1078,12 +1078,15 @@ def _angle_unit(deg):
 
 @TABLE.rrule(np.angle, leading=1, points=[*ANY, (np.array([1 - 2j, -1 - 1j]), True)])
 def angle_rrule(z: Number, deg=False):
-    """The angle of `z`: `i z / abs(z)**2`, 0 at 0; that of a real number is constant."""
+    """The angle of `z`: `i z / r**2`, divided by `r = abs(z)` twice, as its square could overflow or vanish.
+    It is 0 at 0, and that of a real number is constant.
+    """
 
     def angle_pullback(y_bar):
         if not np.iscomplexobj(z):
             return NoTangent(), ZeroTangent()
-        return NoTangent(), (_angle_unit(deg) * y_bar) * (1j * z / nonzero(np.abs(z) ** 2))
+        r = nonzero(np.abs(z))
+        return NoTangent(), (_angle_unit(deg) * y_bar) * (1j * z / r / r)
 
     return np.angle(z, deg), angle_pullback
 
@@ -1093,7 +1096,8 @@ def angle_frule(tangents, z: Number, deg=False):
     out = np.angle(z, deg)
     if not np.iscomplexobj(z) or is_zero(tangents[1]):
         return out, no_change(out)
-    return out, _angle_unit(deg) * share_of(np.imag(np.conj(z) * tangents[1]), np.abs(z) ** 2)
+    r = np.abs(z)
+    return out, _angle_unit(deg) * share_of(np.imag(np.conj(share_of(z, r)) * tangents[1]), r)
 
 
 # -- cleaning and converting ---------------------------------------------------------------------------------

@@ -104,9 +104,10 @@ def log_frule(tangents, z, /, *base):
 
 
 def _phase_slope(z):
-    """∂/∂Re + i ∂/∂Im of the phase."""
+    """∂/∂Re + i ∂/∂Im of the phase: `i z` over the size twice, whose square could overflow or vanish."""
     z = complex(z)
-    return over(1j * z, abs(z) ** 2)
+    r = math.hypot(z.real, z.imag)
+    return over(over(1j * z, r), r)
 
 
 @TABLE.rrule(cmath.phase, leading=1, points=_AWAY_FROM_CUTS)

@@ -1,5 +1,6 @@
 """Slopes where their formula is no number: what mpmath's derivatives tend to, in both modes and orders."""
 
+import cmath
 import math
 
 import numpy as np
@@ -328,3 +329,18 @@ def test_the_gamma_function_of_math_far_out():
     for modes in (FIRST, SECOND):
         scalar = {mode: of for mode, of in modes.items() if mode != "of an array"}
         assert set(found_by(scalar, lambda x: math.gamma(x), INF).values()) == {INF}
+
+
+def angle_of_parts(z):
+    return np.arctan2(z.imag, z.real)
+
+
+@pytest.mark.parametrize("f", [np.angle, cmath.phase, lambda z: cmath.polar(z)[1], angle_of_parts])
+@pytest.mark.parametrize("z", [3e200 - 4e200j, 3e-200 + 4e-200j, -1e160 + 0.5j, 3.0 + 4.0j])
+def test_angles_of_sizes_whose_squares_are_no_floats(f, z):
+    """The slope is as large as one by the size, in both modes."""
+    z_bar = 1j * (z / abs(z)) / abs(z)
+    (found,) = rl.gradient(f, z)
+    assert found == pytest.approx(z_bar, rel=1e-12, abs=0)
+    assert rl.pushforward(f, z)(1.0) == pytest.approx(z_bar.real, rel=1e-12, abs=0)
+    assert rl.pushforward(f, z)(1j) == pytest.approx(z_bar.imag, rel=1e-12, abs=0)
