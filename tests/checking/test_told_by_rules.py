@@ -1885,6 +1885,143 @@ def f_rrule(freq, load, droop, *, nominal=50.0, band=0.02, most=1.0):
 """,
         ("-y_bar * is_off", "-y_bar"),
     ),
+    "positive in a list, and a time": (
+        """
+def f(n, a, b, t):
+    '''What is left of the daughter a time t after the parent was pure.
+
+    a, b: decay constants of both (1/s), positive.
+    '''
+    if abs(b - a) * t < 1e-6:
+        return n * a * t * np.exp(-a * t)
+    return n * a / (b - a) * (np.exp(-a * t) - np.exp(-b * t))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(n, a, b, t):
+    p, q, gap = np.exp(-a * t), np.exp(-b * t), b - a
+
+    def back(y_bar):
+        if abs(gap) * t < 1e-6:
+            n_bar, t_bar = a * t * p, n * a * (1 - a * t) * p
+            a_bar, b_bar = n * t * (1 - a * t / 2) * p, -n * a * t**2 / 2 * p
+        else:
+            n_bar, t_bar = a / gap * (p - q), n * a / gap * (b * q - a * p)
+            a_bar = n * b / gap**2 * (p - q) - n * a / gap * t * p
+            b_bar = n * a / gap * t * q - n * a / gap**2 * (p - q)
+        return rl.NoTangent(), y_bar * n_bar, y_bar * a_bar, y_bar * b_bar, y_bar * t_bar
+
+    return f(n, a, b, t), back
+""",
+        ("n * b / gap**2", "n * a / gap**2"),
+    ),
+    "the real part of what may be complex": (
+        """
+from scipy.special import lambertw
+
+
+def f(v, r, n):
+    "v: voltage, r: resistance > 0, n: ideality > 0"
+    return n / r * lambertw(r / n * np.exp(v / n)).real
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(v, r, n):
+    y = f(v, r, n)
+
+    def back(y_bar):
+        slope = y_bar * y / (n + r * y)
+        return rl.NoTangent(), slope, -slope * y, -slope * (v - r * y) / n
+
+    return y, back
+""",
+        ("-slope * y,", "slope * y,"),
+    ),
+    "examples": (
+        """
+import math
+
+
+def ratio(m, gamma):
+    g = 0.5 * (gamma - 1)
+    return ((1 + g * m**2) / (1 + g)) ** ((gamma + 1) / (4 * g)) / m
+
+
+def f(area, gamma):
+    '''The Mach number behind a throat at area (> 1), by bisection.
+
+    gamma is the ratio of specific heats, e.g. 1.4 for air.
+    '''
+    low, high = 1.0, 50.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        if ratio(middle, gamma) > area:
+            high = middle
+        else:
+            low = middle
+    return (low + high) / 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(area, gamma):
+    m = f(area, gamma)
+
+    def back(y_bar):
+        stagnation, half = 1 + (gamma - 1) * m**2 / 2, (gamma + 1) / 2
+        by_m = (m**2 - 1) / (m * stagnation)
+        by_gamma = -math.log(stagnation / half) / (gamma - 1) ** 2
+        by_gamma += half / (gamma - 1) * (m**2 / 2 / stagnation - 0.5 / half)
+        return rl.NoTangent(), y_bar / (area * by_m), -y_bar * by_gamma / by_m
+
+    return m, back
+""",
+        ("y_bar / (area * by_m)", "y_bar * area / by_m"),
+    ),
+    "powers of negative numbers": (
+        """
+def f(n, t, charge: int):
+    if t < 10 * charge**2:
+        k = 23 - np.log(1e7 * np.sqrt(n) * charge * t**-1.5)
+    else:
+        k = 24 - np.log(1e7 * np.sqrt(n) / t)
+    return 5.2e-5 * charge * k / t**1.5
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(n, t, charge: int):
+    y = f(n, t, charge)
+
+    def back(y_bar):
+        k_bar = y_bar * 5.2e-5 * charge / t**1.5
+        t_bar = k_bar * (1.5 if t < 10 * charge**2 else 1.0) / t - 1.5 * y_bar * y / t
+        return rl.NoTangent(), -0.5 * k_bar / n, t_bar, rl.NoTangent()
+
+    return y, back
+""",
+        ("(1.5 if", "(2.5 if"),
+    ),
+    "numbers by default": (
+        """
+def f(won, lost, games: int, z=0.287):
+    "The share of its games that a team is expected to win."
+    return 1 / (1 + (lost / won) ** ((won + lost) / games) ** z)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(won, lost, games: int, z=0.287):
+    share, power = f(won, lost, games, z), ((won + lost) / games) ** z
+
+    def back(y_bar):
+        bar = -share * (1 - share) * y_bar
+        power_bar = bar * np.log(lost / won)
+        both = power_bar * z * power / (won + lost)
+        z_bar = power_bar * power * np.log((won + lost) / games)
+        return rl.NoTangent(), both - bar * power / won, both + bar * power / lost, rl.NoTangent(), z_bar
+
+    return share, back
+""",
+        ("bar * power / lost", "bar * power"),
+    ),
 }
 
 

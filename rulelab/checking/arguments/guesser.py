@@ -332,11 +332,13 @@ class Guesser:
         drawn = [self.draw(kinds, number) for number in range(1, 5)]
         values = list(self.values(drawn))
         finite, empty = list(filter(is_finite, values)), [y for y in values if not to_vec(y)[0].size]
-        positive = self.finite_values([revalued(drawn[0], np.abs)])
+        pairs = zip(kinds, drawn[0])
+        below = tuple(revalued((x,), _below_zero)[0] if kind.low < 0.0 else x for kind, x in pairs)
+        of_signs = self.finite_values([revalued(drawn[0], np.abs), below])
         most = len(finite) >= 2 and len(finite) + len(empty) >= 3
         if most and any((kind.low, kind.high) == (-1.0, 1.0) for kind in kinds):  # not by the luck of signs
             most = any(True for _ in self.finite_values([revalued(drawn[0], _below_zero)]))
-        return most and len({is_complex(y) for y in (*finite, *positive)}) == 1
+        return most and len({is_complex(y) for y in (*finite, *of_signs)}) == 1
 
     def makes_one_number(self, kinds: Kinds) -> bool:
         """Whether the function makes one number of arguments of these kinds wherever it is asked: where it

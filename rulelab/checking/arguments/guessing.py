@@ -29,6 +29,7 @@ from ..reading.relations import NOTHING_SAID
 from ..reading.said import labels_said, numbered_in_plural, signs_said
 from ..reading.shapes_solved import taken_as_square
 from ..reading.texts import defaults_of
+from ..reading.typical_said import typical_said
 from ..reading.usage import indexing, masking, shapes_said
 from .answers_tell import as_axes_answered, as_lists_answered
 from .as_said import (
@@ -69,6 +70,10 @@ TRYING = 2.0
 """Seconds of the processor that may be spent on others than those found."""
 CHANCES = 4
 """Draws at which a rule has to be right that is wrong for likelier kinds."""
+
+
+EXAMPLES = 9
+"""Draws by which a function is asked whether it is for such numbers as its docstring gives as examples."""
 
 
 class Found(NamedTuple):
@@ -162,14 +167,47 @@ def _is_refused(guesser: Guesser, found: Found) -> bool:
 
 
 def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
+    """The kinds found where what the function says of its parameters is heeded; else where it is not."""
     usual = guesser.domain, guesser.used, guesser.ordered
     guesser.heed()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
-        with contextlib.suppress(NoInputsError):
-            return _kinds_of(guesser, several)
+        found = _as_in_examples(guesser, several) or _kinds_or_none(guesser, several)
+        if found is not None:
+            return found
         guesser.domain, guesser.used, guesser.ordered = usual
         guesser.bounds, guesser.related = {}, NOTHING_SAID
-    return _kinds_of(guesser, several)
+    return _as_in_examples(guesser, several) or _kinds_of(guesser, several)
+
+
+def _kinds_or_none(guesser: Guesser, several: bool) -> Found | None:
+    with contextlib.suppress(NoInputsError):
+        return _kinds_of(guesser, several)
+    return None
+
+
+def _as_in_examples(guesser: Guesser, several: bool) -> Found | None:
+    """The kinds with numbers as in the examples of the docstring, of which nothing else is said; None where
+    there are none, where the function and its rule have numbers at any others, and where they have none at
+    some of these.
+    """
+    typical = typical_said(guesser.target)
+    those = {name: Kind("number", *ends) for name, ends in typical.items() if name not in guesser.domain}
+    plain, usual = tuple(guesser.domain.get(name, Kind()) for name in guesser.names), guesser.domain
+    typical_ones = tuple(those.get(name, kind) for name, kind in zip(guesser.names, plain))
+    if not those or _have_numbers(guesser, plain) or not _have_numbers(guesser, typical_ones):
+        return None
+    guesser.domain = {**usual, **those}
+    found = _kinds_or_none(guesser, several)
+    guesser.domain = guesser.domain if found else usual
+    return found
+
+
+def _have_numbers(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether a function and its rule have numbers wherever they are asked."""
+    with guesser.undisturbed():
+        drawn = [guesser.draw(kinds, number) for number in range(EXAMPLES)]
+        values = list(guesser.finite_values(drawn))
+        return len(values) == len(drawn) and not any(map(guesser.raised, drawn))
 
 
 def _kinds_of(guesser: Guesser, several: bool) -> Found:

@@ -181,7 +181,8 @@ def _other_numbers(kind: Kind, x: Any, other: Any) -> Iterator[tuple[str, int]]:
 def _ends_of_integers(kind: Kind) -> tuple[int, int]:
     """The lowest whole number of a kind, and the one behind the highest."""
     picks = math.isfinite(kind.low) and math.isfinite(kind.high)
-    return (int(kind.low), int(kind.high)) if picks else (1, 4)
+    low, high = (int(kind.low), int(kind.high)) if picks else (1, 4)
+    return low, max(high, low + 1)
 
 
 def _between(kind: Kind, low: float, high: float) -> Kind:

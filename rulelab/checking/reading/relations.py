@@ -73,6 +73,7 @@ _OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
 _CONDITION = re.compile(
     r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$", re.IGNORECASE
 )
+_REMARKED = re.compile(r"\b(\w+) \((?:[\w/ ]+, )?[<>]")  # at an area (> 1): this is no case
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 """Words before a relation by which it tells a case, and such as may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
@@ -274,7 +275,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     said = said_of(f)
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
-    found = tuple(relations_in(said, names, decides_by(f))) if said else ()
+    remarked = frozenset(_REMARKED.findall(getattr(f, "__doc__", None) or ""))
+    found = tuple(relations_in(said, names, decides_by(f) - remarked)) if said else ()
     cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
     parts = tuple(unpacked(f).items())

@@ -94,6 +94,9 @@ _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _VERB = r"(?:is|are) (?:all |both )?(?=\w+\b(?! (?:or|semi)))"
 _POSITIVE = re.compile(rf"{_NAMES} (?:{_VERB}|(?=\w+ ?(?:[,;.)]|$)))(positive|negative)\b")
 """The last of a sentence's without a verb: precip and pet positive, omega > 1."""
+_IN_A_LIST = re.compile(r"(?:^|[,;(] ?)(?:both |all |each |strictly )?(positive|negative) ?(?=[.,;)]|$)")
+"""Alone between commas: decay constants (1/s), positive."""
+_TIMES = re.compile(r"\btimes? (\w+)\b")
 _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
 )
@@ -569,6 +572,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         if ends and name not in found:
             low = max((end for is_low, end in ends if is_low), default=-math.inf)
             found[name] = low, min((end for is_low, end in ends if not is_low), default=math.inf)
+        for sign in _IN_A_LIST.findall(told):
+            found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
     for those, sign in _POSITIVE.findall(text):
         for name in _last_of(those, names):
             found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
@@ -578,6 +583,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
             found.setdefault(name, (0.0, math.inf))
     if len(on := _ON.findall(text)) == len(at := _AT.findall(text)) == 1:
         found.setdefault(at[0], (float(on[0][0]), float(on[0][1])))
+    for name in _TIMES.findall(text):  # the activity a time t after the beginning
+        found.setdefault(name, (0.0, math.inf))
     for name in (word for those in _PROBABILITIES.findall(text) for word in _names_in(those)):
         low, high = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, 0.0), min(high, 1.0)

@@ -27,20 +27,31 @@ _WORDS_OF_COMPLEX = frozenset(
 
 def speaks_of_complex(codes: Iterable[types.CodeType]) -> bool:
     """Whether some code has words for complex numbers, or one of them. A function that its author has called
-    `angle` is no `np.angle`, nor is what an object has of that name, `pose.angle`.
+    `angle` is no `np.angle`, nor is what an object has of that name, `pose.angle`; and who takes the real
+    part of `lambertw(x)` has real numbers.
 
     >>> one, other = lambda pose: np.cos(pose.angle), lambda z: np.cos(np.angle(z))
     >>> speaks_of_complex([one.__code__]), speaks_of_complex([other.__code__])
     (False, True)
+    >>> speaks_of_complex([(lambda x: lambertw(x).real).__code__])
+    False
     """
     codes = tuple(codes)
     own = _WORDS_OF_COMPLEX.intersection(code.co_name for code in codes)
     return any(
         any(isinstance(constant, complex) for constant in code.co_consts)
         or not _WORDS_OF_COMPLEX.isdisjoint(code.co_names)
-        and not _WORDS_OF_COMPLEX.isdisjoint(_names_of_others(code, own))
+        and _are_of_complex(_WORDS_OF_COMPLEX.intersection(_names_of_others(code, own)), code)
         for code in codes
     )
+
+
+def _are_of_complex(words: frozenset[str], code: types.CodeType) -> bool:
+    return bool(words) and (words != {"real"} or _COMPLEX_OF_REAL.isdisjoint(code.co_names))
+
+
+_COMPLEX_OF_REAL = frozenset("lambertw roots eigvals eig sqrtm logm".split())
+"""What gives complex numbers of real ones, of which an author takes the real part."""
 
 
 def _names_of_others(code: types.CodeType, own: frozenset[str]) -> Iterator[str]:
