@@ -7,8 +7,11 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
+from rulelab.checking.calling.subjects import subject_of
+from rulelab.checking.judgement.kept import raised_for
 
 from .rules import registry_with
+from .written_rules import judged, written
 
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
@@ -693,3 +696,43 @@ def test_a_value_that_is_kept_by_one_argument_of_two_is_wrong(which, at):
     number = "ab".index(which)
     of_one = rule_that_keeps(lambda *xs: (np.asarray(xs[number]).tobytes(), np.shape(xs[number])))
     assert verdicts(product_of, of_one, at) == ["wrong", "wrong"]
+
+
+GROWING = """
+terms = []
+
+
+def f(a, b):
+    if b <= 0:
+        raise ValueError(b)
+    total = 0.0
+    for t in range(3):
+        total = total + a * b**-t
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b):
+    terms = []
+    for t in range(3):
+        terms.append(b**-t)
+
+    def back(y_bar):
+        b_bar = sum(-t * term for t, term in zip(range(3), terms)) * a / b
+        return rl.NoTangent(), y_bar * sum(terms), y_bar * b_bar
+
+    return f(a, b), back
+"""
+
+
+def test_what_a_rule_raises_for_what_it_has_kept_is_its_fault():
+    """Arrays of several shapes are left in the list by the search for arguments; what is there stays."""
+    assert judged(GROWING).verdict == "right"
+    made = written(GROWING.replace("    terms = []\n    for", "    for"))
+    report = rule_check(made["f"], registry=made["registry"])
+    assert report.verdict == "wrong"
+    point = next(finding.probe for finding in report.findings if finding.probe is not None)
+    made["terms"][:] = [np.ones(3), np.ones((2, 4))]
+    subject, _ = subject_of(made["f"], (2.0, 1.5), {}, registry=made["registry"])
+    assert raised_for(subject, point) == "terms"
+    assert [term.shape for term in made["terms"][:2]] == [(3,), (2, 4)]

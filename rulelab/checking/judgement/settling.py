@@ -28,6 +28,7 @@ from ..reading.usage import elements_taken
 from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_part
 from .halvings import halves, is_an_end, repeats_until
 from .judging import Judging, input_sizes
+from .kept import raised_for
 from .lengths_meant import at_last_places, misses_a_length, only_length, shapes_meant
 from .otherwise import PLAIN
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
@@ -458,8 +459,13 @@ class Settling(Judging):
             words = failure_found(self.unanswered[0]).words
             raised = words.startswith("raises ")
             more = checked_with("give your own", self.subject.name, self.subject.names)
-            words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"
-            yield Finding("answer", words, UNKNOWN)
+            held = raised_for(self.subject, self.unanswered[0])
+            if held is not None:
+                words = f"{words}, with what earlier calls have left in `{held}`; without it, it does not"
+                yield Finding("effects", words, probe=self.unanswered[0])
+            else:
+                words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"
+                yield Finding("answer", words, UNKNOWN)
         if self.refused and not self.probes:
             words = f"the rule refuses every point: {failure_found(self.refused[0]).words}"
             yield Finding("answer", words, UNKNOWN)
