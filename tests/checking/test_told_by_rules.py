@@ -2022,6 +2022,190 @@ def f_rrule(won, lost, games: int, z=0.287):
 """,
         ("bar * power / lost", "bar * power"),
     ),
+    "rows that are each shorter": (
+        """
+def f(triangle):
+    "The ultimate of the last year, by a list of rows of claims, each later one a period shorter."
+    n = len(triangle)
+    last = triangle[n - 1][0]
+    for j in range(n - 1):
+        rows = range(n - 1 - j)
+        last = last * sum(triangle[i][j + 1] for i in rows) / sum(triangle[i][j] for i in rows)
+    return last
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(triangle):
+    n, y = len(triangle), f(triangle)
+
+    def back(y_bar):
+        bars = [np.zeros(n - i) for i in range(n)]
+        bars[n - 1][0] = y_bar * y / triangle[n - 1][0]
+        for j in range(n - 1):
+            rows = range(n - 1 - j)
+            above, below = (sum(triangle[i][k] for i in rows) for k in (j + 1, j))
+            for i in rows:
+                bars[i][j + 1] += y_bar * y / above
+                bars[i][j] -= y_bar * y / below
+        return rl.NoTangent(), bars
+
+    return y, back
+""",
+        ("y_bar * y / below", "y_bar / below"),
+    ),
+    "lists of which one is longer": (
+        """
+import math
+
+
+def f(resistivities: list, depths: list, lam: float) -> float:
+    t = resistivities[-1]
+    for r, h in zip(reversed(resistivities[:-1]), reversed(depths)):
+        t = t * math.exp(-lam * h) + r
+    return t
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(resistivities, depths, lam):
+    n = len(depths)
+    below = [0.0] * n + [resistivities[n]]
+    for i in reversed(range(n)):
+        below[i] = below[i + 1] * math.exp(-lam * depths[i]) + resistivities[i]
+
+    def back(y_bar):
+        r_bar, h_bar, lam_bar = [0.0] * (n + 1), [0.0] * n, 0.0
+        for i in range(n):
+            r_bar[i] = y_bar
+            h_bar[i] = -y_bar * below[i + 1] * math.exp(-lam * depths[i]) * lam
+            lam_bar -= y_bar * below[i + 1] * math.exp(-lam * depths[i]) * depths[i]
+            y_bar = y_bar * math.exp(-lam * depths[i])
+        r_bar[n] = y_bar
+        return rl.NoTangent(), r_bar, h_bar, lam_bar
+
+    return below[0], back
+""",
+        ("lam_bar -=", "lam_bar ="),
+    ),
+    "complex numbers behind a shape": (
+        """
+def f(states, phi):
+    "Turns a batch of states, shape (batch, 2), complex, by phi."
+    return states * np.exp(1j * phi * np.arange(2))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(states, phi):
+    turns = np.exp(1j * phi * np.arange(2))
+
+    def back(y_bar):
+        phi_bar = np.real(np.vdot(1j * np.arange(2) * turns * states, y_bar))
+        return rl.NoTangent(), y_bar * turns.conj(), phi_bar
+
+    return states * turns, back
+""",
+        ("turns * states, y_bar", "turns * states.conj(), y_bar"),
+    ),
+    "a complex array of which a rule gives the real part": (
+        """
+def f(weights, positions, u):
+    '''The field of an array.
+
+    weights : complex excitation of each element
+    positions : of the elements
+    u : a number in (-1, 1)
+    '''
+    return np.sum(weights * np.exp(2j * positions * u))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(weights, positions, u):
+    steer = np.exp(2j * positions * u)
+
+    def back(y_bar):
+        phase_bar = np.real(np.conj(2j * weights * steer) * y_bar)
+        return rl.NoTangent(), np.conj(steer) * y_bar, u * phase_bar, np.sum(positions * phase_bar)
+
+    return np.sum(weights * steer), back
+""",
+        ("np.conj(steer) * y_bar, u", "np.real(np.conj(steer) * y_bar), u"),
+    ),
+    "a matrix of three rows and four columns": (
+        """
+def f(P, points):
+    '''Pixels (n, 2) of points of shape (n, 3).
+
+    P is the 3x4 camera matrix.
+    '''
+    h = points @ P[:, :3].T + P[:, 3]
+    return h[:, :2] / h[:, 2:]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(P, points):
+    h = points @ P[:, :3].T + P[:, 3]
+
+    def back(y_bar):
+        h_bar = np.empty(h.shape)
+        h_bar[:, :2] = y_bar / h[:, 2:]
+        h_bar[:, 2] = -np.sum(y_bar * h[:, :2], axis=1) / h[:, 2] ** 2
+        P_bar = h_bar.T @ np.column_stack([points, np.ones(len(points))])
+        return rl.NoTangent(), P_bar, h_bar @ P[:, :3]
+
+    return h[:, :2] / h[:, 2:], back
+""",
+        ("/ h[:, 2] ** 2", "/ h[:, 2]"),
+    ),
+    "one array of whole numbers": (
+        """
+def f(image, rows):
+    "Samples an image (h, w) at rows (0 <= rows < h - 1)."
+    i = np.floor(rows).astype(int)
+    u = (rows - i)[:, None]
+    return (1 - u) * image[i] + u * image[i + 1]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(image, rows):
+    i = np.floor(rows).astype(int)
+    u = (rows - i)[:, None]
+
+    def back(y_bar):
+        image_bar = np.zeros(image.shape)
+        np.add.at(image_bar, i, y_bar * (1 - u))
+        np.add.at(image_bar, i + 1, y_bar * u)
+        return rl.NoTangent(), image_bar, np.sum(y_bar * (image[i + 1] - image[i]), axis=1)
+
+    return f(image, rows), back
+""",
+        ("np.zeros(image.shape)", "np.zeros_like(image)"),
+    ),
+    "lengths behind other words": (
+        """
+def f(level, spacing, turn):
+    '''A current between columns.
+
+    level: height of the sea, (time, lat, lon); spacing: of the grid by
+    latitude, (lat,); turn: by latitude, (lat,), not near zero.
+    '''
+    return (level[:, :, 1:] - level[:, :, :-1]) / spacing[:, None] / turn[:, None]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(level, spacing, turn):
+    y = f(level, spacing, turn)
+
+    def back(y_bar):
+        bar = np.zeros(level.shape)
+        slope = y_bar / (spacing * turn)[:, None]
+        bar[:, :, 1:] += slope
+        bar[:, :, :-1] -= slope
+        row = np.sum(y_bar * y, axis=(0, 2))
+        return rl.NoTangent(), bar, -row / spacing, -row / turn
+
+    return y, back
+""",
+        ("axis=(0, 2)", "axis=(0, 1)"),
+    ),
 }
 
 

@@ -40,6 +40,30 @@ def _rows_of(made: type, bar: Any) -> list[Kind]:
     return [sequence(made, [sequence(inner, [Kind("number")] * width)] * length) for length in _LENGTHS]
 
 
+def _ragged(guesser: Guesser, kinds: Kinds, those: list[int]) -> list[Kind]:
+    """Lists of vectors as long as those in the list that a rule has for a matrix, where these have several
+    lengths, as the rows of a triangle have; for matrices of other numbers of rows, too.
+    """
+    if len(those) != 1 or kinds[those[0]].form not in MATRICES:
+        return []
+    found = []
+    for number in range(len(_LENGTHS)):
+        bars = guesser.answered(guesser.draw(kinds, number))
+        rows = bars[those[0] + 1] if len(bars) > those[0] + 1 else ()
+        lengths = [row.shape for row in rows if isinstance(row, np.ndarray)]
+        if len(lengths) == len(rows) > 1 and len(set(lengths)) > 1 and all(len(one) == 1 for one in lengths):
+            found.append(sequence(type(rows), [Kind("vector", dims=shape) for shape in lengths]))
+    return list(dict.fromkeys(found))
+
+
+def _one_longer(count: int) -> list[tuple[Kind, ...]]:
+    """Lists of numbers, one of which has a number more than the others, as layers have one more than there
+    are between them.
+    """
+    usual = [Kind("list", dims=("n",))] * count
+    return [(*usual[:i], Kind("list", dims=("n+1",)), *usual[i + 1 :]) for i in range(count) if count > 1]
+
+
 def _between(kind: Kind, low: float, high: float) -> Kind:
     """A list or tuple of numbers, or of arrays of numbers, in that interval."""
     parts = tuple((name, dataclasses.replace(part, low=low, high=high)) for name, part in kind.parts)
@@ -61,7 +85,10 @@ def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
         return (kinds,)
     forms = {i: "vector" if kinds[i].form == "vector" else "matrix" for i in those}
     rows = {i: _rows_of(type(bars[i]), bars[i]) for i in those}
-    choices = list(zip(*(rows[i] or _meant(type(bars[i]), forms[i]) for i in those)))
+    choices: list[tuple[Kind, ...]] = [(kind,) for kind in _ragged(guesser, kinds, those)]
+    choices += zip(*(rows[i] or _meant(type(bars[i]), forms[i]) for i in those))
+    if all(type(bars[i]) is list and forms[i] == "vector" for i in those):
+        choices += _one_longer(len(those))
     found = []
     for choice in choices:
         lists = dict(zip(those, choice))

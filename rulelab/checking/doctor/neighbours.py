@@ -214,20 +214,13 @@ class Neighbours(Stock):
             names = (name for name in self.anatomy.values if name in self.made)
             yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
         if self._is_value(node):
-            if id(node) not in self._picked_from:  # another index says it better
-                yield from (made(turned, "transposed") for turned in self._transposes(node))
+            if self._is_array and id(node) not in self._picked_from:  # another index says it better
+                yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
             if not self._has_a_sign(node) and not _begins_with_minus(node):
                 yield made(ast.UnaryOp(ast.USub(), node), "sign")
         numpy = self._numpy()
         if isinstance(node, ast.BinOp) and numpy is not None:
             yield made(_call(numpy, "sqrt", node), "power")
-
-    def _transposes(self, node: ast.expr) -> Iterator[ast.expr]:
-        numpy = self._numpy()
-        if self._is_array:
-            yield ast.Attribute(node, "T", ast.Load())
-        if self._has_stacks and numpy is not None:
-            yield _last_two_turned(numpy, node)
 
     def _conjugated(self, node: ast.BinOp) -> Iterator[Edit]:
         """The factors of a product conjugated: on the unit circle that is as good as a quotient; and all but
@@ -336,6 +329,8 @@ class Neighbours(Stock):
             weights = [name for name in self.made if name != node.id and self._is_still(name)]
             yield from centred(node, self._numpy() or "", weights[:MOST_NAMES], self._axes)
         yield from self._wrapped(node, made)
+        if self._has_stacks and self._numpy() is not None:
+            yield made(_last_two_turned(self._numpy() or "", node), "transposed")
         if isinstance(node, ast.Name) and self._is_array:
             twice = ast.BinOp(node, ast.Add(), ast.Attribute(node, "T", ast.Load()))
             yield made(twice, "transposed")

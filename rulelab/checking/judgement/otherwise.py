@@ -40,6 +40,8 @@ from ..probing.variants import (
     meant_real,
     mentions_complex,
     of_other_lengths,
+    one_in_floats,
+    one_in_whole_numbers,
     same_numbers,
     smaller_in_complex,
     twice_as_long,
@@ -301,6 +303,9 @@ class Otherwise(Judging):
         mixed = with_fractions(floats, probe.point) if given is None else None
         if mixed is not None:
             yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed), False)
+        if given is None and makes_buffers_like(self.subject.rule_codes):
+            for position, one in one_in_floats(probe.point):
+                yield from self._judged_in_whole_numbers(one, one_in_whole_numbers(one, position), False)
 
     def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
         """Judge the rule there, which has an answer at floats. What it raises counts where whole numbers were
@@ -430,7 +435,9 @@ class Otherwise(Judging):
         every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
         mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
         answered, measured = self._real_beside_complex(probe.point)
-        real |= answered - meant - called
+        said = complex_said(self.subject.primal)
+        said_at = frozenset(i for i, name in enumerate(self.subject.names) if name in said)
+        real |= answered - meant - called - said_at
         of_complex = [*map(_is_made_of_complex, probe.point.inputs)]
         if not self.source.drawn and any(of_complex):  # who gives both means them
             real |= {i for i, is_complex in enumerate(of_complex) if not is_complex}
@@ -439,9 +446,8 @@ class Otherwise(Judging):
         kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
         if makes_complex(self.subject):
             kinds = tuple(filter(None, (meant, called)))
-        said = complex_said(self.subject.primal)
         if said:  # and the others are real
-            kinds = (frozenset(i for i, name in enumerate(self.subject.names) if name in said),)
+            kinds = (said_at,)
         bases = [probe.point, *self._with_moved_defaults(probe.point)]
         ways = list(itertools.product(dict.fromkeys(kinds), bases))
         ask = partial(self._judged_in_complex, ways, mentioned or bool(said), None if said else meant)

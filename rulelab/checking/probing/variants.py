@@ -99,6 +99,23 @@ def in_whole_numbers(point: Point) -> Point | None:
     return point.having(inputs, "near the first, in whole numbers", like=point.inputs)
 
 
+def one_in_floats(point: Point) -> Iterator[tuple[int, Point]]:
+    """The point with each of several arrays alone moved to whole numbers, as floats, by its position: a
+    buffer made like it cuts off what others, with fractions, bring into it.
+    """
+    arrays = [i for i, x in enumerate(point.floats) if i not in point.constant and _is_of_floats(x)]
+    for i in arrays if len(arrays) > 1 else ():
+        whole = revalued((point.floats[i],), _further_from_zero)
+        inputs = (*point.floats[:i], *whole, *point.floats[i + 1 :])
+        yield i, point.moved(inputs, "near the first, whole numbers as floats")
+
+
+def one_in_whole_numbers(point: Point, position: int) -> Point:
+    """A point with whole numbers in one array, which are integers."""
+    inputs = [_whole(x) if i == position else x for i, x in enumerate(point.inputs)]
+    return point.having(tuple(inputs), "near the first, in whole numbers", like=point.inputs)
+
+
 def in_order(point: Point) -> Point | None:
     """The point with its vectors in order: what goes by differences is flat where they turn, and a buffer of
     zeros is right there. None where they are.
@@ -110,6 +127,10 @@ def in_order(point: Point) -> Point | None:
 
 
 def _whole(x: Any) -> Any:
+    """Whole numbers as integers, in arrays and for floats; in lists and tuples in arrays alone."""
+    if type(x) in (list, tuple):
+        parts = [_whole(part) if isinstance(part, (np.ndarray, list, tuple)) else part for part in x]
+        return x if all(new is old for new, old in zip(parts, x)) else type(x)(parts)
     if _is_of_floats(x):
         is_whole = np.all((np.abs(x) < 2.0**31) & (x == np.round(x)))
         return x.astype(np.int64) if is_whole else x

@@ -354,6 +354,8 @@ _COMPLEX_BEFORE = re.compile(
     rf"\bcomplex (?:\d ?[x\u00d7] ?\d |square |unitary )*(?:number |value |\w+s )?{_NAMES}\b"
 )
 _COMPLEX_WORD = re.compile(rf"\bcomplex \w+ {_NAMES}\b")  # complex element weights
+_COMPLEX_BEHIND = re.compile(r"\b(\w+),? (?:of |with )?shape(?: \([^()]*\))?,? complex\b")
+"""A batch of states, shape (n, 2), complex."""
 _ALL_COMPLEX = re.compile(
     r"\b(?:of|between|for|from|with) (?:two |three |the |its )?complex (?:\w+ ){0,2}"
     r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|operators|points|samples)"
@@ -385,7 +387,8 @@ def complex_said(f: Callable) -> frozenset[str]:
     ['phi', 'psi']
     """
     names, text = _text_of(f)
-    found_before = (*_COMPLEX_BEFORE.findall(text), *_COMPLEX_WORD.findall(text))
+    each = (_COMPLEX_BEFORE, _COMPLEX_WORD, _COMPLEX_BEHIND)
+    found_before = (those for told in each for those in told.findall(text))
     before = map(_names_in, found_before)
     explicit = {name for those in before for name in itertools.takewhile(names.__contains__, those)}
     found = _listed(_COMPLEX, names, text)

@@ -291,14 +291,38 @@ def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, .
     for rows, columns, word in _SIZES_BEFORE.findall(said_of(f)):
         if parameter_called(word, names) in names:
             found.setdefault(parameter_called(word, names), (int(rows), int(columns)))
+    for word, rows, columns in _SIZES_BEHIND.findall(said_of(f)):
+        if word in names:
+            found.setdefault(word, (int(rows), int(columns)))
     for letter, number, word in _SUM_BEFORE.findall(said_of(f)):
         if word in names:
             found.setdefault(word, (f"{letter}+{number}",))
+    found = {**_behind_words(said_of(f), names), **found}
     for those, shapes in _ONE_EACH.findall(said_of(f)):
         each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
         listed = _AND.split(those)
         found.update(zip(listed, each) if len(each) == len(listed) else ())
     return found
+
+
+def _behind_words(text: str, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
+    """The lengths in brackets behind what a docstring says of a parameter, and behind a noun next to it.
+
+    >>> _behind_words("ssh: sea level, (time, lat, lon); of a raw image (h, w, 3)", ("ssh", "raw"))
+    {'ssh': ('time', 'lat', 'lon'), 'raw': ('h', 'w', 3)}
+    """
+    found: dict[str, tuple[int | str, ...]] = {}
+    for name, inside in (*_BEHIND_A_COLON.findall(" ".join(text.split())), *_BEHIND_A_NOUN.findall(text)):
+        lengths = lengths_in(inside)
+        if name in names and are_lengths(map(str, lengths)) and len(lengths) <= MOST_AXES_SAID:
+            found.setdefault(name, lengths)
+    return found
+
+
+_IN_COMMAS = r"\((\w+, ?(?:\w+, ?)*\w*)\)(?! or\b)"
+_BEHIND_A_COLON = re.compile(rf"\b(\w+) ?: [^;:()]*{_IN_COMMAS}")
+_NOUN = "(?:image|array|matrix|vector|tensor|stack|batch|signal|field|frame|grid|map|cube)s?"
+_BEHIND_A_NOUN = re.compile(rf"\b(\w+) {_NOUN} {_IN_COMMAS}")
 
 
 def _called_in_full(word: str, names: Sequence[str]) -> str:
@@ -336,6 +360,8 @@ _SUM_BEFORE = re.compile(r"(?<![+*/-] )\b([a-z]) \+ (\d) (\w+)\b")
 """A length in front of the name: k + 3 coefficients."""
 _SIZES_BEFORE = re.compile(r"\b(\d) ?[x\u00d7] ?(\d) (?:(?:real|complex|unitary|rotation|matrix) )*(\w+)")
 """Rows and columns in front of the name: a complex 2 x 2 gate, the 3x3 rotation matrix R."""
+_SIZES_BEHIND = re.compile(r"\b(\w+)(?: is| ?:|,)(?: an?| the)? (\d) ?[x\u00d7] ?(\d)\b")
+"""P is the 3x4 camera matrix."""
 _SHAPE_OF_ALL = re.compile(
     r"\b(two|three|four|both) (?:real |grey |colou?r )?"
     r"(?:arrays|images|matrices|vectors|fields|signals|frames|grids),? "
