@@ -2206,6 +2206,100 @@ def f_rrule(level, spacing, turn):
 """,
         ("axis=(0, 2)", "axis=(0, 1)"),
     ),
+    "axes that are left open": (
+        """
+def f(stress):
+    "Equivalent stress of an array of stress tensors, shape (..., 3, 3)."
+    trace = np.trace(stress, axis1=-2, axis2=-1)
+    rest = stress - trace[..., None, None] / 3 * np.eye(3)
+    return np.sqrt(1.5 * np.sum(rest * rest, axis=(-2, -1)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(stress):
+    y, trace = f(stress), np.trace(stress, axis1=-2, axis2=-1)
+    rest = stress - trace[..., None, None] / 3 * np.eye(3)
+
+    def back(y_bar):
+        return rl.NoTangent(), 1.5 * (y_bar / y)[..., None, None] * rest
+
+    return y, back
+""",
+        ("(y_bar / y)[..., None, None] * rest", "np.sum(y_bar / y) * rest"),
+    ),
+    "a cloud of points": (
+        """
+def f(quat, points):
+    "Turns a point cloud (n, 3) by a quaternion (w, x, y, z), which need not be normalised."
+    q = quat / np.linalg.norm(quat)
+    t = 2 * np.cross(q[1:], points)
+    return points + q[0] * t + np.cross(q[1:], t)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(quat, points):
+    length = np.linalg.norm(quat)
+    q = quat / length
+    w, v = q[0], q[1:]
+
+    def back(y_bar):
+        t, t_bar = 2 * np.cross(v, points), w * y_bar - np.cross(v, y_bar)
+        v_bar = np.sum(np.cross(t, y_bar) + 2 * np.cross(points, t_bar), axis=0)
+        q_bar = np.concatenate([[np.sum(y_bar * t)], v_bar])
+        return rl.NoTangent(), (q_bar - q * (q @ q_bar)) / length, y_bar - 2 * np.cross(v, t_bar)
+
+    return f(quat, points), back
+""",
+        ("y_bar - 2 * np.cross(v, t_bar)", "-2 * np.cross(v, t_bar)"),
+    ),
+    "arrays of which all that is said is their shape, beside numbers": (
+        """
+def f(q, rewards, transition, discount, temperature):
+    '''One soft backup.
+
+    q, rewards : (S, A)
+    transition : (S, A, S), last axis the next state
+    discount in (0, 1); temperature > 0
+    '''
+    top = q.max(axis=1)
+    v = top + temperature * np.log(np.sum(np.exp((q - top[:, None]) / temperature), axis=1))
+    return rewards + discount * transition @ v
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(q, rewards, transition, discount, temperature):
+    z = (q - q.max(axis=1, keepdims=True)) / temperature
+    total = np.exp(z).sum(axis=1, keepdims=True)
+    v = q.max(axis=1) + temperature * np.log(total[:, 0])
+
+    def back(y_bar):
+        v_bar = discount * np.einsum("sa,sat->t", y_bar, transition)
+        t_bar = v_bar @ (np.log(total[:, 0]) - np.sum(np.exp(z) / total * z, axis=1))
+        p_bar = discount * y_bar[:, :, None] * v
+        d_bar = np.sum(y_bar * (transition @ v))
+        return rl.NoTangent(), v_bar[:, None] * np.exp(z) / total, y_bar.copy(), p_bar, d_bar, t_bar
+
+    return f(q, rewards, transition, discount, temperature), back
+""",
+        ("y_bar[:, :, None] * v", "y_bar[:, :, None] * v[:, None, None]"),
+    ),
+    "a generator that is seeded": (
+        """
+def f(x):
+    return np.tanh(x) + 0 * np.sum(x)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x):
+    np.random.RandomState(0)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar / np.cosh(x) ** 2
+
+    return f(x), back
+""",
+        ("np.random.RandomState(0)", "np.random.seed(0)"),
+    ),
 }
 
 

@@ -21,7 +21,7 @@ from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
 from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
-from ..reading.kinds import Kind, Lengths, is_square, of_lengths
+from ..reading.kinds import Kind, Lengths, is_square, lengths_of_axes, of_lengths
 from ..reading.parameters import all_names
 from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
@@ -105,9 +105,24 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = kinds_by_trying(guesser) or _with_those_of_none(guesser)
         if kinds is None:
             raise
+        kinds = _with_arrays_for_indices(guesser, kinds)
         return Found((kinds, *with_places_repeated(guesser, kinds)))
     kinds = _others_by_trying(guesser) if _is_refused(guesser, found) else _right_by_trying(guesser, found)
     return found if kinds is None else Found((kinds, *with_places_repeated(guesser, kinds)))
+
+
+def _with_arrays_for_indices(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with arrays of numbers for those of indices for which the rule has a cotangent, if the
+    function takes them: that was tried late, and indices do as well for what it computes.
+    """
+    moving = {name for name, is_moved in _moved_integers(guesser, kinds).items() if is_moved}
+    pairs = list(zip(guesser.names, kinds))
+    those = [name in moving and kind.form == "indices" for name, kind in pairs]
+    arrays = tuple(
+        of_lengths(lengths_of_axes(kind)) if is_one and kind.dims else Kind("vector") if is_one else kind
+        for (_, kind), is_one in zip(pairs, those)
+    )
+    return arrays if any(those) and guesser.takes(arrays) else kinds
 
 
 def _others_by_trying(guesser: Guesser) -> Kinds | None:
@@ -133,7 +148,7 @@ def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
         if any(guesser.seems_right(guesser.drawn(kinds)) for kinds in those):
             return None
         kinds = _others_by_trying(guesser)
-        if kinds is None:
+        if kinds is None or _moved_integers(guesser, kinds):
             return None
         drawn = [guesser.draw(kinds, number) for number in range(CHANCES)]
         return kinds if all(map(guesser.seems_right, drawn)) else None
@@ -361,7 +376,8 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
         guesser.domain = {**usual[0], **kinds}
         with contextlib.suppress(NoInputsError):
             found = _taken(guesser, several=False)
-            drawn, is_all_said = guesser.drawn(found.kinds[0]), len(said) == len(guesser.names)
+            drawn, pairs = guesser.drawn(found.kinds[0]), zip(guesser.names, found.kinds[0])
+            is_all_said = all(name in said or kind.form == "number" for name, kind in pairs)
             if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or is_all_said):
                 guesser.sized = frozenset(said)
                 return found

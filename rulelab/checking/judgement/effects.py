@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -50,8 +51,48 @@ def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
         yield from _one_buffer(subject, probe)
         yield from _one_buffer_of_values(subject, probe)
     yield from state_kept(subject, probe, other)
+    yield from _seeds_generators(subject, probe)
     yield from _changed_alone(subject, probe)
     yield from _laid_out_otherwise(subject, probe)
+
+
+OTHER_SEED = 7919
+
+
+def _seeds_generators(subject: Subject, probe: Probe) -> Iterator[Finding]:
+    """Whether the rule sets a global generator of random numbers, NumPy's or Python's, that the function
+    leaves alone: who calls it draws the same numbers again and again. Their states are left as they were.
+    """
+    point, seed = probe.point, cotangent_like(probe.truth.y, probe.seeds[-1])
+
+    def answer() -> None:
+        _, back = _called(subject, own_copies(point.inputs), point)
+        back(seed)
+
+    before = np.random.get_state(), random.getstate()
+    others = np.random.RandomState(OTHER_SEED).get_state(), random.Random(OTHER_SEED).getstate()
+    np.random.set_state(others[0])  # the rule may have set that of now before
+    random.setstate(others[1])
+    try:
+        with quiet(), contextlib.suppress(Exception):
+            plainly(subject.primal, own_copies(point.inputs), own_keywords(point.kwargs))
+            named = _generators_changed(others)
+            if not named:
+                answer()
+                named = _generators_changed(others)
+                if named:
+                    words = f"sets the state of {named}, which the function leaves alone"
+                    yield Finding("effects", words, probe=probe)
+    finally:
+        np.random.set_state(before[0])
+        random.setstate(before[1])
+
+
+def _generators_changed(before: tuple[Any, Any]) -> str:
+    of_numpy, of_python = np.random.get_state(), random.getstate()
+    if any(not np.array_equal(one, other) for one, other in zip(before[0], of_numpy)):
+        return "NumPy's global generator of random numbers"
+    return "" if before[1] == of_python else "Python's global generator of random numbers"
 
 
 def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:

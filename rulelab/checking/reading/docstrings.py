@@ -107,7 +107,7 @@ def _with_options(doc: str, defaults: Mapping[str, Any]) -> str:
 
 @functools.lru_cache(1024)  # each reader of a docstring asks for it
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
-    doc = _in_full(doc, names)
+    doc = _in_full(_ANY_AXES.sub("batch", doc), names)
     first = _OWN_LINE.search(doc)
     if first is not None and len(names) > 1 and first[1] in names:
         name = rf"(?:{'|'.join(map(re.escape, names))})"
@@ -187,6 +187,8 @@ _OF_SEVERAL = re.compile(rf"\b{_SEVERAL}((?: (?:is|are)(?: \w+){{1,3}})?) \((<=|
 """Of all names before it: attack, decay, release are lengths (> 0)."""
 _BETWEEN_TWO = re.compile(rf"({_NUMBER} ?<=? ?){_SEVERAL}( ?<=? ?{_NUMBER})(?!\w|\.\d)")
 """One interval of several names: 0 <= attack, release < 1."""
+_ANY_AXES = re.compile(r"(?<=\()\.\.\.(?=, ?\w)|(?<=\w, )\.\.\.(?=[,)])")
+"""As many axes as there may be: shape (..., 3, 3)."""
 _QUOTED = re.compile(r"`+(\w+)`+")
 _EACH = re.compile(
     r"\((?:each|all|every one)(?: of them)?(?: is| are)? "

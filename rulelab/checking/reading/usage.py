@@ -312,8 +312,9 @@ def _behind_words(text: str, names: Sequence[str]) -> dict[str, tuple[int | str,
     {'ssh': ('time', 'lat', 'lon'), 'raw': ('h', 'w', 3)}
     """
     found: dict[str, tuple[int | str, ...]] = {}
-    for name, inside in (*_BEHIND_A_COLON.findall(" ".join(text.split())), *_BEHIND_A_NOUN.findall(text)):
-        lengths = lengths_in(inside)
+    each = (*_BEHIND_A_COLON.findall(" ".join(text.split())), *_BEHIND_A_NOUN.findall(text))
+    for word, inside in (*each, *_BEHIND_ANY_NOUN.findall(text)):
+        name, lengths = parameter_called(word, tuple(names)), lengths_in(inside)
         if name in names and are_lengths(map(str, lengths)) and len(lengths) <= MOST_AXES_SAID:
             found.setdefault(name, lengths)
     return found
@@ -321,8 +322,10 @@ def _behind_words(text: str, names: Sequence[str]) -> dict[str, tuple[int | str,
 
 _IN_COMMAS = r"\((\w+, ?(?:\w+, ?)*\w*)\)(?! or\b)"
 _BEHIND_A_COLON = re.compile(rf"\b(\w+) ?: [^;:()]*{_IN_COMMAS}")
-_NOUN = "(?:image|array|matrix|vector|tensor|stack|batch|signal|field|frame|grid|map|cube)s?"
+_NOUN = "(?:image|array|matrix|vector|tensor|stack|batch|signal|field|frame|grid|map|cube|cloud)s?"
 _BEHIND_A_NOUN = re.compile(rf"\b(\w+) {_NOUN} {_IN_COMMAS}")
+_BEHIND_ANY_NOUN = re.compile(rf"\b(\w+) \w+,? (?:of |with )?shape {_IN_COMMAS}")
+"""An array of stress tensors, shape (n, 3, 3)."""
 
 
 def _called_in_full(word: str, names: Sequence[str]) -> str:
