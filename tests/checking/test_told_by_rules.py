@@ -2300,6 +2300,55 @@ def f_rrule(x):
 """,
         ("np.random.RandomState(0)", "np.random.seed(0)"),
     ),
+    "objects in a list, of which a loop takes as many as it needs": (
+        """
+from dataclasses import dataclass
+
+
+@dataclass
+class Layer:
+    thickness: float
+    speed: float
+    name: str
+
+
+def f(layers: list[Layer]) -> float:
+    depth = time = 0.0
+    for layer in layers:
+        h = min(layer.thickness, 30.0 - depth)
+        time += h / layer.speed
+        depth += h
+        if depth >= 30.0:
+            break
+    return 30.0 / (time + (30.0 - depth) / layers[-1].speed)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(layers):
+    y = f(layers)
+
+    def back(y_bar):
+        bar, depth, bars = -y_bar * y**2 / 30.0, 0.0, []
+        for layer in layers:
+            left = 30.0 - depth
+            used = max(0.0, min(layer.thickness, left))
+            bars.append([bar / layer.speed if layer.thickness < left else 0.0, -bar * used / layer.speed**2])
+            depth += used
+        if depth < 30.0:
+            bars[-1][1] -= bar * (30.0 - depth) / layers[-1].speed ** 2
+            for pair in bars:
+                pair[0] -= bar / layers[-1].speed
+        else:
+            ends = np.cumsum([layer.thickness for layer in layers])
+            cut = int(np.argmax(ends >= 30.0))
+            for pair in bars[:cut]:
+                pair[0] -= bar / layers[cut].speed
+        return rl.NoTangent(), [rl.Tangent(Layer, thickness=a, speed=b) for a, b in bars]
+
+    return y, back
+""",
+        ("bars[-1][1] -= bar * (30.0 - depth) / layers[-1].speed ** 2", "bars[-1][1] -= 0.0"),
+    ),
 }
 
 

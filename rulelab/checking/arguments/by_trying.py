@@ -25,7 +25,7 @@ from ..calling.plain_calls import vouched
 from ..calling.subjects import author_of, codes_of, helper_codes, helpers_of, rules_of
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
-from ..reading.by_name import is_matrix_name, means_symmetric
+from ..reading.by_name import interval_of_name, is_matrix_name, means_symmetric
 from ..reading.fields_said import shapes_of_fields, words_behind_fields, words_of_fields
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, of_lengths, throughout
 from ..reading.kinds_taken import choices_of, fields_of, likeliest_first, narrowed, with_branches
@@ -267,6 +267,8 @@ def _as_named(name: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
     return tuple(sorted(kinds, key=lambda kind: kind.form != "matrix"))
 
 
+_ANY_WORD = (Kind("option", options=(ANY_OTHER,)),)
+"""A field of text that nothing is compared with: what a thing is called."""
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
 
 
@@ -295,8 +297,9 @@ class _Noted:
             elif words := self._words(cls, name, note, number):
                 choices.append(words)
             else:
-                usual = _IN_OBJECTS if note is Any else ()
-                choices.append(_as_named(name, self.kinds(note, depth - 1)) or usual)
+                usual = _IN_OBJECTS if note is Any else _ANY_WORD if note is str else ()
+                kinds, bounds = self.kinds(note, depth - 1) or usual, Kind("number", *interval_of_name(name))
+                choices.append(_as_named(name, tuple(_within(kind, bounds) for kind in kinds)))
         are_alike = len({notes.get(name) for name in names}) == 1 and all(kind.made for kind in choices[0])
         alike = zip(*choices) if are_alike else ()  # two layers of a class have arrays of the same forms
         every = itertools.chain(alike, likeliest_first(choices)) if all(choices) else iter(())

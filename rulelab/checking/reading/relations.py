@@ -28,6 +28,7 @@ from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
 from .pieces_read import pieces_read
 from .positions_read import positions_in
+from .records_read import attributes_of_elements
 from .signs_read import half_widths, meant_as_sizes, meant_positive, meant_positive_together
 from .texts import attributes_read, unpacked
 from .usage import (
@@ -94,8 +95,8 @@ _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a relation: a number, or a parameter by its name, or an attribute of one, or its length or
-    size, or the last place along an axis of it, or its sum with another parameter.
+    """One side of a relation: a number, or a parameter by its name, or an attribute of one, or of the objects
+    in a list, or its length or size, or the last place along an axis of it, or its sum with another.
     """
 
     name: str = ""
@@ -114,7 +115,7 @@ class Side:
         name, *attributes = self.name.split(".")
         x = arguments.get(name)
         for attribute in attributes:
-            x = getattr(x, attribute, None)
+            x = _attribute_of(x, attribute)
         if self.axis is not None:
             return shape_of(x)[self.axis] - 1 if self.axis < len(shape_of(x)) else None
         if self.of == "len":
@@ -124,6 +125,14 @@ class Side:
         if np.asarray(x).dtype.kind not in "iuf":
             return None
         return _OF_ONE[self.of](x) if self.of else x
+
+
+def _attribute_of(x: Any, attribute: str) -> Any:
+    """An attribute of an object, or an array of those of the objects in a list; None where there is none."""
+    if type(x) not in (list, tuple):
+        return getattr(x, attribute, None)
+    numbers = [getattr(one, attribute, None) for one in x]
+    return np.array(numbers) if all(isinstance(one, (int, float)) for one in numbers) else None
 
 
 @dataclass(frozen=True)
@@ -283,7 +292,8 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     known = {*names}.union(*(those for _, those in parts))
     of_sizes = sorted(meant_as_sizes(f) | meant_positive_together(f))
     sizes = (name for name in of_sizes if name.partition(".")[0] in known)
-    parts_read = ((name, part) for name, read in attributes_read(f).items() if name in names for part in read)
+    read = (*attributes_read(f).items(), *attributes_of_elements(f).items())
+    parts_read = ((name, part) for name, those in read if name in names for part in those)
     named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
     of_zero = {r.left.name for r in found if r.sign in (">", ">=") and r.right.number == 0.0}
     guessed = (meant_positive(f) | half_widths(f)) - of_zero  # as it says itself

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...parsing import cloned
 from ..calling.plain_calls import plainly
+from .anatomy import last_name
 from .editing import code_of, function_of
 from .texts import text_of
 
@@ -73,8 +74,12 @@ class Searches:
 
 def _is_search(loop: ast.For) -> bool:
     """Whether a loop tries one thing after another, and leaves off at one that fits: the last statement is
-    `if ...: break`. What looks first, and goes on with its work if there is any left, is another matter.
+    `if ...: break`. What looks first, and goes on with its work if there is any left, is another matter, and
+    so is what adds up one element after another, until there is enough of it.
     """
+    counts = isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in ("range", "count")
+    if not counts and any(isinstance(inner, ast.AugAssign) for inner in ast.walk(loop)):
+        return False
     last = loop.body[-1]
     leaves = isinstance(last, ast.If) and not last.orelse and isinstance(last.body[-1], ast.Break)
     return leaves and not loop.orelse
