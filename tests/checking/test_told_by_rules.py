@@ -2385,6 +2385,14 @@ def f_rrule(x, down, up):
 
 
 @pytest.mark.slow
+def test_lists_that_are_found_by_trying_are_lists():
+    text, change = TOLD["lists of which one is longer"]
+    bare = text.replace(": list", "").replace("lam: float) -> float", "lam)")
+    assert judged(bare).verdict == "right"
+    assert judged(bare.replace(*change)).verdict == "wrong"
+
+
+@pytest.mark.slow
 def test_labels_are_several():
     """Of one label none is met twice, and what adds up by `+=` there is right."""
     text, _ = TOLD["words between what is in order and its name"]

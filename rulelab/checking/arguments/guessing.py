@@ -105,10 +105,14 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = kinds_by_trying(guesser) or _with_those_of_none(guesser)
         if kinds is None:
             raise
-        kinds = _with_arrays_for_indices(guesser, kinds)
-        return Found((kinds, *with_places_repeated(guesser, kinds)))
+        return _as_tried(guesser, _with_arrays_for_indices(guesser, kinds))
     kinds = _others_by_trying(guesser) if _is_refused(guesser, found) else _right_by_trying(guesser, found)
-    return found if kinds is None else Found((kinds, *with_places_repeated(guesser, kinds)))
+    return found if kinds is None else _as_tried(guesser, kinds)
+
+
+def _as_tried(guesser: Guesser, kinds: Kinds) -> Found:
+    """What was found by trying, with lists where the rule answers with such."""
+    return Found((*as_lists_answered(guesser, kinds), *with_places_repeated(guesser, kinds)))
 
 
 def _with_arrays_for_indices(guesser: Guesser, kinds: Kinds) -> Kinds:
