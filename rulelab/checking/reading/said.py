@@ -394,7 +394,7 @@ def complex_said(f: Callable) -> frozenset[str]:
     found = _listed(_COMPLEX, names, text)
     if not found and not explicit and _ALL_COMPLEX.search(text) and "real" not in text:
         return frozenset(names_without_defaults(f))
-    return (found if len(found) < len(names) else frozenset()) | explicit
+    return (found if len(found) < len(names) or "real" not in text else frozenset()) | explicit
 
 
 _REAL = re.compile(
