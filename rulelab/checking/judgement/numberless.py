@@ -215,8 +215,8 @@ class Numberless(Settling):
             self._tell_of(probe.point)
             return False
         if not no_value and not bad.any():
-            is_asked = not forward and not probe.point.far and self._is_met_at(probe, base, position)
-            found = self._at_a_bend(probe, position) if is_asked else None
+            is_met = self._is_met_at(probe, base, position)
+            found = None if forward or probe.point.far else self._at_a_bend(probe, position, is_met)
         elif self._is_meant(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:
@@ -305,16 +305,17 @@ class Numberless(Settling):
         words = f"gives nan or inf at {at}, where the derivative for {leaf.name} is finite"
         return Finding(NO_NUMBER, words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
 
-    def _at_a_bend(self, probe: Probe, position: int) -> Finding | None:
+    def _at_a_bend(self, probe: Probe, position: int, is_met: bool) -> Finding | None:
         """The same at zero where differences of higher orders do not settle, as of `v * abs(v)`, and the
-        slopes on both sides are one.
+        slopes on both sides are one: of a place that need not be meant, where that is zero.
         """
         name = self.subject.names[position]
         start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
         if start is None or not probe.units or not probe.truth.whole:
             return None
         for at, slope in self._slopes_at(probe, position):
-            if not np.all(np.isfinite(probe.matrix[:, start + at])):
+            is_asked = is_met or not np.any(slope)
+            if is_asked and not np.all(np.isfinite(probe.matrix[:, start + at])):
                 return self._at_zero(probe, name, "gives nan or inf", slope)
         return None
 

@@ -142,7 +142,8 @@ class Settling(Judging):
             return
         if not all(map(_has_no_number, wrong)):
             return
-        if any(one.probe is not None and self._is_lost_by_whole_numbers(one.probe) for one in wrong):
+        off = self._probes_off(wrong)
+        if any(self._is_lost_by_whole_numbers(probe) for probe in self.probes if id(probe) in off):
             return
         by_itself = (one.probe is not None and self._divides_itself(one.probe) for one in wrong)
         if self.source.drawn and all(by_itself) and self._points_right(wrong):
