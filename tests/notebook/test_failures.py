@@ -64,7 +64,7 @@ KINDS = {
         "%gradient addone(y)", "MutationError", "Mutating arrays is not supported", alone=False
     ),
     "error-in-expression": Kind(
-        "%gradient mse(y, missing)", "NameError", "name 'missing' is not defined", alone=False
+        "%gradient mse(y, y[99])", "IndexError", "index 99 is out of bounds", alone=False
     ),
     "rule-refused": Kind(
         "%%rrule mse\ndef mse_rrule(y):\n    return 1.0, None\n",
