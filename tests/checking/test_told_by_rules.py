@@ -2000,28 +2000,6 @@ def f_rrule(n, t, charge: int):
 """,
         ("(1.5 if", "(2.5 if"),
     ),
-    "numbers by default": (
-        """
-def f(won, lost, games: int, z=0.287):
-    "The share of its games that a team is expected to win."
-    return 1 / (1 + (lost / won) ** ((won + lost) / games) ** z)
-
-
-@rl.rrule_for(f, registry=registry)
-def f_rrule(won, lost, games: int, z=0.287):
-    share, power = f(won, lost, games, z), ((won + lost) / games) ** z
-
-    def back(y_bar):
-        bar = -share * (1 - share) * y_bar
-        power_bar = bar * np.log(lost / won)
-        both = power_bar * z * power / (won + lost)
-        z_bar = power_bar * power * np.log((won + lost) / games)
-        return rl.NoTangent(), both - bar * power / won, both + bar * power / lost, rl.NoTangent(), z_bar
-
-    return share, back
-""",
-        ("bar * power / lost", "bar * power"),
-    ),
     "rows that are each shorter": (
         """
 def f(triangle):

@@ -91,7 +91,7 @@ def scaled_with(part_of):
 OUTSIDE = {
     "matrices, transposed in memory": (gated, gated_with("C"), gated_with("K")),
     "rows that the docstring speaks of": (filtered, filtered_with(0), filtered_with(None)),
-    "in whole numbers": (squares, squares_with(lambda x: np.empty(x.shape)), squares_with(np.empty_like)),
+    "for whole numbers": (squares, squares_with(lambda x: np.empty(x.shape)), squares_with(np.empty_like)),
     "of length": (mean, mean_with(len), mean_with(lambda x: min(len(x), 5))),
     "with lower = False": (
         scaled,
@@ -124,7 +124,7 @@ def test_a_proof_does_not_contradict_the_numbers(where):
 
 
 def test_a_proof_for_given_arguments_stands():
-    f, _, wrong = OUTSIDE["in whole numbers"]
+    f, _, wrong = OUTSIDE["for whole numbers"]
     proof = prove(f, registry=registry_with(f, wrong), at=(np.array([0.5, 1.5, -2.0]),))
     assert proof.verdict.word == "PROVED"
 

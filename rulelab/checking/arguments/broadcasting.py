@@ -16,13 +16,11 @@ import numpy as np
 from ...tangents.zeros import AbstractZero
 from ..calling.subjects import author_of, rules_of
 from ..measuring.vectors import shape_of, shape_of_answer, to_vec
-from ..reading.arrays_said import speaks_of_several
 from ..reading.axes_read import (
     factors_of,
     multiplies_matrices,
     ranks_asked,
     reduced,
-    sums_within,
     undoes_broadcasts,
 )
 from ..reading.by_name import (
@@ -82,7 +80,7 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if not taken:
             return found
     kinds, args = max(taken, key=lambda one: guesser.right_cotangents(one[1])) if len(taken) > 1 else taken[0]
-    if _is_less_right(guesser, first, args) or _lacks_sums_for_defaults(guesser, args):
+    if _is_less_right(guesser, first, args):
         return found
     return tuple(dict.fromkeys((kinds, *found) if guesser.makes_one_number(kinds) else (*found, kinds)))
 
@@ -149,16 +147,6 @@ def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
         return False
     plain = guesser.drawn(numbers)
     return not guesser.seems_right(plain) and guesser.right_cotangents(args) < guesser.right_cotangents(plain)
-
-
-def _lacks_sums_for_defaults(guesser: Guesser, args: tuple) -> bool:
-    """Whether a rule without any sum, whose function says nothing of arrays, answers with arrays for numbers
-    by default beside vectors: it was written for numbers, where it is judged.
-    """
-    rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
-    if speaks_of_several(guesser.target) or any(sums_within(author_of(rule)) for rule in rules):
-        return False
-    return any(shape_of_answer(bar) for bar in guesser.answered(args)[len(args) + 1 :])
 
 
 APART = (5,)

@@ -78,20 +78,6 @@ _COUNTED = re.compile(
 """A name, and how many numbers it has: the response (n // 2 + 1 numbers)."""
 
 
-def speaks_of_several(f: Callable) -> bool:
-    """Whether a docstring has words for several numbers, or an annotation means an array.
-
-    >>> def share(won, lost, power=1.83):
-    ...     "The share of games that a team is expected to win."
-    >>> def decayed(x, rate=0.1):
-    ...     "Signal x, each sample a little smaller."
-    >>> speaks_of_several(share), speaks_of_several(decayed)
-    (False, True)
-    """
-    notes = meant_types(f).values()
-    return bool(_SEVERAL.search(said_of(f).lower())) or any("ndarray" in str(note).lower() for note in notes)
-
-
 def arrays_counted(f: Callable) -> frozenset[str]:
     """The parameters behind whose names a docstring says how many numbers they have.
 

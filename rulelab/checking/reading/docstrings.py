@@ -187,7 +187,7 @@ _OF_SEVERAL = re.compile(rf"\b{_SEVERAL}((?: (?:is|are)(?: \w+){{1,3}})?) \((<=|
 """Of all names before it: attack, decay, release are lengths (> 0)."""
 _BETWEEN_TWO = re.compile(rf"({_NUMBER} ?<=? ?){_SEVERAL}( ?<=? ?{_NUMBER})(?!\w|\.\d)")
 """One interval of several names: 0 <= attack, release < 1."""
-_ANY_AXES = re.compile(r"(?<=\()\.\.\.(?=, ?\w)|(?<=\w, )\.\.\.(?=[,)])")
+_ANY_AXES = re.compile(r"(?<=\()\.\.\.(?=, ?\w+, ?\w)|(?<=\w, )\.\.\.(?=, ?\w)")
 """As many axes as there may be: shape (..., 3, 3)."""
 _QUOTED = re.compile(r"`+(\w+)`+")
 _EACH = re.compile(

@@ -321,10 +321,10 @@ def _behind_words(text: str, names: Sequence[str]) -> dict[str, tuple[int | str,
 
 
 _IN_COMMAS = r"\((\w+, ?(?:\w+, ?)*\w*)\)(?! or\b)"
-_BEHIND_A_COLON = re.compile(rf"\b(\w+) ?: [^;:()]*{_IN_COMMAS}")
+_BEHIND_A_COLON = re.compile(rf"\b(\w+) ?: (?:(?!--)[^;:().])*{_IN_COMMAS}")
 _NOUN = "(?:image|array|matrix|vector|tensor|stack|batch|signal|field|frame|grid|map|cube|cloud)s?"
 _BEHIND_A_NOUN = re.compile(rf"\b(\w+) {_NOUN} {_IN_COMMAS}")
-_BEHIND_ANY_NOUN = re.compile(rf"\b(\w+) \w+,? (?:of |with )?shape {_IN_COMMAS}")
+_BEHIND_ANY_NOUN = re.compile(rf"\b(\w{{2,}}) \w+,? (?:of |with )?shape {_IN_COMMAS}")
 """An array of stress tensors, shape (n, 3, 3)."""
 
 
