@@ -61,7 +61,7 @@ def _one_longer(count: int) -> list[tuple[Kind, ...]]:
     are between them.
     """
     usual = [Kind("list", dims=("n",))] * count
-    return [(*usual[:i], Kind("list", dims=("n+1",)), *usual[i + 1 :]) for i in range(count) if count > 1]
+    return [(*usual[:i], Kind("list", dims=("n+1",)), *usual[i + 1 :]) for i in range(count)]
 
 
 def _between(kind: Kind, low: float, high: float) -> Kind:
@@ -87,7 +87,7 @@ def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
     rows = {i: _rows_of(type(bars[i]), bars[i]) for i in those}
     choices: list[tuple[Kind, ...]] = [(kind,) for kind in _ragged(guesser, kinds, those)]
     choices += zip(*(rows[i] or _meant(type(bars[i]), forms[i]) for i in those))
-    if all(type(bars[i]) is list and forms[i] == "vector" for i in those):
+    if len(those) > 1 and all(type(bars[i]) is list and forms[i] == "vector" for i in those):
         choices += _one_longer(len(those))
     found = []
     for choice in choices:

@@ -346,8 +346,9 @@ def _of_one_index(guesser: Guesser, found: Found) -> Found:
     of them than there are numbers to be picked, and is right for one: it was written for that.
     """
     first = found.kinds[0]
+    listed = numbered_in_plural(guesser.target)
     several = [i for i, kind in enumerate(first) if kind == Kind("indices") and not guesser.is_asked(i)]
-    several = [i for i in several if guesser.names[i] not in numbered_in_plural(guesser.target)]
+    several = [i for i in several if guesser.names[i] not in listed]
     if not several or guesser.mode != "rrule":
         return found
     args = guesser.drawn(first)

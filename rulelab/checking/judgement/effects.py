@@ -61,14 +61,17 @@ OTHER_SEED = 7919
 
 def _seeds_generators(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """Whether the rule sets a global generator of random numbers, NumPy's or Python's, that the function
-    leaves alone: who calls it draws the same numbers again and again. Their states are left as they were.
+    leaves alone: who calls it draws the same numbers again and again.
+    """
+    if named := _generator_set(subject, probe):
+        yield Finding("effects", f"sets the state of {named}, which the function leaves alone", probe=probe)
+
+
+def _generator_set(subject: Subject, probe: Probe) -> str:
+    """The generator that the rule sets, in words; empty where it sets none, and where the function draws from
+    one itself. Their states are left as they were.
     """
     point, seed = probe.point, cotangent_like(probe.truth.y, probe.seeds[-1])
-
-    def answer() -> None:
-        _, back = _called(subject, own_copies(point.inputs), point)
-        back(seed)
-
     before = np.random.get_state(), random.getstate()
     others = np.random.RandomState(OTHER_SEED).get_state(), random.Random(OTHER_SEED).getstate()
     np.random.set_state(others[0])  # the rule may have set that of now before
@@ -76,13 +79,11 @@ def _seeds_generators(subject: Subject, probe: Probe) -> Iterator[Finding]:
     try:
         with quiet(), contextlib.suppress(Exception):
             plainly(subject.primal, own_copies(point.inputs), own_keywords(point.kwargs))
-            named = _generators_changed(others)
-            if not named:
-                answer()
-                named = _generators_changed(others)
-                if named:
-                    words = f"sets the state of {named}, which the function leaves alone"
-                    yield Finding("effects", words, probe=probe)
+            if not _generators_changed(others):
+                _, back = _called(subject, own_copies(point.inputs), point)
+                back(seed)
+                return _generators_changed(others)
+        return ""
     finally:
         np.random.set_state(before[0])
         random.setstate(before[1])

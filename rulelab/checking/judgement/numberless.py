@@ -215,8 +215,7 @@ class Numberless(Settling):
             self._tell_of(probe.point)
             return False
         if not no_value and not bad.any():
-            is_met = self._is_met_at(probe, base, position)
-            found = None if forward or probe.point.far else self._at_a_bend(probe, position, is_met)
+            found = None if forward or probe.point.far else self._at_a_bend(probe, position, base)
         elif self._is_meant(probe, base, position):
             found = self._without_number(probe, compared, bad)
         else:
@@ -305,7 +304,7 @@ class Numberless(Settling):
         words = f"gives nan or inf at {at}, where the derivative for {leaf.name} is finite"
         return Finding(NO_NUMBER, words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
 
-    def _at_a_bend(self, probe: Probe, position: int, is_met: bool) -> Finding | None:
+    def _at_a_bend(self, probe: Probe, position: int, base: Point) -> Finding | None:
         """The same at zero where differences of higher orders do not settle, as of `v * abs(v)`, and the
         slopes on both sides are one: of a place that need not be meant, where that is zero.
         """
@@ -314,8 +313,8 @@ class Numberless(Settling):
         if start is None or not probe.units or not probe.truth.whole:
             return None
         for at, slope in self._slopes_at(probe, position):
-            is_asked = is_met or not np.any(slope)
-            if is_asked and not np.all(np.isfinite(probe.matrix[:, start + at])):
+            has_none = not np.all(np.isfinite(probe.matrix[:, start + at]))
+            if has_none and (not np.any(slope) or self._is_met_at(probe, base, position)):
                 return self._at_zero(probe, name, "gives nan or inf", slope)
         return None
 

@@ -94,6 +94,7 @@ _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _VERB = r"(?:is|are) (?:all |both )?(?=\w+\b(?! (?:or|semi)))"
 _POSITIVE = re.compile(rf"{_NAMES} (?:{_VERB}|(?=\w+ ?(?:[,;.)]|$)))(positive|negative)\b")
 """The last of a sentence's without a verb: precip and pet positive, omega > 1."""
+_OF_SIGN = {"positive": (0.0, math.inf), "negative": (-math.inf, 0.0)}
 _IN_A_LIST = re.compile(r"(?:^|[,;(] ?)(?:both |all |each |strictly )?(positive|negative) ?(?=[.,;)]|$)")
 """Alone between commas: decay constants (1/s), positive."""
 _TIMES = re.compile(r"\btimes? (\w+)\b")
@@ -576,10 +577,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
             low = max((end for is_low, end in ends if is_low), default=-math.inf)
             found[name] = low, min((end for is_low, end in ends if not is_low), default=math.inf)
         for sign in _IN_A_LIST.findall(told):
-            found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
+            found.setdefault(name, _OF_SIGN[sign])
     for those, sign in _POSITIVE.findall(text):
         for name in _last_of(those, names):
-            found.setdefault(name, (0.0, math.inf) if sign == "positive" else (-math.inf, 0.0))
+            found.setdefault(name, _OF_SIGN[sign])
     for those in [] if "negative" in text else _POSITIVE_BEFORE.findall(text):
         words = (parameter_called(word, names) for word in _names_in(those))
         for name in itertools.takewhile(names.__contains__, words):
