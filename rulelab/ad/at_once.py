@@ -407,7 +407,7 @@ def _by_parts(
     entries_alone = way.fused.entries_bound_to(f)
     run, exact = entries_alone or way.fused.bound_to(f), entries_alone is not None
     registry, epoch, guard, take = cache.registry, way.made.epoch, way.made.guard, way.take
-    captured = way.captured
+    captured, marks = way.captured, len(f.__dict__)
     function, code, era = known.function, known.code, known.era
 
     @sweeping
@@ -419,7 +419,7 @@ def _by_parts(
             or registry.snapshot.epoch != epoch
             or function() is not f
             or f.__code__ is not code
-            or len(f.__dict__) != 1  # nothing but these entries: no marks
+            or len(f.__dict__) != marks  # no others than `way_of` has seen
             or memory.era is not era
             or memory.mode != "auto"
             or (copying is not None and code in copying)

@@ -72,6 +72,10 @@ class Entry:
         self.history = history
         self.answers = {}
 
+    def is_empty(self):
+        """Whether the rules are gone and only the way back to them is left."""
+        return not (self.user or self.built_in)
+
     def answers_in(self, mode):
         """Whether there is something about calls in this mode, "rrule" or "frule": of an author's rule in one
         the other is derived."""
@@ -436,10 +440,10 @@ class Registry:
         """Whether certainly nothing is known of a callable: neither rules, nor a stand-in, nor that it writes
         to its arguments. Quick, for what is asked of each call of a function."""
         snapshot, number = self.snapshot, id(target)
-        for known in (snapshot.entries, snapshot.stand_ins, snapshot.mutators):
-            if number in known:
-                return False
-        return not self._meet(target)
+        if number in snapshot.stand_ins or number in snapshot.mutators:
+            return False
+        entry = snapshot.entry(target) if number in snapshot.entries else None
+        return not self._meet(target) if entry is None else entry.is_empty()
 
     def rules(self):
         """All rules, the built-in ones first for each target."""
@@ -450,7 +454,7 @@ class Registry:
         alive = []
         for held in list(self.snapshot.entries.values()):
             entry = held() if type(held) is weakref.ref else held
-            if entry is not None and entry.target() is not None and (entry.user or entry.built_in):
+            if entry is not None and entry.target() is not None and not entry.is_empty():
                 alive.append(entry)
         return alive
 
@@ -461,8 +465,8 @@ class Registry:
             entry = snapshot.entry(target)
             if entry is None and self._meet(target):
                 continue
-            if entry is not None or snapshot is self.snapshot:
-                return entry  # else a writer replaced the entry between the two reads
+            if entry is not None or snapshot is self.snapshot:  # else a writer came between the two reads
+                return None if entry is None or entry.is_empty() else entry
 
     def entry_in(self, mode, target):
         """What is known of one target about calls in a mode, "rrule" or "frule"; None if nothing."""

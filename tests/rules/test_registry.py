@@ -30,6 +30,24 @@ def state(registry, f, function=None):
     return rrule_for(f, registry=registry)(function or rule)
 
 
+def test_of_a_function_whose_rules_are_removed_nothing_is_known():
+    """As before there were any; `undo` still knows the way back."""
+    registry = Registry()
+    registry.remembers = 1
+
+    def f(x):
+        return x
+
+    assert registry.has_nothing_for(f) and registry.entry(f) is None
+    state(registry, f)
+    assert not registry.has_nothing_for(f) and registry.entry(f).user
+    registry.remove(f)
+    assert registry.has_nothing_for(f) and registry.entry(f) is None
+    registry.undo(f)
+    assert not registry.has_nothing_for(f)
+    assert isinstance(registry.ask(f, (float,)), Found)
+
+
 def test_a_rule_counts_at_once_and_the_epoch_rises():
     """A rule stated now is found now; one for the same types replaces it; a removed one is gone."""
     registry = Registry()

@@ -20,6 +20,7 @@ from numpy import ndarray
 from ...errors import RuleLabError
 from ...parsing import with_room
 from ...rules.kinds import signature_of, varies
+from ...rules.registry import KEPT as KEPT_RULES
 from ...rules.signatures import weakly
 from ..base.ir import Field
 from ..base.libraries import is_authors_function
@@ -39,6 +40,7 @@ _DEEPEST = 6
 _FEW = 64  # structures remembered for one code object
 _TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _KEYS = frozenset({str, int})
+_OURS = frozenset({KEPT, KEPT_RULES})  # attributes of a function that do not say what a call of it runs
 _LAST = object()  # the key of the way that was last used, among the ways of a code object
 
 
@@ -195,14 +197,13 @@ def _awaited(count: int) -> int:
 def _is_its_text(cache: Any, function: FunctionType) -> bool:
     """Whether a call of a function runs its own code and nothing else, with all parameters by position."""
     marks, code = function.__dict__, function.__code__
-    if marks and (len(marks) > 1 or KEPT not in marks):
+    if marks and not marks.keys() <= _OURS:
         return False
     if code.co_kwonlyargcount or code.co_flags & _TAKES_MORE or cache.memory.mode != "auto":
         return False
     if cache.copying is not None and code in cache.copying:
         return False  # its sweeps have to keep copies
-    known, number = cache.registry.snapshot, id(function)
-    return known.entry(function) is None and number not in known.mutators and number not in known.stand_ins
+    return cache.registry.has_nothing_for(function)
 
 
 def _compiled(

@@ -380,6 +380,22 @@ def test_a_rule_for_a_method_counts_where_it_is_called():
         np.testing.assert_allclose(rl.gradient(f, m, V)[1], wanted)
 
 
+def test_when_its_rule_is_removed_a_function_goes_the_quick_way_again():
+    def f(p, v):
+        return np.sum(p.W * v) * p.b
+
+    @rl.rrule_for(f)
+    def f_rrule(p, v):
+        return f(p, v), lambda y_bar: (rl.NoTangent(), rl.NoTangent(), np.full(3, 7.0))
+
+    p = Layer(V, 0.7)
+    assert rl.gradient(f, p, V)[1].tolist() == [7.0] * 3 and not is_opened(f)
+    rl.remove_rule(f)
+    for _ in range(3):
+        np.testing.assert_allclose(rl.gradient(f, p, V)[1], 0.7 * V)
+    assert is_opened(f)
+
+
 def test_a_rule_for_a_method_counts():
     class Ruled:
         def __init__(self, k):
