@@ -2327,6 +2327,73 @@ def f_rrule(layers):
 """,
         ("bars[-1][1] -= bar * (30.0 - depth) / layers[-1].speed ** 2", "bars[-1][1] -= 0.0"),
     ),
+    "a side that the docstring leaves out and the rule has": (
+        '''
+def f(level, outflow, steepness):
+    """Outflow below a sill: the level is negative; at or above zero it is the outflow itself."""
+    if level >= 0.0:
+        return outflow
+    return outflow * np.exp(steepness * level)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(level, outflow, steepness):
+    if level >= 0.0:
+        return outflow, lambda y_bar: (rl.NoTangent(), 0.0, y_bar, 0.0)
+    y = outflow * np.exp(steepness * level)
+
+    def back(y_bar):
+        return rl.NoTangent(), steepness * y * y_bar, y / outflow * y_bar, level * y * y_bar
+
+    return y, back
+''',
+        ("0.0, y_bar, 0.0)", "0.0, 0.0, 0.0)"),
+    ),
+    "numbers from one to another in the words about a parameter": (
+        '''
+def f(depth, share):
+    """Pressure.
+
+    Parameters
+    ----------
+    depth : float
+        Depth in metres, 500 to 8000.
+    share : float
+        Share of salt, 1e-2 to 0.04
+    """
+    return 1e4 * depth + 2e-9 * share * depth**4
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(depth, share):
+    def back(y_bar):
+        return rl.NoTangent(), (1e4 + 8e-9 * share * depth**3) * y_bar, 2e-9 * depth**4 * y_bar
+
+    return f(depth, share), back
+''',
+        ("share * depth**3)", "share * depth**2)"),
+    ),
+    "counts among others, with an index": (
+        '''
+from scipy.special import digamma, gammaln
+
+
+def f(caught, marked, shape):
+    """Score of trap i with `caught[i]` animals (an integer) out of the `marked[i]` that were set free."""
+    rest = marked - caught
+    return np.sum(gammaln(caught + shape) + gammaln(rest + 1.5) - gammaln(marked + shape + 1.5))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(caught, marked, shape):
+    def back(y_bar):
+        each = digamma(caught + shape) - digamma(marked + shape + 1.5)
+        return rl.NoTangent(), rl.NoTangent(), rl.NoTangent(), y_bar * np.sum(each)
+
+    return f(caught, marked, shape), back
+''',
+        ("y_bar * np.sum(each)", "y_bar * np.mean(each)"),
+    ),
 }
 
 

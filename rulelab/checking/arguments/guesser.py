@@ -44,7 +44,7 @@ from ..measuring.vectors import cotangent_vec, leaves, to_vec
 from ..probing.drawing import draw_all
 from ..probing.perturb import put_in_order, rand_tangent, revalued
 from ..probing.probes import quiet
-from ..reading.answers_read import lists_answered, objects_answered, tuples_answered
+from ..reading.answers_read import held_by_answers, lists_answered, objects_answered, tuples_answered
 from ..reading.arrays_said import arrays_counted
 from ..reading.axes_read import (
     axes_of_matrices,
@@ -76,6 +76,7 @@ from ..reading.positions_read import positions_read, several_positions
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, related
 from ..reading.said import (
+    counts_each,
     covariances_said,
     intervals_said,
     kinds_said,
@@ -149,6 +150,7 @@ class Guesser:
         self.target, self.bound = resolve(self.f)
         looked_at_anew(self.target)
         self.take(required_names(self.f))
+        self.asked = frozenset(self.domain)  # the parameters of which the caller named the kind
         self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
         self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
@@ -174,6 +176,7 @@ class Guesser:
         arrays = _arrays_called_complex(self.target, notes)
         positive = {name for one, those in said for name in meant_as_positive(one, those)}
         marked = labels_said(self.target)
+        counts = counts_each(self.target).intersection(*(held_by_answers(self.target, one) for one in rules))
         for name in positive.intersection(self.names) - intervals.keys() - marked:
             if not any(k.made or k.form in MATRICES for k in (*kinds.get(name, ()), *used.get(name, ()))):
                 intervals[name] = (0.0, math.inf)
@@ -195,7 +198,7 @@ class Guesser:
             elif notes.get(name) is int and name in picking:
                 domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
                 used.pop(name, None)
-            elif name in kinds and _is_of_whole_numbers(kinds[name], name in picking):
+            elif name in kinds and _is_of_whole_numbers(kinds[name], name in picking or name in counts):
                 domain[name] = dataclasses.replace(kinds[name][0], is_asked=True)
                 used.pop(name, None)
             elif name in kinds and kinds[name][0].form == "vector" and _means_flags(name, used.get(name, ())):

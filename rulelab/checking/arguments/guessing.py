@@ -62,7 +62,7 @@ from .lengths import (
     with_rows,
 )
 from .refusals import REFUSALS, is_own_fault
-from .wider import of_wider_intervals
+from .wider import of_sides_compared, of_wider_intervals
 
 MOVES = 3
 """Whole numbers at which a rule is asked whether it has a cotangent for them."""
@@ -259,7 +259,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     with guesser.undisturbed():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
         apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
-        apart = (*apart, *of_wider_intervals(guesser, kinds[:1]))
+        apart = (*apart, *of_wider_intervals(guesser, kinds[:1]), *of_sides_compared(guesser, kinds[0]))
     return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
 
 

@@ -59,6 +59,7 @@ from .beside import Beside, beside, not_symmetric
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
 from .iterated import Iterated
+from .wider import with_other_sides
 
 ATTEMPTS_APART = 7
 """By how much the numbers of two points differ of which the second is looked at if the first is refused."""
@@ -121,7 +122,8 @@ class Source:
             return
         found, others, self.notes = kinds_of(guesser, several)
         self.took_more = took_more("the search for arguments", seconds) if guesser.end.was_over else ""
-        self.ordered, self.bounds, self.related = guesser.ordered, guesser.bounds, guesser.related
+        self.ordered, self.related = guesser.ordered, guesser.related
+        self.bounds = with_other_sides(guesser.bounds, guesser.names, found)
         self.iterated, self.lengths = guesser.iterated, guesser.lengths
         asked = (name in domain and domain[name].is_asked for name in guesser.names)
         self.is_guessed = not guesser.sized and not all(asked)

@@ -1,12 +1,17 @@
-"""Wider intervals for some of the arguments alone: `x**p` needs positive numbers `x`, and takes any `p`."""
+"""Wider intervals for some of the arguments alone: `x**p` needs positive numbers `x`, and takes any `p`; and
+whoever compares a height with zero means both sides of it, although a docstring speaks of one.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from ..calling.subjects import author_of, rules_of
 from ..reading.by_name import interval_of_name
+from ..reading.guards import compared_with
+from ..reading.kinds import Kind
 from .guesser import Guesser, Kinds
 
 DRAWS = 3
@@ -38,3 +43,33 @@ def _is_wrong_below_zero(guesser: Guesser, kinds: Kinds, wider: Kinds, i: int) -
         return False
     is_right = guesser.seems_right(guesser.drawn(kinds))
     return is_right and all(map(guesser.rule_runs, drawn)) and not all(map(guesser.seems_right, drawn))
+
+
+def of_sides_compared(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
+    """The kinds with numbers beyond the end of an interval that the caller did not ask for, for each argument
+    that the function and its rule both compare with that end: each side has a line of its own.
+    """
+    rules = [author_of(rule) for rule in rules_of(guesser.target, guesser.registry) if not rule.built_in]
+    compared = compared_with(guesser.target) & frozenset().union(*map(compared_with, rules))
+    for i, end in sorted(compared):
+        if i < len(kinds) and guesser.names[i] not in guesser.asked and end in (kinds[i].low, kinds[i].high):
+            low, high = (end, math.inf) if end == kinds[i].high else (-math.inf, end)
+            beyond = (*kinds[:i], dataclasses.replace(kinds[i], low=low, high=high), *kinds[i + 1 :])
+            if guesser.takes(beyond):
+                yield beyond
+
+
+def with_other_sides(
+    bounds: Mapping[str, Kind], names: tuple[str, ...], found: tuple[Kinds, ...]
+) -> Mapping[str, Kind]:
+    """The intervals that a function gives of its parameters, with what lies beyond an end where kinds were
+    found for that.
+    """
+    said = dict(bounds)
+    for name, kinds in zip(names, zip(*found)):
+        for kind in kinds if name in said else ():
+            if kind.low == said[name].high:
+                said[name] = dataclasses.replace(said[name], high=kind.high)
+            elif kind.high == said[name].low:
+                said[name] = dataclasses.replace(said[name], low=kind.low)
+    return said

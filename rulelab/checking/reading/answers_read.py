@@ -87,6 +87,24 @@ def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name, made.get(identifier(x_bar), x_bar)) for name, x_bar in zip(names, n.elts[1:]))
 
 
+def held_by_answers(f: Callable, rule: Callable) -> frozenset[str]:
+    """The parameters of a function for which its rule answers with `NoTangent()` wherever it answers.
+
+    >>> def power_rrule(x, n):
+    ...     return x**n, lambda y_bar: (rl.NoTangent(), n * x ** (n - 1) * y_bar, rl.NoTangent())
+    >>> sorted(held_by_answers(lambda x, n: x**n, power_rrule))
+    ['n']
+    """
+    bars: dict[str, list[ast.expr]] = {}
+    for name, x_bar in _answers(f, rule):
+        bars.setdefault(name, []).append(x_bar)
+    return frozenset(name for name, those in bars.items() if all(map(_is_no_tangent, those)))
+
+
+def _is_no_tangent(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) == "NoTangent"
+
+
 def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The lists that a function goes through, and of which its rule answers with a list of cotangents.
 

@@ -1,4 +1,6 @@
-"""Which of two parameters a function refuses to be the larger: `if not p_in > p_out > 0: raise`."""
+"""What a function decides by its parameters: which of two it refuses to be the larger, as
+`if not p_in > p_out > 0: raise` does, and with what numbers it compares them.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,46 @@ def larger_by_guards(f: Callable) -> frozenset[tuple[str, str]]:
     node, names = text_of(f)
     found = (pair for one in _guards(node) for pair in _wanted(one, True)) if node is not None else ()
     return frozenset((low, high) for low, high in found if {low, high} <= names)
+
+
+def compared_with(f: Callable) -> frozenset[tuple[int, float]]:
+    """The positions of the parameters that a function compares with numbers, and goes on, and these numbers.
+
+    >>> def conductivity(head, scale):
+    ...     if scale <= 0.0:
+    ...         raise ValueError("scale")
+    ...     return 1.0 if head >= 0.0 else np.exp(head / scale)
+    >>> compared_with(conductivity)
+    frozenset({(0, 0.0)})
+    """
+    node, _ = text_of(f)
+    if not isinstance(node, ast.FunctionDef):
+        return frozenset()
+    refused = {id(inner) for test in _guards(node) for inner in ast.walk(test)}
+    at = {arg.arg: position for position, arg in enumerate((*node.args.posonlyargs, *node.args.args))}
+    pairs = (pair for one in ast.walk(node) if id(one) not in refused for pair in _sizes_compared(one))
+    return frozenset((at[name], number) for name, number in pairs if name in at)
+
+
+def _sizes_compared(node: ast.AST) -> Iterator[tuple[str, float]]:
+    """The names and numbers that stand beside each other in a comparison of sizes."""
+    if not isinstance(node, ast.Compare):
+        return
+    sides = [node.left, *node.comparators]
+    for left, sign, right in zip(sides, node.ops, sides[1:]):
+        if isinstance(sign, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one, ast.Name) and (number := _number_in(other)) is not None:
+                    yield one.id, number
+
+
+def _number_in(node: ast.expr) -> float | None:
+    """The number that is written there, with its sign."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _number_in(node.operand)
+        return None if number is None else -number
+    value = node.value if isinstance(node, ast.Constant) else None
+    return float(value) if type(value) in (int, float) else None
 
 
 def _guards(node: ast.AST) -> Iterator[ast.expr]:

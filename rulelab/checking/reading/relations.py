@@ -22,6 +22,7 @@ from ..measuring.vectors import shape_of
 from .axes_read import halved
 from .by_name import interval_of_name, ordered_pairs
 from .counts import REST, cut_into
+from .counts_said import counted_among
 from .docstrings import TO_LAST, said_of
 from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
@@ -305,6 +306,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(low, "<", high) for low, high in ends)
     larger = sorted(meant_larger(f) | larger_by_guards(f))
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in larger)
+    found += tuple(Relation(Side(part), "<=", Side(of)) for part, of in counted_among(said, names))
     found += (*_along_axes(said, names), *_as_long_as(f, said, names), *_between_places(f, names))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))

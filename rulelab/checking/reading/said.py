@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.signatures import meant_types
+from .counts_said import counts_in_brackets, indexed_in_words
 from .docstrings import (
     BETWEEN,
     SIGNS,
@@ -89,6 +90,7 @@ _OTHERS = re.compile(
     r"\b(?:other (?:arguments|parameters)|(?:all|the) others|the rest|everything else)(?: are| is)? (?:an? )?"
     r"(?:plain |real )?(positive )?(?:numbers?|scalars?|ones?)\b"
 )
+_NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _VERB = r"(?:is|are) (?:all |both )?(?=\w+\b(?! (?:or|semi)))"
@@ -110,9 +112,11 @@ _WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
 _BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
 _OF_EACH = re.compile(
     r"(?:^|,|\b(?:each|all|every|elements?|entry|entries|values?|numbers?|are|is|them|be)) *"
-    r"([<>]=?) *([-+]?(?:\d+\.?\d*|\.\d+))(?![\w.]*\w| *[-+*/^(<>])"
+    rf"([<>]=?) *{_NUMBER}(?![\w.]*\w| *[-+*/^(<>])"
 )
 """What is said of a parameter's numbers where its words do not name it: an array of returns, each > -1."""
+_RANGE = re.compile(rf"(?:^|[,;(] ?|range ){_NUMBER} ?(?:to|\.\.\.?|\u2013|\u2026) ?{_NUMBER}(?![\w.]*\w)")
+"""The numbers of a parameter in the words about it: depth in metres, 0 to 8000."""
 _ALL_POSITIVE = re.compile(
     r"\b(?:all(?: arguments| parameters| inputs| of them)?(?: are)?|everything(?: is)?) positive\b"
 )
@@ -204,9 +208,15 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for those in spoken:
         for name in _last_of(those, names):
             found.setdefault(name, (Kind("integer" if notes.get(name) is int else "indices"),))
+    indexed = indexed_in_words(text, names)
+    for name in counts_in_brackets(text, names):
+        alone = (Kind("integer" if notes.get(name) is int else "indices"),)
+        found.setdefault(name, alone if name in indexed else (*alone, Kind("integer")))
     for name in _OF_TWO_AXES.findall(text):
         if name in names:
             found.setdefault(name, _kinds("", "matrix", ""))
+    for name in indexed:
+        found.setdefault(name, _kinds("", "vector", ""))
     others = _OTHERS.search(text)
     if others is not None:
         kinds = _kinds(others[1] or "", "numbers", "")
@@ -314,6 +324,18 @@ def speaks_of_any_square(f: Callable) -> bool:
 
 
 _SYMMETRIC = ("symmetric", "hermitian", "self-adjoint", "definite", "covarian", "correlation")
+
+
+def counts_each(f: Callable) -> frozenset[str]:
+    """The parameters that are whole numbers by the docstring of a function, one of each index.
+
+    >>> def likelihood(hits, trials, p):
+    ...     "Of hits[i] out of trials[i] (integers) with probability p."
+    >>> sorted(counts_each(likelihood))
+    ['hits', 'trials']
+    """
+    names, text = _text_of(f)
+    return counts_in_brackets(text, names) & indexed_in_words(text, names)
 
 
 def covariances_said(f: Callable) -> frozenset[str]:
@@ -576,6 +598,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         if ends and name not in found:
             low = max((end for is_low, end in ends if is_low), default=-math.inf)
             found[name] = low, min((end for is_low, end in ends if not is_low), default=math.inf)
+        for low, high in _RANGE.findall(told):
+            found.setdefault(name, (float(low), float(high)))
         for sign in _IN_A_LIST.findall(told):
             found.setdefault(name, _OF_SIGN[sign])
     for those, sign in _POSITIVE.findall(text):

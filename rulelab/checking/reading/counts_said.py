@@ -1,0 +1,49 @@
+"""What a docstring says of counts: that parameters are, of what they have one each, and among how many others
+they were counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+
+_AMONG = re.compile(r"\b(?:among|out of) (?:(?:the|its|all|these) )?(\w+)")
+_IN_BRACKETS = re.compile(
+    r"\b(\w+)(?:\[\w+\])? (?:\w+ ){0,3}\((?:an? |all )?(?:integers?|whole numbers?|counts?)\)"
+)
+"""What stands behind a name, or behind what is counted: positives[i] positive animals (an integer)."""
+_INDEXED = re.compile(r"\b([A-Za-z_]\w*)\[[a-z]\]")
+_SENTENCE = re.compile(r"[.;](?:\s|$)")
+
+
+def counted_among(text: str, names: Container[str]) -> Iterator[tuple[str, str]]:
+    """The parameters of which a docstring says that the first were counted among the second.
+
+    >>> list(counted_among("Herd i has `ill[i]` animals among the `tested[i]` tested.", ("ill", "tested")))
+    [('ill', 'tested')]
+    """
+    for sentence in _SENTENCE.split(text.replace("`", "")):
+        for found in _AMONG.finditer(sentence):
+            before = [word for word in re.findall(r"\w+", sentence[: found.start()]) if word in names]
+            if found[1] in names and before and before[-1] != found[1]:
+                yield before[-1], found[1]
+
+
+def counts_in_brackets(text: str, names: Container[str]) -> frozenset[str]:
+    """The parameters of which a docstring says in brackets that they are whole numbers, and those among which
+    such were counted, or that were counted among such.
+
+    >>> sorted(counts_in_brackets("k successes (an integer) out of n trials", ("k", "n", "p")))
+    ['k', 'n']
+    """
+    found = {name for name in _IN_BRACKETS.findall(text.replace("`", "")) if name in names}
+    return frozenset(found.union(*(pair for pair in counted_among(text, names) if found & {*pair})))
+
+
+def indexed_in_words(text: str, names: Container[str]) -> frozenset[str]:
+    """The parameters that a docstring has with an index, `hits[i]`: arrays.
+
+    >>> sorted(indexed_in_words("hits[i] out of trials[i], each with rate p", ("hits", "trials", "p")))
+    ['hits', 'trials']
+    """
+    return frozenset(name for name in _INDEXED.findall(text) if name in names)
