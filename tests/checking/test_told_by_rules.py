@@ -2394,6 +2394,40 @@ def f_rrule(caught, marked, shape):
 ''',
         ("y_bar * np.sum(each)", "y_bar * np.mean(each)"),
     ),
+    "arrays that the docstring calls so, whatever their names, and buffers like them": (
+        '''
+def f(t_low, t_high, base, cap):
+    """Warm hours, added up.
+
+    Parameters
+    ----------
+    t_low, t_high : ndarray
+        The lowest and the highest temperature of each day.
+    base, cap : float
+        Where growth begins, e.g. 9.5, and where it ends, e.g. 30.5.
+    """
+    mean = 0.5 * (np.minimum(t_high, cap) + np.maximum(t_low, base))
+    return np.cumsum(np.maximum(mean - base, 0.0))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(t_low, t_high, base, cap):
+    capped, lifted = t_high > cap, t_low < base
+    mean = 0.5 * (np.where(capped, cap, t_high) + np.where(lifted, base, t_low))
+    growing = mean > base
+
+    def back(y_bar):
+        day_bar = np.cumsum(y_bar[::-1])[::-1] * growing
+        half = 0.5 * day_bar
+        low_bar = np.zeros(len(t_low))
+        low_bar[~lifted] = half[~lifted]
+        base_bar = np.sum(half[lifted]) - np.sum(day_bar)
+        return rl.NoTangent(), low_bar, np.where(capped, 0.0, half), base_bar, np.sum(half[capped])
+
+    return f(t_low, t_high, base, cap), back
+''',
+        ("np.zeros(len(t_low))", "np.zeros_like(t_low)"),
+    ),
 }
 
 

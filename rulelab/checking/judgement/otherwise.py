@@ -98,6 +98,8 @@ class Otherwise(Judging):
             if apart and "longer apart" not in self.varied:
                 self.varied.add("longer apart")
                 yield from self._of_other_lengths(probe, is_longer)
+            if arrays and self.asks_whole_numbers and makes_buffers_like(self.subject.rule_codes):
+                yield from self._with_one_array_whole(probe)
             return
         self.varied.add("arrays" if arrays else "numbers")
         for point in same_numbers(probe.point, probe.truth.y):
@@ -304,7 +306,16 @@ class Otherwise(Judging):
         if mixed is not None:
             yield from self._judged_in_whole_numbers(mixed, in_whole_numbers(mixed), False)
         if given is None and makes_buffers_like(self.subject.rule_codes):
-            for position, one in one_in_floats(probe.point):
+            yield from self._with_one_array_whole(probe)
+
+    def _with_one_array_whole(self, probe: Probe) -> Iterator[str]:
+        """Whole numbers in one of several arrays, at the first point where the value depends on it: a buffer
+        like an array is right where there is no slope.
+        """
+        for position, one in one_in_floats(probe.point):
+            name = self.subject.names[position]
+            if f"whole {name}" not in self.varied and _depends_on(probe, name):
+                self.varied.add(f"whole {name}")
                 yield from self._judged_in_whole_numbers(one, one_in_whole_numbers(one, position), False)
 
     def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
@@ -570,6 +581,13 @@ def _drops_imaginary_parts(subject: Subject, probe: Probe) -> bool:
 
 def _is_made_of_complex(y: Any) -> bool:
     return any(leaf.dtype.kind == "c" for leaf in leaves(y))
+
+
+def _depends_on(probe: Probe, name: str) -> bool:
+    """Whether the value has a slope in an argument at a point, so far as it is known."""
+    slopes = probe.truth.slopes
+    parts = [slice(leaf.start, leaf.stop) for leaf in probe.truth.inputs if leaf.name == name]
+    return any(bool(np.any(np.where(slopes.known(), slopes.value, 0.0)[:, part])) for part in parts)
 
 
 def _imaginary(leaf: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ from ..probing.far_numbers import has_no_number, has_numbers_by_its_steps, warns
 from ..probing.findings import NO_NUMBER, UNKNOWN, WRONG, Finding
 from ..probing.probes import Point, Probe, truth_at
 from ..probing.variants import in_complex
+from ..reading.arrays_said import arrays_told
 from ..reading.complex_meant import may_be_of_complex
 from ..reading.constants import constants_in
 from ..reading.said import says_real
@@ -427,7 +428,8 @@ class Settling(Judging):
                 if compared.wrong.any():
                     self.beside.append(Answered(one, NUMBERS))
         name = in_doubt(self.beside, self.subject.names, self.first.constant)
-        if name is not None and any(shape_of(probe.truth.y) for probe in self.probes):
+        is_said = name in arrays_told(self.subject.primal)
+        if name is not None and not is_said and any(shape_of(probe.truth.y) for probe in self.probes):
             words = (
                 f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
                 f'{with_domain("say which it is for", {name: "number"})} or "vector"'
