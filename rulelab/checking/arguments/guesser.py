@@ -72,7 +72,7 @@ from ..reading.loops_read import zipped
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
 from ..reading.pieces_read import kinds_of_pieces
-from ..reading.positions_read import positions_read, several_positions
+from ..reading.positions_read import picked_side_by_side, positions_read, several_positions
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, related
 from ..reading.said import (
@@ -84,6 +84,7 @@ from ..reading.said import (
     meant_as_positive,
     numbered_in_plural,
     numbers_said,
+    positions_said,
     signs_said,
     speaks_of_any_square,
 )
@@ -627,6 +628,8 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     picks = scattering(target) & kinds.keys()
     listed = picks | (unnamed & numbered_in_plural(target))
     kinds |= {name: _of_several(kinds[name]) for name in listed}
+    places = unnamed & (positions_said(target) | picked_side_by_side(target))
+    kinds |= {name: tuple(kind for kind in kinds[name] if kind.form == "indices") for name in places}
     for length in made_so_long(target) if picks else ():  # so many places to add up at
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}

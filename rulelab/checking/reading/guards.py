@@ -66,7 +66,7 @@ def _number_in(node: ast.expr) -> float | None:
         number = _number_in(node.operand)
         return None if number is None else -number
     value = node.value if isinstance(node, ast.Constant) else None
-    return float(value) if type(value) in (int, float) else None
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _guards(node: ast.AST) -> Iterator[ast.expr]:

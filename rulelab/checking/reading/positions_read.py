@@ -58,6 +58,26 @@ def several_positions(f: Callable) -> frozenset[str]:
     return frozenset(filter(names_several, held))
 
 
+def picked_side_by_side(f: Callable) -> frozenset[str]:
+    """The parameters by which a function picks from one array on both sides of an operator: as many on either
+    side, which flags need not pick.
+
+    >>> def margins(strength, winner, loser):
+    ...     return strength[winner] - strength[loser]
+    >>> sorted(picked_side_by_side(margins))
+    ['loser', 'winner']
+    """
+    node, names = text_of(f)
+    found: set[str] = set()
+    for inner in ast.walk(node or ast.Pass()):
+        sides = (inner.left, inner.right) if isinstance(inner, ast.BinOp) else ()
+        picks = [side for side in sides if isinstance(side, ast.Subscript)]
+        by = {identifier(pick.slice) for pick in picks} & names
+        if len(by) == 2 and len({identifier(pick.value) for pick in picks} - {""}) == 1:
+            found |= by
+    return frozenset(found)
+
+
 def _rounded_in(f: Callable) -> Iterator[tuple[Position, frozenset[str]]]:
     """The positions that a function rounds and picks by, and what it calls for that."""
     node, names = text_of(f)

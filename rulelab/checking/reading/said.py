@@ -86,6 +86,11 @@ _NUMBERED = re.compile(rf"\b{_NAMES} are(?: \w+)? (?:ids|indexes)\b|\b{_NAMES} a
 _SEVERAL_NUMBERED = re.compile(
     rf"\b(?:labels|indices|indexes|categories|ids|classes|(?:{_THINGS})s) (?!of\b|in\b|a\b)(\w+)\b"
 )
+_POSITIONS = re.compile(
+    rf"\b{_NAMES} (?:hold|contain|give|list|are|is)s?\b(?:, ?[^,.;]+,)?(?: the| all)?(?: integer| whole)? "
+    r"(?:positions|indices|indexes|ids)\b"
+)
+"""winners and losers hold, match by match, the integer positions of both teams"""
 _OTHERS = re.compile(
     r"\b(?:other (?:arguments|parameters)|(?:all|the) others|the rest|everything else)(?: are| is)? (?:an? )?"
     r"(?:plain |real )?(positive )?(?:numbers?|scalars?|ones?)\b"
@@ -497,6 +502,17 @@ def numbered_in_plural(f: Callable) -> frozenset[str]:
     """
     names, text = _text_of(f)
     return frozenset(name for name in _SEVERAL_NUMBERED.findall(text) if name in names)
+
+
+def positions_said(f: Callable) -> frozenset[str]:
+    """The parameters of which the docstring of a function says that they are positions in an array.
+
+    >>> def margins(strength, winner, loser):
+    ...     "winner and loser hold, match by match, the positions of both in strength."
+    >>> sorted(positions_said(margins))
+    ['loser', 'winner']
+    """
+    return _listed(_POSITIONS, *_text_of(f))
 
 
 def signs_said(f: Callable) -> frozenset[str]:
