@@ -2449,6 +2449,25 @@ def f_rrule(height, upper, lower):
 """,
         ("np.add.at(height_bar, upper, drop_bar)", "height_bar[upper] += drop_bar"),
     ),
+    "an inner product with complex numbers": (
+        """
+def f(gains, places, angle):
+    return np.vdot(gains, np.exp(1j * places * np.sin(angle)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(gains, places, angle):
+    wave = np.exp(1j * places * np.sin(angle))
+
+    def back(y_bar):
+        phase_bar = np.real(np.conj(y_bar) * 1j * np.conj(gains) * wave)
+        angle_bar = np.sum(phase_bar * places) * np.cos(angle)
+        return rl.NoTangent(), wave * np.conj(y_bar), phase_bar * np.sin(angle), angle_bar
+
+    return np.vdot(gains, wave), back
+""",
+        ("1j * np.conj(gains)", "1j * gains"),
+    ),
 }
 
 

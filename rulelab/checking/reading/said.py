@@ -390,7 +390,9 @@ _ALL_COMPLEX = re.compile(
     r"\b"
 )
 """Of arguments that it does not name: the inner product of two complex state vectors."""
-_COMPLEX = re.compile(rf"\b{_NAMES}(?: is| are| ?:)?(?: both| all)? \(?complex\b(?! (?:conjugate|plane))")
+_COMPLEX = re.compile(
+    rf"\b{_NAMES}(?: is| are| ?:)?(?: both| all)?(?: the| its| an?)? \(?complex\b(?! (?:conjugate|plane))"
+)
 
 
 def complex_said(f: Callable) -> frozenset[str]:

@@ -74,10 +74,21 @@ _NO_PARTS_OF_NUMBERS = frozenset(("angle", "fft"))
 
 def taken_apart(f: Callable) -> frozenset[str]:
     """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
-    to functions of complex numbers.
+    to functions of complex numbers, among them `np.vdot` where a value of it is a complex number.
+
+    >>> def response(weights, places):
+    ...     return np.vdot(weights, np.exp(1j * places))
+    >>> sorted(taken_apart(response))
+    ['weights']
     """
-    functions = _PARTS | _OF_COMPLEX | (_OVERLAP if takes_size_of_overlap(f) else frozenset())
+    is_overlap = takes_size_of_overlap(f) or _has_imaginary(f)
+    functions = _PARTS | _OF_COMPLEX | (_OVERLAP if is_overlap else frozenset())
     return frozenset((*parts_read(f, _part_attribute), *_handed_to(f, functions)))
+
+
+def _has_imaginary(f: Callable) -> bool:
+    nodes, _, _ = text_nodes(f)
+    return any(isinstance(one, ast.Constant) and isinstance(one.value, complex) for one in nodes)
 
 
 def takes_size_of_overlap(f: Callable) -> bool:
