@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from rulelab.checking.many import check_all, module_jobs
@@ -78,6 +80,7 @@ def test_a_mistake_is_shown_where_it_is(tmp_path, monkeypatch):
 def test_a_module_that_cannot_be_imported_is_shown_at_its_line(text, at, tmp_path, monkeypatch, capsys):
     """What ends the step has an annotation as well; words stay on the line of the command."""
     monkeypatch.chdir(tmp_path)
+    sys.modules.pop("no_rules_here", None)  # that of another text
     (tmp_path / "no_rules_here.py").write_text(text)
     assert cli.main(["check", "no_rules_here.py", "--format", "github"]) == 2
     said = capsys.readouterr()

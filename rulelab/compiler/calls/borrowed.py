@@ -427,6 +427,13 @@ def refuse_asked_often(target: Any, args: Iterable[Any], words: Iterable[Any], p
             )
 
 
+def hold_answers_anew(args: Iterable[Any]) -> bool:
+    """Whether lists or tuples among these contain an object that may answer differently each time, so that
+    their types do not say how a call of them is differentiated.
+    """
+    return any(type(x) in (list, tuple) and _answering_anew(x) is not None for x in args)
+
+
 def _is_converting(target: Any) -> bool:
     owner = getattr(target, "__objclass__", None)
     if isinstance(getattr(target, "__self__", None), np.ufunc):

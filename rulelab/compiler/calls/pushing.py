@@ -66,7 +66,7 @@ from ..memory.operands import describe
 from ..memory.support import settle
 from . import attributes, built_in, by_author, constructors, in_place, methods, operators, questions
 from .binding import bind, by_position, flags_in_order, in_order
-from .borrowed import PLAIN
+from .borrowed import PLAIN, hold_answers_anew
 from .foreign import foreign
 from .holders import GETTERS
 from .own_errors import refuse_misfit
@@ -231,7 +231,7 @@ class Push:
         if self.found[0] != epoch:
             self.found = (epoch, {})
         known, key = self.found[1], None
-        if type(g) in _OF_C and g_dot is NO:
+        if type(g) in _OF_C and g_dot is NO and not hold_answers_anew(args):
             key = (g, names, varying, *map(weakly, types_of(args)))
             quick = known.get(key)
             if quick is not None and self.cache.mode == "auto":

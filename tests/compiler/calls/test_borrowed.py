@@ -1131,6 +1131,20 @@ def test_what_one_function_needs_is_not_put_on_all(monkeypatch):
     assert ours == [] and len(DEFAULT.copying) > 0
 
 
+@pytest.mark.parametrize("kind", [Profile, Pieces])
+def test_a_list_of_numbers_says_nothing_of_a_list_of_objects_behind_it(kind, given):
+    """Both are lists, and what is kept of a call of the first must not answer for the second."""
+    f = OFTEN["dot of a list"]
+    for how, is_refused in ((1.0, False), (kind(), True), (2.0, False)):
+        given(lambda: None, how)
+        for mode in (lambda x: rl.gradient(f, x)[0], lambda x: jvp(f, (x,), (np.ones(3),))[1]):
+            if is_refused:
+                with pytest.raises(rl.NotDifferentiableError, match="more than once"):
+                    mode(X)
+            else:
+                np.testing.assert_allclose(np.sum(mode(X)), 3 * how)
+
+
 # --- lists that ignored code changes ------------------------------------------------------------------------
 
 PICKED, WEIGHTS, BUFFERED = [0, 1], [1.0, 2.0, 3.0], array.array("d")

@@ -789,10 +789,13 @@ def asked_for(monkeypatch, code):
 def test_functions_that_are_new_at_each_call_are_found_by_their_text(monkeypatch):
     """Of functions of one text the first is asked for, and the others are found by it."""
 
-    def f(x):
-        return sum([scaled_by(k)(x, x) for k in (1.0, 2.0, x)])
+    def made_by(k):  # nobody has asked for this text before
+        return lambda x, c=1.0: k * x * x + c
 
-    asked = asked_for(monkeypatch, scaled_by(1.0).__code__)
+    def f(x):
+        return sum([made_by(k)(x, x) for k in (1.0, 2.0, x)])
+
+    asked = asked_for(monkeypatch, made_by(1.0).__code__)
     assert_right(f, 1.5)
     once = len(asked)
     assert_right(f, 1.5)
