@@ -2430,24 +2430,24 @@ def f_rrule(t_low, t_high, base, cap):
     ),
     "positions on both sides of an operator": (
         """
-def f(height, upper, lower):
-    return np.sum(np.sqrt(1.0 + (height[upper] - height[lower]) ** 2))
+def f(height, peaks, feet):
+    return np.sum(np.sqrt(1.0 + (height[peaks] - height[feet]) ** 2))
 
 
 @rl.rrule_for(f, registry=registry)
-def f_rrule(height, upper, lower):
-    drop = height[upper] - height[lower]
+def f_rrule(height, peaks, feet):
+    drop = height[peaks] - height[feet]
 
     def back(y_bar):
         drop_bar = y_bar * drop / np.sqrt(1.0 + drop**2)
         height_bar = np.zeros(len(height))
-        np.add.at(height_bar, upper, drop_bar)
-        np.subtract.at(height_bar, lower, drop_bar)
+        np.add.at(height_bar, peaks, drop_bar)
+        np.subtract.at(height_bar, feet, drop_bar)
         return rl.NoTangent(), height_bar, rl.NoTangent(), rl.NoTangent()
 
     return np.sum(np.sqrt(1.0 + drop**2)), back
 """,
-        ("np.add.at(height_bar, upper, drop_bar)", "height_bar[upper] += drop_bar"),
+        ("np.add.at(height_bar, peaks, drop_bar)", "height_bar[peaks] += drop_bar"),
     ),
     "an inner product with complex numbers": (
         """

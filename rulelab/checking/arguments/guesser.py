@@ -599,8 +599,8 @@ _EXPECTED = "argument value|a (number|finite|positive|nonnegative|noninteger)"
 _OF_NUMBERS = re.compile(f"domain|expected ({_EXPECTED})")
 
 
-def _of_several(kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    return tuple(kind for kind in kinds if kind.form != "integer")
+def _without(kinds: tuple[Kind, ...], form: str) -> tuple[Kind, ...]:
+    return tuple(kind for kind in kinds if kind.form != form)
 
 
 def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]]:
@@ -627,9 +627,11 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
     picks = scattering(target) & kinds.keys()
     listed = picks | (unnamed & numbered_in_plural(target))
-    kinds |= {name: _of_several(kinds[name]) for name in listed}
-    places = unnamed & (positions_said(target) | picked_side_by_side(target))
-    kinds |= {name: tuple(kind for kind in kinds[name] if kind.form == "indices") for name in places}
+    kinds |= {name: _without(kinds[name], "integer") for name in listed}
+    positions, alike = positions_said(target) & unnamed, picked_side_by_side(target) & unnamed
+    positions |= {name for name in alike if names_several(name)}
+    kinds |= {name: _without(kinds[name], "mask") for name in alike | positions}
+    kinds |= {name: _without(kinds[name], "integer") for name in positions}
     for length in made_so_long(target) if picks else ():  # so many places to add up at
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
