@@ -2468,6 +2468,30 @@ def f_rrule(gains, places, angle):
 """,
         ("1j * np.conj(gains)", "1j * gains"),
     ),
+    "a matrix with no more rows than columns": (
+        '''
+def f(jacobian):
+    """How far an arm moves.
+
+    Parameters
+    ----------
+    jacobian : ndarray, shape (m, n)
+        Of full rank, with m <= n.
+    """
+    return np.sqrt(np.linalg.det(jacobian @ jacobian.T))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(jacobian):
+    y = f(jacobian)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * y * np.linalg.inv(jacobian @ jacobian.T) @ jacobian
+
+    return y, back
+''',
+        ("y_bar * y *", "2 * y_bar * y *"),
+    ),
 }
 
 

@@ -79,6 +79,7 @@ _REMARKED = re.compile(r"\b(\w+) \((?:[\w/ ]+, )?[<>]")  # at an area (> 1): thi
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 """Words before a relation by which it tells a case, and such as may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
+_LENGTHS_COMPARED = re.compile(r"\b([A-Za-z]\w*) (<=|<|>=|>) ([A-Za-z]\w*)\b(?! ?[-+*/(\[])")
 _OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
 _AT_LEAST = re.compile(r"\b(\w+)(?: \(| ?: |, )[^().;]*\bat least (\w+)\b")  # values x (1-D, at least k)
 _OF_PARITY = re.compile(r"\b(\w+) (?:is )?of (even|odd) length\b")
@@ -168,11 +169,16 @@ class Relation:
         return frozenset(name for side in sides for name in (side.name, side.plus) if name)
 
     @property
+    def is_of_shapes(self) -> bool:
+        """Whether it is about lengths alone, and no numbers."""
+        return self.left.axis is not None and self.right.axis is not None
+
+    @property
     def ordered(self) -> tuple[str, str] | None:
         """Two parameters of which the first has the smaller numbers; None where it says something else."""
         if self.left.of or self.right.of or len(self.names) != 2 or self.sign == "!=":
             return None
-        if self.left.plus or self.right.plus:
+        if self.left.plus or self.right.plus or self.is_of_shapes:
             return None
         pair = self.left.name, self.right.name
         return pair if self.sign in ("<", "<=") else pair[::-1]
@@ -181,6 +187,8 @@ class Relation:
     def interval(self) -> tuple[str, float, float] | None:
         """A parameter, and the interval that its numbers lie in; None where it says something else."""
         if "len" in (self.left.of, self.right.of) or self.sign in _OF_NO_INTERVAL or len(self.names) != 1:
+            return None
+        if self.is_of_shapes:
             return None
         side, number = (self.left, self.right.number) if self.left.name else (self.right, self.left.number)
         is_below = (self.sign in ("<", "<=")) == bool(self.left.name)
@@ -308,6 +316,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in larger)
     found += tuple(Relation(Side(part), "<=", Side(of)) for part, of in counted_among(said, names))
     found += (*_along_axes(said, names), *_as_long_as(f, said, names), *_between_places(f, names))
+    found += tuple(_between_lengths(f, said))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
     least = [(name, table.first) for table in tables for name in sorted(table.of | table.looked_up)]
@@ -348,6 +357,20 @@ def _of_parity(f: Callable, said: str) -> Iterator[Relation]:
         for name, lengths in shapes.items():
             if word in lengths:
                 yield Relation(Side(name), f"{parity} along", Side(number=float(lengths.index(word))))
+
+
+def _between_lengths(f: Callable, said: str) -> Iterator[Relation]:
+    """The lengths of axes that a docstring compares.
+
+    >>> def volume(J):
+    ...     "Of a Jacobian J of shape (m, n), with m <= n."
+    >>> [(r.left.axis, r.sign, r.right.axis) for r in _between_lengths(volume, volume.__doc__)]
+    [(0, '<=', 1)]
+    """
+    pairs = _LENGTHS_COMPARED.findall(said)
+    axes = shapes_said(f) if pairs else {}
+    sides = {word: Side(name, axis=axis) for name, those in axes.items() for axis, word in enumerate(those)}
+    yield from (Relation(sides[a], sign, sides[b]) for a, sign, b in pairs if a in sides and b in sides)
 
 
 def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relation]:
