@@ -60,8 +60,8 @@ DEEPEST = 3
 
 
 def kinds_by_trying(guesser: Guesser) -> Kinds | None:
-    """Kinds that a function takes and for which its rule runs; None where none are found, or a debugger
-    watches the code.
+    """Kinds that a function takes and for which its rule runs, or has cotangents of other shapes than those
+    annotated; None where none are found, or a debugger watches the code.
 
     All arrays are as long as each other at first, so that products and sums of them fit. Then the axes are
     told apart that may have lengths of their own.
@@ -76,7 +76,8 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
             return None
         if not _standing(guesser, alike)[1]:  # a rule may be wrong for arguments that nobody means
             args = guesser.drawn(alike)
-            return alike if is_own_fault(guesser.raised(args), args) else None
+            error = guesser.raised(args)
+            return alike if guesser.is_wrong_in_shape(error) or is_own_fault(error, args) else None
         kinds = _with_axes_apart(guesser, alike)
         said = zip(guesser.names, map(lengths_of_axes, kinds))
         guesser.lengths = {name: (lengths,) for name, lengths in said if _has_a_number(lengths)}
@@ -214,8 +215,12 @@ def _is_number(kind: Kind) -> bool:
     return kind.form == "number"
 
 
+def _is_array(kind: Kind) -> bool:
+    return kind.made is None and kind.form not in ("number", "integer", "list")
+
+
 _NOTED: Mapping[Any, Callable[[Kind], bool]] = {
-    float: _is_number, int: _is_whole, list: _is_listed, tuple: _is_listed
+    float: _is_number, int: _is_whole, list: _is_listed, tuple: _is_listed, np.ndarray: _is_array
 }  # fmt: skip
 """What is left of all kinds by an annotation that says no more."""
 

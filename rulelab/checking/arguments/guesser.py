@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...advice import checked_with, with_domain
-from ...errors import RuleLabError
+from ...errors import RuleLabError, RuleShapeError
 from ...rules.authoring import ask, frule, rrule
 from ...rules.lent import given_copies
 from ...rules.registry import Found as FoundRule
@@ -57,6 +57,7 @@ from ..reading.axes_read import (
 )
 from ..reading.by_name import (
     COUNTS,
+    forms_by_name,
     interval_of_name,
     means_symmetric,
     names_several,
@@ -210,6 +211,12 @@ class Guesser:
                     used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in used[name])
         for name in marked.intersection(self.names) - domain.keys():
             used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
+        special = special_names(self.names)
+        for name in (name for name in self.names if notes.get(name) is np.ndarray and name not in special):
+            bounds = domain.get(name, Kind())
+            if not bounds.is_asked and name not in used:
+                forms = (form for form in forms_by_name(name) if form not in ("number", "integer", "list"))
+                used[name] = tuple(Kind(form, bounds.low, bounds.high, bounds.dtype) for form in forms)
         self.domain, self.used = domain, used
         self.related = related(self.target, self.names, rules)
         self.ordered += self.related.ordered
@@ -438,6 +445,10 @@ class Guesser:
             except Exception as error:
                 return error
         return None
+
+    def is_wrong_in_shape(self, error: Exception | None) -> bool:
+        """Whether a rule has cotangents of other shapes than arguments that the function annotates all."""
+        return isinstance(error, RuleShapeError) and {*self.names} <= {*meant_types(self.target)}
 
     def seems_right(self, args: tuple) -> bool:
         """Whether a reverse rule goes with the difference in one direction, by the dot-product test; True of

@@ -153,7 +153,8 @@ class Search:
         raised = guesser.raised(args)
         if isinstance(raised, REFUSALS):
             self._refuse(wider, args, y)
-            if self.faulty is None and is_own_fault(raised, args):
+            is_faulty = is_own_fault(raised, args) or guesser.is_wrong_in_shape(raised)
+            if self.faulty is None and is_faulty:
                 self.faulty = wider
         elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)) and (
             np.any(to_vec(y)[0]) or self._is_right_inside(kinds)  # of nothing but zeros any rule is right
