@@ -68,7 +68,7 @@ from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
 from ..reading.groups_read import grouped, told_from_numbers
 from ..reading.kinds import AS_LIST, AS_ROWS, MATRICES, Kind, Lengths
 from ..reading.kinds_taken import dicts_of, objects_with
-from ..reading.lists_read import chained, lists_of_arrays
+from ..reading.lists_read import chained, lists_of_arrays, sequence
 from ..reading.loops_read import zipped
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
@@ -97,6 +97,8 @@ from .iterated import Iterated, iterated
 from .refusals import REFUSALS
 
 Kinds = tuple[Kind, ...]
+LISTED = 3
+"""How long a list of numbers is."""
 DRAWS = 20
 """Arguments that are drawn to find some at which the function has a value."""
 SEVERAL = 8
@@ -192,11 +194,13 @@ class Guesser:
             elif (parts := _numbers_annotated(notes.get(name))) is not None:
                 domain[name] = parts
                 used.pop(name, None)
-            elif _is_list_of_integers(notes.get(name)):
+            elif _is_list_of(notes.get(name), int):
                 read = [kind for kind in used.get(name, ()) if kind.form == "indices" and kind.dims]
                 picks = read[0] if read else Kind("indices", 0.0, 3.0)
                 domain[name] = dataclasses.replace(picks, dtype=AS_LIST, is_asked=True)
                 used.pop(name, None)
+            elif _is_list_of(notes.get(name), float):
+                used[name] = (sequence(list, [Kind(low=low, high=high)] * LISTED),)
             elif notes.get(name) is int and name in picking:
                 domain[name] = Kind("integer", 0.0, 2.0, is_asked=True)
                 used.pop(name, None)
@@ -569,10 +573,10 @@ def _is_of_whole_numbers(kinds: Kinds, picks: bool) -> bool:
     return len(kinds) == 1 and (kinds[0].form == "integer" or kinds[0].form == "indices" and picks)
 
 
-def _is_list_of_integers(note: Any) -> bool:
-    """Whether an annotation speaks of a list of whole numbers: `list[int]`, `Sequence[int]`."""
+def _is_list_of(note: Any, kind: type) -> bool:
+    """Whether an annotation speaks of a list of such numbers: `list[int]`, `Sequence[float]`."""
     origin, of = typing.get_origin(note), typing.get_args(note)
-    return origin in (list, collections.abc.Sequence) and of == (int,)
+    return origin in (list, collections.abc.Sequence) and of == (kind,)
 
 
 def _numbers_annotated(note: Any) -> Kind | None:

@@ -17,6 +17,7 @@ from ..calling.budgets import Limit
 from ..calling.subjects import author_of, rules_of
 from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
+from ..reading.answers_read import lists_answered
 from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
 from ..reading.counts import REST, cut_into
@@ -371,6 +372,9 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     told = shapes_said(guesser.target)
     said: Mapping[str, Lengths] = {name: dims for name, dims in told.items() if name in guesser.names}
     said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
+    rules = [author_of(rule) for rule in rules_of(guesser.target, guesser.registry) if not rule.built_in]
+    lists = frozenset().union(*(lists_answered(guesser.target, rule) for rule in rules))
+    said = {name: dims for name, dims in said.items() if len(dims) > 1 or name not in lists}
     if not said:
         return None
     usual = guesser.domain, guesser.used, guesser.lengths

@@ -120,7 +120,8 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
     bars = ((name, made.get(gone_through(x_bar) or "", x_bar)) for name, x_bar in _answers(f, rule))
     found = {name for name, x_bar in bars if isinstance(x_bar, _LISTS)}
     numbers = sequence(list, [Kind()] * 3)
-    kinds = (numbers, *LISTS_OF_ARRAYS) if _is_of_numbers(f) else (*LISTS_OF_ARRAYS, numbers)
+    is_plain = _is_of_numbers(f) or not _names_numpy(f, rule)
+    kinds = (numbers, *LISTS_OF_ARRAYS) if is_plain else (*LISTS_OF_ARRAYS, numbers)
     return dict.fromkeys(found & _gone_through_in(f), kinds)
 
 
@@ -133,6 +134,14 @@ def _is_of_numbers(f: Callable) -> bool:
     """Whether a function hands to `math` what it has: then no array is among its arguments."""
     called = (c.func for c in calls_in(text_of(f)[0]))
     return any(isinstance(one, ast.Attribute) and identifier(one.value) == "math" for one in called)
+
+
+def _names_numpy(*functions: Callable) -> bool:
+    """Whether the text of any of these has a word for NumPy: without one nothing is done with arrays but what
+    is done with numbers.
+    """
+    nodes = (node for f in functions for node in ast.walk(text_of(f)[0] or ast.Pass()))
+    return any(identifier(node) in ("np", "numpy") for node in nodes)
 
 
 _LISTS = (ast.List, ast.ListComp)
