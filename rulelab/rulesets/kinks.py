@@ -47,7 +47,7 @@ def past_kink_frule(tangents, y_dot, size, x, x_dot):
     if is_zero(tangents[3]) or is_zero(x_dot):
         return y_dot, tangents[1]
     unknown = nan_at_kink(y_dot, size, x_dot, tangents[3])
-    return y_dot, unknown if is_zero(tangents[1]) else tangents[1] + unknown
+    return y_dot, form_of(y_dot, unknown if is_zero(tangents[1]) else tangents[1] + unknown)
 
 
 def nan_at_kink(y_dot, size, x_dot, x_ddot):

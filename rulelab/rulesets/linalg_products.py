@@ -8,7 +8,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..rules.formulas import new_memory, strong_zero
 from ..rules.rule_table import RuleTable
-from ..tangents.forms import form_of
+from ..tangents.forms import form_beside, form_of
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -592,4 +592,4 @@ def einsum_frule(tangents, *operands, out=None, optimize=False, **options):
     y = np.einsum(*operands, optimize=optimize, **options)
     terms = [np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1:], optimize=optimize)
              for k, x_dot in enumerate([tangents[1 + i] for i in positions]) if not is_zero(x_dot)]
-    return y, form_of(y, sum(terms[1:], terms[0]) if terms else ZeroTangent())
+    return y, form_beside(xs[0], y, sum(terms[1:], terms[0]) if terms else ZeroTangent())

@@ -327,7 +327,7 @@ def sliding_window_view_rrule(x, window_shape, axis=None, *, subok=False, writea
 def sliding_window_view_frule(tangents, x, window_shape, axis=None, *, subok=False, writeable=False):
     """The same view of the tangent."""
     y = np.lib.stride_tricks.sliding_window_view(x, window_shape, axis, subok=subok, writeable=writeable)
-    x_dot = laid_out(x, dense(x, tangents[1]))
+    x_dot = dense(x, tangents[1])
     return y, np.lib.stride_tricks.sliding_window_view(x_dot, window_shape, axis, writeable=writeable)
 
 
@@ -340,11 +340,13 @@ def as_strided_rrule(x, shape=None, strides=None, subok=False, writeable=True):
 
 @TABLE.frule(np.lib.stride_tricks.as_strided)
 def as_strided_frule(tangents, x, shape=None, strides=None, subok=False, writeable=True):
-    """The same view of the tangent, which is laid out as `x` is."""
-    strided_index(x, shape, strides)
+    """The same view of the tangent, whose gaps in memory may be others."""
     y = np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable)
-    x_dot = laid_out(x, dense(x, tangents[1]))
-    return y, np.lib.stride_tricks.as_strided(x_dot, shape, strides, subok, writeable)
+    x_dot = dense(x, tangents[1])
+    steps = strides_in(x_dot, strided_index(x, shape, strides))
+    if steps is None:  # no view of the tangent reads these elements
+        x_dot, steps = laid_out(x, x_dot), y.strides
+    return y, np.lib.stride_tricks.as_strided(x_dot, y.shape, steps, writeable=writeable)
 
 
 def strided_index(x, shape, strides):
@@ -361,7 +363,21 @@ def strided_index(x, shape, strides):
     return order[found]
 
 
-TABLE.non_differentiable(strided_index)
+def strides_in(x, index):
+    """The strides of a view of `x` whose elements have this `index`, if there is one.
+
+    >>> strides_in(np.zeros((2, 4))[:, ::2], np.array([[0, 1], [2, 3]]))
+    (32, 16)
+    """
+    if not index.size:
+        return (0,) * index.ndim
+    where = _offsets(x.shape, x.strides).ravel()[index]
+    second = [np.take(where, min(1, count - 1), axis).flat[0] for axis, count in enumerate(index.shape)]
+    strides = tuple([int(one - where.flat[0]) for one in second])
+    return strides if np.array_equal(where - where.flat[0], _offsets(index.shape, strides)) else None
+
+
+TABLE.non_differentiable(strided_index, strides_in)
 
 
 def _offsets(shape, strides):

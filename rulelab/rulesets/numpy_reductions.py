@@ -655,7 +655,9 @@ def ptp_frule(tangents, a, axis=None, out=None, keepdims=False):
     y, a_dot = np.ptp(a, axis, keepdims=keepdims), dense(a, tangents[1])
     top, bottom = extreme_of(a, axis, None, 1, {}), extreme_of(a, axis, None, -1, {})
     kept = kept_shape(np.shape(a), axis)
-    y_dot = past_kink(np.reshape(top.pick(a_dot) - bottom.pick(a_dot), kept), np.reshape(y, kept), a, a_dot)
+    y_dot = np.reshape(top.pick(a_dot) - bottom.pick(a_dot), kept)
+    if np.size(a) > np.size(y):  # between one number and itself there is no kink
+        y_dot = past_kink(y_dot, np.reshape(y, kept), a, a_dot)
     return y, laid_out(y, np.reshape(y_dot, np.shape(y)))
 
 

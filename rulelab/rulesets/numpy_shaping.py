@@ -7,7 +7,7 @@ import numpy as np
 
 from ..rules.formulas import of_numbers, of_tuples, strong_zero
 from ..rules.rule_table import RuleTable
-from ..tangents.forms import form_of, laid_out, no_change
+from ..tangents.forms import form_beside, laid_out, no_change
 from ..tangents.missing import NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.structural import Tangent
@@ -56,8 +56,8 @@ def _state_linear(target, transposed, points):
 
     @TABLE.frule(target, linear=True)
     def linear_frule(tangents, x, *args, **kwargs):
-        y = target(x, *args, **kwargs)
-        return y, form_of(y, target(dense(x, tangents[1]), *args, **kwargs))
+        y, y_dot = target(x, *args, **kwargs), target(dense(x, tangents[1]), *args, **kwargs)
+        return y, form_beside(x, y, y_dot)
 
 
 # -- reshape, ravel, flatten: which order the numbers are read in --------------------------------------------

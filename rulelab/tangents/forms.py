@@ -31,6 +31,18 @@ def form_of(y, y_dot):
     return y_dot[()] if isinstance(y_dot, np.ndarray) else y_dot
 
 
+def form_beside(x, y, y_dot):
+    """The same for a result that may be a view of the argument `x`: then `y_dot` is one of its tangent
+    already, which may have other gaps in memory, and stays one.
+
+    >>> x, x_dot = np.ones((2, 9))[:, ::4], np.ones((2, 6))[:, ::2]
+    >>> form_beside(x, x.T, x_dot.T).base is x_dot.base
+    True
+    """
+    arrays = all(isinstance(part, np.ndarray) for part in (x, y, y_dot))
+    return y_dot if arrays and np.may_share_memory(x, y) else form_of(y, y_dot)
+
+
 def by_missing(slope, x_dot):
     """What a slope that is missing adds: nothing where its argument does not move, as one of several that
     are spread from a tuple or a list, and the slope itself where it does.

@@ -25,6 +25,7 @@ from second_order import is_inexact, tangent_of, varied_paths
 from rulelab.rules.registry import DEFAULT
 from rulelab.rules.targets import name_of
 from rulelab.rulesets.catalogue import tables
+from rulelab.tangents.shadows import zeros_beside
 from rulelab.tangents.zeros import NoTangent
 
 EACH = pytest.mark.parametrize("points", by_function(forward_cases()), ids=str)
@@ -42,11 +43,20 @@ def laid_out_like(x, rng):
     return x_dot
 
 
-def forward(case, only=None):
+def laid_out_beside(x, rng):
+    """The same with the strides that forward mode gives it: gaps are smaller, and unit axes have none."""
+    if not isinstance(x, np.ndarray) or not x.size:
+        return random_like(x, rng)
+    x_dot = zeros_beside(x)
+    x_dot[...] = random_like(x, rng)
+    return x_dot
+
+
+def forward(case, only=None, laid_out=laid_out_like):
     """The tangents of the arguments by path, and what the rule gives for them; perhaps `only` one varies."""
     rng = np.random.default_rng(3)
     paths = [path for path in varied_paths(case) if only is None or path[0] == only]
-    steps = {path: laid_out_like(at_path(case.args, path), rng) for path in paths}
+    steps = {path: laid_out(at_path(case.args, path), rng) for path in paths}
     dots = [tangent_of(x, (i,), steps) for i, x in enumerate(case.args)]
     rule = rule_at(DEFAULT, case.target, case.args, "frule")
     with np.errstate(all="ignore"):
@@ -62,13 +72,21 @@ def with_columns_first(value):
     return value
 
 
-def variants(case):
-    """The point in three layouts of its arrays, and with each argument the only one that varies."""
-    for lay_out in (lambda args: args, relaid, with_columns_first):
+def with_gaps(value):
+    """The same numbers with four items between two of them."""
+    for path, leaf in list(leaves(value)):
+        if isinstance(leaf, np.ndarray) and leaf.ndim:
+            value = put_at(value, path, np.repeat(leaf, 5, -1)[..., ::5])
+    return value
+
+
+def variants(case, laid_out=laid_out_like):
+    """The point in four layouts of its arrays, and with each argument the only one that varies."""
+    for lay_out in (lambda args: args, relaid, with_columns_first, with_gaps):
         laid = case._replace(args=lay_out(case.args))
         places = sorted({path[0] for path in varied_paths(case)})
         for only in (None, *places) if len(places) > 1 else (None,):
-            yield laid, *forward(laid, only)
+            yield laid, *forward(laid, only, laid_out)
 
 
 def items_apart(x):
@@ -152,7 +170,7 @@ def test_the_tangent_looks_where_the_value_looks(points):
 def looks_there(case):
     if any_shared([leaf for _, leaf in leaves(case.args)]):
         return  # their tangents share none
-    for laid, steps, y, y_dot in variants(case):
+    for laid, steps, y, y_dot in (*variants(case), *variants(case, laid_out_beside)):
         parts = [(part, at_path(y_dot, path)) for path, part in leaves(y) if is_inexact(part)]
         for part, part_dot in parts:
             for place, x_dot in steps.items():

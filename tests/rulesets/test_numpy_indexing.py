@@ -109,8 +109,9 @@ def test_constants_are_chosen_in_a_list():
 
 @pytest.mark.parametrize(
     "x",
-    [np.arange(6.0), np.arange(12.0)[::2], np.arange(6.0)[::-1], np.arange(6.0, dtype=np.float32)],
-    ids=["plain", "every other", "backwards", "float32"],
+    [np.arange(6.0), np.arange(12.0)[::2], np.arange(6.0)[::-1], np.arange(6.0, dtype=np.float32),
+     np.arange(30.0)[::5]],
+    ids=["plain", "every other", "backwards", "float32", "every fifth"],
 )
 def test_as_strided_counts_each_element_as_often_as_it_is_read(x):
     """Overlapping windows made by strides, of arrays that lie differently in memory, in both modes."""
