@@ -18,7 +18,7 @@ DEGREES = (2.0, 3.0, 1.5)
 def below(n):
     """The degree below, and where there is none."""
     none = np.equal(n, 0)
-    return np.where(none, 1, n)[()] - 1, none
+    return np.subtract(n, np.where(none, 0, 1)), none
 
 
 def unless(none, slope):

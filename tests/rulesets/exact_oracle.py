@@ -15,7 +15,7 @@ import numpy as np
 from exact_functions import DEFINITIONS
 from exact_numbers import Exact, exact, number
 from forms import FORMS, arrays_at, directed, floats_in, in_form
-from library_calls import cotangents_at, flat, flat_of_tangent, seed_of
+from library_calls import flat, flat_of_tangent, orders, paired, seed_of
 from mpmath import mp
 from rule_points import at_path, inner, leaves, put_at, rebuilt, rule_at, size_of
 
@@ -88,6 +88,7 @@ WRITTEN = {  # by which arguments vary, "x", and which are written in it, "-": a
     "-x-": lambda f, a, b: lambda x: f(a, x, b),
     "-xx-": lambda f, a, b: lambda x, y: f(a, x, y, b),
     "--x": lambda f, a, b: lambda x: f(a, b, x),
+    "---x": lambda f, a, b, c: lambda x: f(a, b, c, x),
     "x-x": lambda f, a: lambda x, y: f(x, a, y),
     "x-x-": lambda f, a, b: lambda x, y: f(x, a, y, b),
     "x-x--": lambda f, a, b, c: lambda x, y: f(x, a, y, b, c),
@@ -273,12 +274,6 @@ def masked_seed(y, known):
     return of(y)
 
 
-def paired(args, bars, along):
-    """The inner product of cotangents with a direction."""
-    pairs = [(bar, at_path(along, path)) for path, bar in cotangents_at(args, bars)]
-    return sum(inner(np.asarray(bar), dot) for bar, dot in pairs if dot is not None)
-
-
 # -- the second order ----------------------------------------------------------------------------------------
 
 
@@ -292,39 +287,7 @@ def check_second(program, slopes, along, within):
     size = max(1.0, float(np.sum(np.abs(flat(seed)))))
     within = (1e3 if within == DOUBLE else 30) * within * size
 
-    def tangent(*xs):
-        return weighed(rl.pushforward(f, *xs)(*along), seed)
-
-    def gradient(*xs):
-        _, back = rl.pullback(f, *xs)
-        return weighed(back(seed), along)
-
-    orders = {
-        "forward over forward": lambda: rl.pushforward(tangent, *args)(*along),
-        "reverse over forward": lambda: paired(args, rl.pullback(tangent, *args)[1](1.0), along),
-        "forward over reverse": lambda: rl.pushforward(gradient, *args)(*along),
-        "reverse over reverse": lambda: paired(args, rl.pullback(gradient, *args)[1](1.0), along),
-    }
     at_zero = any(np.any(np.asarray(leaf) == 0) for _, leaf in leaves(args))
-    for name, ask in orders.items():
-        found = ask()
-        found = 0.0 if found is None else float(np.real(found))
+    for name, found in orders(f, args, along, seed):
         if not (at_zero and np.isnan(found)):  # a kink that may not be one in what is made of it
             near(found, wanted, within, name)
-
-
-def weighed(dots, seed):
-    """The real inner product of two structures of numbers, part by part."""
-    if dots is None or seed is None:
-        return 0.0
-    if isinstance(seed, (tuple, list)):
-        total = 0.0
-        for i in range(len(seed)):
-            total = total + weighed(dots[i], seed[i])
-        return total
-    if isinstance(seed, dict):
-        total = 0.0
-        for key in seed:
-            total = total + weighed(dots[key], seed[key])
-        return total
-    return np.sum(np.real(np.conj(seed) * dots))

@@ -111,10 +111,10 @@ AROUND = np.exp(2j * np.pi * np.arange(16) / 16)
 RADIUS = 1e-2
 
 
-def on_a_circle(one, along):
-    """The derivative of a call along a direction by Cauchy's integral around the arguments (Lyness and Moler
-    1967), which has all digits but a few; None where SciPy's function takes no complex numbers in the place
-    of these, or is not analytic, as what conjugates or compares them.
+def on_a_circle(one, along, order=1):
+    """The derivative of a call along a direction, once or twice, by Cauchy's integral around the arguments
+    (Lyness and Moler 1967), which has all digits but a few; None where SciPy's function takes no complex
+    numbers in the place of these, or is not analytic, as what conjugates or compares them.
     """
     args = widen_all(one.args)
     try:
@@ -122,8 +122,9 @@ def on_a_circle(one, along):
     except (TypeError, ValueError, np.exceptions.ComplexWarning):
         return None
     slope, other = (np.mean(values * z[:, None], axis=0) / RADIUS for z in (1 / AROUND, AROUND))
-    is_analytic = np.max(np.abs(other), initial=0.0) < 1e-9 * (1 + np.max(np.abs(slope), initial=0.0))
-    return slope if is_analytic else None
+    if np.max(np.abs(other), initial=0.0) >= 1e-9 * (1 + np.max(np.abs(slope), initial=0.0)):
+        return None
+    return slope if order == 1 else 2 * np.mean(values / AROUND[:, None] ** 2, axis=0) / RADIUS**2
 
 
 def _turned(args, along, step):
@@ -272,3 +273,68 @@ def filled(y, values):
         return tuple(filled(item, values) for item in y)
     value = next(values)
     return value if np.ndim(y) else value[()]
+
+
+# -- the four orders of two modes ----------------------------------------------------------------------------
+
+
+def orders(f, args, along, seed):
+    """The second derivative of a function along a direction, weighed by a seed, in all orders of modes."""
+
+    def tangent(*xs):
+        return weighed(rl.pushforward(f, *xs)(*along), seed)
+
+    def gradient(*xs):
+        _, back = rl.pullback(f, *xs)
+        return weighed(back(seed), along)
+
+    asked = {
+        "forward over forward": lambda: rl.pushforward(tangent, *args)(*along),
+        "reverse over forward": lambda: paired(args, rl.pullback(tangent, *args)[1](1.0), along),
+        "forward over reverse": lambda: rl.pushforward(gradient, *args)(*along),
+        "reverse over reverse": lambda: paired(args, rl.pullback(gradient, *args)[1](1.0), along),
+    }
+    for name, ask in asked.items():
+        found = ask()
+        yield name, 0.0 if found is None else float(np.real(found))
+
+
+def paired(args, bars, along):
+    """The inner product of cotangents with a direction."""
+    pairs = [(bar, at_path(along, path)) for path, bar in cotangents_at(args, bars)]
+    return sum(inner(np.asarray(bar), dot) for bar, dot in pairs if dot is not None)
+
+
+def weighed(dots, seed):
+    """The real inner product of two structures of numbers, part by part."""
+    if dots is None or seed is None:
+        return 0.0
+    if isinstance(seed, (tuple, list)):
+        total = 0.0
+        for i in range(len(seed)):
+            total = total + weighed(dots[i], seed[i])
+        return total
+    if isinstance(seed, dict):
+        total = 0.0
+        for key in seed:
+            total = total + weighed(dots[key], seed[key])
+        return total
+    return np.sum(np.real(np.conj(seed) * dots))
+
+
+def check_orders_on_a_circle(one, seed=7):
+    """All orders of two modes against Cauchy's integral; whether there is one."""
+    rng = np.random.default_rng(seed)
+    args = widen_all(one.args)
+    along = direction(args, rng)
+    f = varying(one.function, args, along)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        wanted = on_a_circle(one._replace(function=f), along, 2)
+    y = f(*args)
+    if wanted is None or np.size(wanted) != np.size(flat(y)):
+        return False
+    y_bar = seed_of(y, rng)
+    for name, found in orders(f, args, along, y_bar):
+        close(found, inner(flat(y_bar), wanted if np.iscomplexobj(flat(y)) else wanted.real), name, 1e-7)
+    return True

@@ -9,7 +9,7 @@ import importlib
 
 import pytest
 from forms import faults_in_forms
-from library_calls import check_call, check_on_a_circle, check_second_of_call
+from library_calls import check_call, check_on_a_circle, check_orders_on_a_circle, check_second_of_call
 from numpy.linalg import LinAlgError
 
 from rulelab.errors import RuleLabError
@@ -31,6 +31,12 @@ def test_further_calls_agree_with_differences(further_call):
 def test_an_analytic_function_agrees_with_an_integral_around(first_call):
     """A second witness, to ten digits; of functions that are not analytic there is none of this kind."""
     check_on_a_circle(first_call)
+
+
+@pytest.mark.every(12)
+def test_all_orders_agree_with_an_integral_around(first_call):
+    """Of two modes, to seven digits, where the function is analytic."""
+    check_orders_on_a_circle(first_call)
 
 
 @pytest.mark.every(40)

@@ -6,7 +6,9 @@ each other, and other forms of the arguments against plain ones.
 import functools
 
 import numpy as np
-from rule_points import rule_at
+from exact_oracle import WRITTEN
+from library_calls import direction, orders, seed_of
+from rule_points import inner, rule_at
 from scipy import special
 from second_order import PULLBACKS
 from special_oracle import derivative
@@ -288,6 +290,26 @@ def check_curvatures_of_mpmath(row, tolerance=1e-7):
                 orders = [int(n == i) + int(n == j) for n in range(len(point))]
                 for k, wanted in enumerate(derivative(row.name, point, orders)):
                     assert_close(found[k, i, j][q], wanted, tolerance, f"{row.name}{point} by {i} and {j}")
+
+
+def check_orders(row, tolerance=1e-8):
+    """The four orders of two modes along a direction, against the derivatives of the slopes."""
+    rng = np.random.default_rng(3)
+    for args in columns_of(row):
+        movable = free(row, args)
+        if not movable:
+            continue
+        pattern = "".join("x" if i in movable else "-" for i in range(len(args)))
+        f = WRITTEN[pattern](row.target, *[x for i, x in enumerate(args) if i not in movable])
+        xs = tuple(args[i] for i in movable)
+        along, found = direction(xs, rng), curvatures(row, args)
+        by_argument = dict(zip(movable, along, strict=True))
+        seed = seed_of(f(*xs), rng)
+        wanted = sum(
+            inner(outputs(seed)[k], bar * by_argument[i] * by_argument[j]) for (k, i, j), bar in found.items()
+        )
+        for order, second in orders(f, xs, along, seed):
+            assert_close(second, wanted, tolerance, f"{row.name}: {order}")
 
 
 # -- wrong rules ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ pytest.importorskip("mpmath")
 
 from forms import arrays_at  # noqa: E402
 from implicit_slopes import agree  # noqa: E402
-from library_calls import check_on_a_circle  # noqa: E402
+from library_calls import check_on_a_circle, check_orders_on_a_circle  # noqa: E402
 from scipy_witnesses import (  # noqa: E402
     CIRCLE,
     SOLUTIONS,
@@ -24,9 +24,11 @@ from scipy_witnesses import (  # noqa: E402
     stated_name,
     witnesses,
 )
+from special_rows import TABLES, check_orders, name_of_row  # noqa: E402
 from stats_rows import ROWS  # noqa: E402
 
 NAMES = names()
+ROWS_OF_SPECIAL = [row for table in TABLES.values() for row in table.rows.values()]
 AROUND = [pair for pair in NAMES if CIRCLE in witnesses(*pair)]
 OF_FUNCTIONS = "its arguments are functions: arrays are parameters of theirs"
 OF_NUMBERS = "it takes numbers alone"
@@ -86,6 +88,20 @@ def test_each_has_two_witnesses():
 def test_an_integral_around_is_a_witness(pair):
     """Where there is no definition to compare with, the function is analytic, and the integral agrees."""
     assert any(check_on_a_circle(one) for one in calls_of(*pair))
+
+
+@pytest.mark.every(24)
+@pytest.mark.parametrize("pair", AROUND, ids=shown)
+def test_an_integral_around_is_a_witness_of_the_second_order(pair):
+    """In all orders of two modes."""
+    assert any(check_orders_on_a_circle(one) for one in calls_of(*pair))
+
+
+@pytest.mark.every(24)
+@pytest.mark.parametrize("row", ROWS_OF_SPECIAL, ids=name_of_row)
+def test_all_orders_of_elementwise_functions_agree(row):
+    """One of them is compared with mpmath, beside the slopes of each table."""
+    check_orders(row)
 
 
 @pytest.mark.every(9)

@@ -68,12 +68,7 @@ def readings(
     """
     if not spelled:
         return
-    used = {
-        atom
-        for statement in function.statements()
-        if not isinstance(statement, ir.Raise)
-        for atom in reads_of(statement)
-    } | {function.result}
+    used = _used(function)
     for statement in function.lets():
         op = statement.op
         if isinstance(op, ir.MakeFunction) and _reads_what_it_captures(op, spelled):
@@ -82,6 +77,26 @@ def readings(
             handed = any(isinstance(atom, str) and atom in spelled for atom in op.operands()[1:])
             if handed and statement.target in used and not _harmless(types.callee(op), is_harmless):
                 yield statement
+
+
+def _used(function: ir.Function) -> set[ir.Atom | None]:
+    """What is used other than in a raise. A pair that a tangent's code takes apart, as it does those of all
+    calls, is used if one of its parts is.
+    """
+    found: set[ir.Atom | None] = {function.result}
+    parts: list[tuple[str, ir.Atom]] = []
+    for statement in function.statements():
+        if isinstance(statement, ir.Let) and _takes_apart(statement.op):
+            parts.append((statement.target, statement.op.operands()[0]))
+        elif not isinstance(statement, ir.Raise):
+            found |= set(reads_of(statement))
+    while taken := {whole for name, whole in parts if name in found} - found:
+        found |= taken
+    return found
+
+
+def _takes_apart(op: ir.Op) -> bool:
+    return isinstance(op, ir.Item) and isinstance(op.index, ir.Const)
 
 
 def _harmless(callee: Any, is_harmless: Callable[[Any], bool]) -> bool:

@@ -113,6 +113,46 @@ def test_an_error_of_ones_own_may_tell_of_numbers():
         rl.gradient(refused_by_an_error_of_its_own, 150.0)
 
 
+def fail(message):
+    raise ValueError(message)
+
+
+def refused_by_a_helper(x):
+    if x > 100.0:
+        fail(f"{x} is too large")
+    if x > 50.0:
+        fail("{:g} is too large".format(x))
+    return x * x * x
+
+
+def of_the_gradient(f):
+    return lambda x: rl.gradient(f, x)[0]
+
+
+def of_the_tangent(f):
+    return lambda x: rl.pushforward(f, x)(1.0)
+
+
+@pytest.mark.parametrize("inner", [of_the_gradient, of_the_tangent])
+@pytest.mark.parametrize("outer", [of_the_gradient, of_the_tangent])
+def test_a_helper_that_raises_may_tell_of_numbers(inner, outer):
+    """In every order: nothing is made of what it would give."""
+    once = inner(refused_by_a_helper)
+    twice = outer(once)
+    assert once(2.0) == 12.0 and twice(2.0) == 12.0 and of_the_tangent(twice)(2.0) == 6.0
+    with pytest.raises(ValueError, match=r"^150.0 is too large$"):
+        twice(150.0)
+
+
+@pytest.mark.parametrize("inner", [of_the_gradient, of_the_tangent])
+@pytest.mark.parametrize("outer", [of_the_gradient, of_the_tangent])
+@pytest.mark.parametrize("f", [through_an_f_string, through_a_helper])
+def test_a_number_read_back_is_refused_in_every_order(f, inner, outer):
+    """A second derivative is not lost either."""
+    with pytest.raises(rl.NotDifferentiableError, match="converted to text"):
+        outer(inner(f))(3.0)
+
+
 @pytest.mark.parametrize("f", [read_from_an_error, kept_as_an_error])
 def test_a_number_read_from_an_error_is_refused(f):
     """Caught, or made and not raised: the derivative is not lost on the way through its message."""
