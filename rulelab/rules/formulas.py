@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..tangents.holding import captured
-from ..tangents.missing import NotImplementedTangent, not_implemented
+from ..tangents.missing import MissingSlope, NotImplementedTangent, not_implemented
 from ..tangents.zeros import AbstractZero
 from ..tangents.zeros import ZeroTangent as ZeroTangent
 
@@ -274,9 +274,12 @@ def is_plain_for_arrays(function: Any) -> bool:
     return function in _PLAIN_FOR_ARRAYS
 
 
+_NO_NUMBERS = (AbstractZero, MissingSlope)
+
+
 def strong_zero(cotangent: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a function that gives a cotangent from what flows back, its first argument: where that is
-    a zero object so is the cotangent, and nothing is computed.
+    a zero object, or missing, so is the cotangent, and nothing is computed.
 
     >>> strong_zero(lambda y_bar, x: y_bar / x)(ZeroTangent(), 0)
     ZeroTangent()
@@ -284,7 +287,7 @@ def strong_zero(cotangent: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(cotangent)
     def unless_zero(y_bar: Any, *args: Any, **options: Any) -> Any:
-        return y_bar if isinstance(y_bar, AbstractZero) else cotangent(y_bar, *args, **options)
+        return y_bar if isinstance(y_bar, _NO_NUMBERS) else cotangent(y_bar, *args, **options)
 
     return unless_zero
 

@@ -47,6 +47,8 @@ def like_argument(x, x_bar):
     `x_bar` has the shape that NumPy gives to `x`; a nested list gets nested Tangents down to its arrays.
     """
     kind = type(x)
+    if isinstance(x_bar, MissingSlope):
+        return x_bar
     if kind is list or kind is tuple:
         return Tangent(kind, *[like_argument(item, x_bar[i]) for i, item in enumerate(x)])
     if type(x_bar) is np.ndarray and x_bar.dtype.kind == "f":

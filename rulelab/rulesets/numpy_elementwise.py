@@ -26,6 +26,7 @@ from ..errors import MutationError
 from ..rules.formulas import of_numbers, plain_for_arrays, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out, no_change
+from ..tangents.missing import MissingSlope
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import Thunk, thunk
 from ..tangents.zeros import NoTangent, ZeroTangent
@@ -785,6 +786,8 @@ def where_rrule(condition, x=_MISSING, y=_MISSING, /):
     taken = np.asarray(condition, bool)
 
     def where_pullback(y_bar):
+        if isinstance(y_bar, MissingSlope):
+            return NoTangent(), NoTangent(), y_bar, y_bar
         zero = np.zeros((), np.asarray(y_bar).dtype)
         return (
             NoTangent(),

@@ -8,7 +8,7 @@ import numpy as np
 from ..rules.formulas import at_distinct_rows, new_memory, onto, repeats_itself
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
-from ..tangents.missing import NotImplementedTangent
+from ..tangents.missing import MissingSlope, NotImplementedTangent
 from ..tangents.projection import unbroadcast
 from ..tangents.thunks import InplaceableThunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -66,6 +66,8 @@ def scatter(y_bar, index, shape, dtype=float):
     >>> scatter(np.array([1.0, 2.0]), [1, 1], (3,))
     array([0., 3., 0.])
     """
+    if isinstance(y_bar, MissingSlope):
+        return y_bar
     x_bar = np.zeros(shape, dtype)
     scatter_add(x_bar, index, y_bar)
     return x_bar

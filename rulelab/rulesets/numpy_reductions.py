@@ -10,6 +10,7 @@ from ..errors import MutationError
 from ..rules.formulas import new_memory, off, onto, spreading
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out
+from ..tangents.missing import MissingSlope
 from ..tangents.projection import unbroadcast
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .array_likes import (
@@ -162,7 +163,7 @@ def mean_share(y_bar, a_shape, axis=None):
 @spreading(mean_share)
 def mean_bar(y_bar, a_shape, axis=None, keepdims=False):
     """The cotangent of the array whose mean over `axis` has the cotangent `y_bar`."""
-    if isinstance(y_bar, AbstractZero):
+    if isinstance(y_bar, (AbstractZero, MissingSlope)):
         return y_bar
     return spread_to(mean_share(y_bar, a_shape, axis), a_shape, axis)
 

@@ -1046,11 +1046,13 @@ def _attribute_forward_rule(name):
     return attribute_frule
 
 
+@strong_zero
 def transposed_bar(y_bar):
     """The cotangent of an array whose transpose has the cotangent `y_bar`."""
     return y_bar.T
 
 
+@strong_zero
 def matrix_transposed_bar(y_bar):
     """The same of the matrices in its last two axes."""
     return y_bar.mT

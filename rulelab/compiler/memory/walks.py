@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import MutationError, Place, items_refused
 from ...own_code import carries_values
+from ...tangents.missing import MissingSlope
 from ...tangents.structural import Tangent, entries_of, is_namedtuple, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
@@ -136,9 +137,12 @@ class OfRows(Source):
         return of_rows(self.shape, sums)
 
 
-def of_rows(shape: tuple[int, ...], sums: Sums) -> np.ndarray:
+def of_rows(shape: tuple[int, ...], sums: Sums) -> np.ndarray | MissingSlope:
     """The cotangent of an array, from those of its rows."""
     bars = {key: bar for key, bar in sums.items() if not isinstance(bar, AbstractZero)}
+    for bar in bars.values():
+        if isinstance(bar, MissingSlope):  # which no array holds
+            return bar
     x_bar = np.zeros(shape, np.result_type(float, *{np.asarray(bar).dtype for bar in bars.values()}))
     for key, bar in bars.items():
         x_bar[key] = bar
