@@ -780,6 +780,11 @@ def scattered(y, index, shape):
     return found
 
 
+def above_the_cut(f):
+    """A function of real numbers, which beyond 1 gives what it gives above its cut, as NumPy does."""
+    return lambda x: mp.conj(f(x)) if x > 1 else f(x)
+
+
 def log(x, base=mp.e):
     return mp.log(x) / mp.log(base)
 
@@ -861,6 +866,16 @@ DEFINITIONS = {
     statistics.pstdev: root_of(spread(0)),
     statistics.geometric_mean: geometric, statistics.harmonic_mean: harmonic,
 }  # fmt: skip
+DEFINITIONS |= {
+    getattr(np.lib.scimath, name): elementwise(f)
+    for name, f in {
+        "sqrt": mp.sqrt, "log": mp.log, "log2": lambda x: mp.log(x, 2), "log10": mp.log10,
+        "arccos": above_the_cut(mp.acos), "arcsin": above_the_cut(mp.asin),
+        "arctanh": above_the_cut(mp.atanh),
+    }.items()
+}  # fmt: skip
+DEFINITIONS[np.lib.scimath.logn] = elementwise(lambda n, x: mp.log(x) / mp.log(n), 2)
+DEFINITIONS[np.lib.scimath.power] = elementwise(mp.power, 2)
 if hasattr(math, "exp2"):
     DEFINITIONS[math.exp2] = of_numbers(lambda x: mp.power(2, x))
 DEFINITIONS[np.logaddexp.reduce] = log_of_sum

@@ -2,13 +2,18 @@
 nor a derivation with the rules: the functions themselves, of numbers with fifty digits.
 """
 
+import heapq
+import math
 import warnings
 
 import numpy as np
 import pytest
+from numpy.lib import scimath
 
 pytest.importorskip("mpmath")
 
+from exact_functions import DEFINITIONS  # noqa: E402
+from exact_numbers import exact  # noqa: E402
 from exact_oracle import Program, Unknown, check_first, check_second, forms_at, takes  # noqa: E402
 from forms import REFUSED  # noqa: E402
 from rule_points import Case, at_each, by_function  # noqa: E402
@@ -31,6 +36,55 @@ def varying_cases():
 
 
 CASES = varying_cases()
+_V, _M = np.array([1.3, 0.6, 1.9, 2.4]), np.array([[1.3, 0.6, 1.9], [0.7, 2.1, 1.2]])
+_W = np.array([0.45, 0.85, 1.15])
+KINKED = (np.remainder, np.fmod, np.heaviside, np.floor_divide)
+CHAINED = (*KINKED, np.float_power, np.hypot, np.logaddexp2, np.copysign, np.subtract, np.divide)
+FURTHER = [
+    *[(ufunc.outer, (_V, _W)) for ufunc in CHAINED],
+    *[(ufunc.reduce, (_V,)) for ufunc in CHAINED],
+    *[(ufunc.reduce, (_M, 1)) for ufunc in CHAINED],
+    *[(ufunc.accumulate, (_V,)) for ufunc in (*CHAINED, np.power, np.arctan2)],
+    *[(ufunc.reduceat, (_V, [0, 2])) for ufunc in (*CHAINED, np.power, np.arctan2)],
+    *[(f, (_V,)) for f in (scimath.sqrt, scimath.log, scimath.log2, scimath.log10)],
+    *[(f, (-_V,)) for f in (scimath.sqrt, scimath.log, scimath.log2, scimath.log10)],
+    *[(f, (size * _V,)) for f in (scimath.arccos, scimath.arcsin) for size in (0.3, 0.9)],
+    (scimath.arctanh, (_V,)), (scimath.logn, (2.5, -_V)), (scimath.power, (-_V, 2.5)),
+    (np.union1d, (_V, _M)), (np.setxor1d, (_V, _W)), (np.unwrap, (3 * _V,)),
+    (np.piecewise, (_V, [_V < 1, _V >= 1], [0.5, 2.5])), (np.apply_along_axis, (np.cumsum, 1, _M)),
+    (np.linspace, (0.5, 2.5, 5)), (np.logspace, (0.5, 1.5, 4)), (np.geomspace, (0.5, 2.5, 4)),
+    (math.fsum, ([0.5, 1.5],)), (math.prod, ([0.5, 1.5],)), (sum, ([0.5, 1.5],)), (sorted, ([2.5, 1.5],)),
+    (max, (1.5, 2.5)), (min, ([1.5, 2.5],)), (divmod, (5.5, 2.25)), (pow, (1.5, 2.5)),
+    (np.divmod, (_V, 0.45)), (np.i0, (_V,)), (np.real_if_close, (_V,)), (np.append, (_V, _M)),
+    (heapq.nsmallest, (2, [1.5, 2.5, 0.5])), (heapq.nlargest, (2, [1.5, 2.5, 0.5])),
+    (np.lib.stride_tricks.as_strided, (_V, (2, 2), (8, 8))),
+]  # fmt: skip
+"""Calls of what has no points in a table: stand-ins, and chains of functions that jump."""
+
+
+def shown(call):
+    target, args = call
+    of = getattr(target, "__self__", None)
+    return f"{getattr(of, '__name__', '')}.{target.__name__}{np.shape(args[0])}"
+
+
+# What is drawn is moved and scaled: a function of what the same seed gives for the standard distribution.
+DRAWS = {
+    "normal": ((0.3, 1.7), "standard_normal", lambda z, loc, scale: loc + scale * z),
+    "laplace": ((0.3, 1.7), "laplace", lambda z, loc, scale: loc + scale * z),
+    "logistic": ((0.3, 1.7), "logistic", lambda z, loc, scale: loc + scale * z),
+    "gumbel": ((0.3, 1.7), "gumbel", lambda z, loc, scale: loc + scale * z),
+    "exponential": ((1.7,), "exponential", lambda z, scale: scale * z),
+    "rayleigh": ((1.7,), "rayleigh", lambda z, scale: scale * z),
+    "uniform": ((0.3, 1.7), "random", lambda z, low, high: low + (high - low) * z),
+    "lognormal": ((0.3, 0.7), "standard_normal", lambda z, mean, sigma: np.exp(mean + sigma * z)),
+}
+SOURCES = {"Generator": np.random.default_rng, "RandomState": np.random.RandomState}
+
+
+def drawing(source, name):
+    """A function that draws four numbers with a seed, by the name of a method."""
+    return lambda *of: getattr(source(3), name)(*of, size=4)
 
 
 def quietly(check):
@@ -97,6 +151,24 @@ def test_each_form_agrees_with_exact_numbers(points):
     """Short floats, gaps between numbers, none, no axis, one more axis, a stack, complex numbers."""
     few = points._replace(cases=points.cases[:FORMS])
     at_each(few, quietly(all_forms))
+
+
+@pytest.mark.every(30, slow=True)
+@pytest.mark.parametrize("call", FURTHER, ids=shown)
+def test_what_has_no_points_agrees_with_exact_numbers(call):
+    """In both modes and all orders of them."""
+    quietly(both_orders)(Case(None, "rrule", *call, {}))
+
+
+@pytest.mark.every(8)
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_agree_with_exact_numbers(source, name, monkeypatch):
+    """They are functions of their parameters and of what was drawn."""
+    args, standard, made = DRAWS[name]
+    target, z = drawing(SOURCES[source], name), drawing(SOURCES[source], standard)()
+    monkeypatch.setitem(DEFINITIONS, target, lambda *of: made(exact(z), *map(exact, of)))
+    both_orders(Case(None, "rrule", target, args, {}))
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.0 + 1e-8, -1.0])
