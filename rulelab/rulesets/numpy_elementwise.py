@@ -310,6 +310,40 @@ def power_partial_exponent_frule(tangents, y, x, p):
     return slope, tangent_sum(slope, partials, tangents[2:])
 
 
+def moved_by(slope, p_dot):
+    """`slope * p_dot`, and 0 where `p_dot` is, whatever the slope: a constant array that an exponent is
+    computed from may have zeros for a tangent, which must not meet the NaN of a logarithm.
+
+    >>> moved_by(np.array([math.nan, 2.0]), np.array([0.0, 3.0]))
+    array([0., 6.])
+    """
+    product = slope * p_dot
+    return np.where(np.equal(p_dot, 0), np.zeros_like(product), product)[()]
+
+
+@TABLE.rrule(moved_by, leading=2)
+def moved_by_rrule(slope, p_dot):
+    """It is linear in both, also where `p_dot` is 0 and may not stay so."""
+
+    def moved_by_pullback(bar):
+        return (
+            NoTangent(),
+            unbroadcast(moved_by(bar, conjugate(p_dot)), slope),
+            unbroadcast(conjugate(slope) * bar, p_dot),
+        )
+
+    return moved_by(slope, p_dot), moved_by_pullback
+
+
+@TABLE.frule(moved_by)
+def moved_by_frule(tangents, slope, p_dot):
+    y = moved_by(slope, p_dot)
+    slope_dot, p_ddot = tangents[1:]
+    by_slope = ZeroTangent() if is_zero(slope_dot) else moved_by(slope_dot, p_dot)
+    by_p = ZeroTangent() if is_zero(p_ddot) else moved_by(slope, p_ddot)
+    return y, form_of(y, by_p if is_zero(by_slope) else by_slope if is_zero(by_p) else by_slope + by_p)
+
+
 def _base_bar_of_floats(y_bar, out, x, p):
     """The same of Python's floats. Far from what overflows these numbers are those of NumPy's, without a
     warning.
@@ -367,7 +401,7 @@ def state_power(table, target, points):
         if not is_zero(x_dot):
             out_dot = power_partial_base(out, x, p) * x_dot
         if not is_zero(p_dot):
-            by_exponent = power_partial_exponent(out, x, p) * p_dot
+            by_exponent = moved_by(power_partial_exponent(out, x, p), p_dot)
             out_dot = by_exponent if is_zero(out_dot) else out_dot + by_exponent
         return out, form_of(out, out_dot)
 

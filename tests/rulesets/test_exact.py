@@ -38,8 +38,8 @@ def varying_cases():
 CASES = varying_cases()
 _V, _M = np.array([1.3, 0.6, 1.9, 2.4]), np.array([[1.3, 0.6, 1.9], [0.7, 2.1, 1.2]])
 _W = np.array([0.45, 0.85, 1.15])
-KINKED = (np.remainder, np.fmod, np.heaviside, np.floor_divide)
-CHAINED = (*KINKED, np.float_power, np.hypot, np.logaddexp2, np.copysign, np.subtract, np.divide)
+CHAINED = (np.remainder, np.fmod, np.heaviside, np.floor_divide, np.float_power, np.hypot, np.logaddexp2,
+           np.copysign, np.subtract, np.divide)  # fmt: skip
 FURTHER = [
     *[(ufunc.outer, (_V, _W)) for ufunc in CHAINED],
     *[(ufunc.reduce, (_V,)) for ufunc in CHAINED],

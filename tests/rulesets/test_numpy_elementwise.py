@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from library_calls import orders
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
 import rulelab as rl
@@ -262,3 +263,29 @@ def test_slopes_of_powers_of_floats_are_those_of_numpys_numbers(p):
                 wanted = float(numpy_elementwise.power_partial_base(out, x, p) * y_bar)
                 found = numpy_elementwise.power_base_bar(y_bar, out, x, p)
             assert type(found) is float and repr(found) == repr(wanted)
+
+
+def as_floats(p):
+    return p if np.asarray(p).dtype.kind == "f" else np.asarray(p, float)[()]
+
+
+def power_below(x, p):
+    return np.sum(np.power(x, as_floats(p) - 1))
+
+
+@pytest.mark.parametrize("p", [np.array([1.0, 2.0, 3.0]), np.array([1, 2, 3])])
+def test_an_exponent_of_constants_has_no_logarithm(p):
+    """At 0 and below it, in both modes, whatever the exponent is computed by."""
+    x, v = np.array([0.0, 0.0, -2.0]), np.array([0.5, 2.0, 3.0])
+    with np.errstate(all="ignore"):
+        assert rl.gradient(lambda x: power_below(x, p), x)[0].tolist() == [0.0, 1.0, -4.0]
+        assert rl.pushforward(lambda x: power_below(x, p), x)(v) == 2.0 - 12.0
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_powers_of_zero_have_second_derivatives_in_all_orders(kind):
+    """Those of a polynomial, all powers of which are computed at once."""
+    x, v, p = np.zeros(4), np.ones(4), np.arange(4).astype(kind)
+    with np.errstate(all="ignore"):
+        for _, found in orders(lambda x: x**p, (x,), (v,), np.ones(4)):
+            assert found == 2.0
