@@ -17,7 +17,7 @@ import rulelab as rl  # noqa: E402
 
 ONCE = {"tplquad"}  # other forms and second derivatives of three integrals take minutes: dblquad has them
 SLOW = {"quad", "dblquad", "tplquad"}  # integrals of integrals, with second derivatives
-FORWARD = 2  # orders that begin forwards, which is all that is asked of these: the others take minutes
+FORWARD = dict.fromkeys({*SLOW, "quad_vec"}, 2)  # orders that begin forwards: the others take minutes
 MARKS = {name: pytest.mark.rest for name in SLOW} | {"curve_fit": pytest.mark.slow}
 POINTS = [
     pytest.param(name, kind, marks=MARKS.get(name, ()))
@@ -59,7 +59,7 @@ def test_both_orders_agree_with_the_definition(name, kind):
         return
     within = max(1e-7, 100 * case.within)
     seed = seed_like(f(*args))
-    asked = itertools.islice(orders(f, args, along, seed), FORWARD if name in SLOW else None)
+    asked = itertools.islice(orders(f, args, along, seed), FORWARD.get(name))
     for _, found in asked:
         near(found, np.real(np.vdot(seed, second)), within * max(1.0, np.sum(np.abs(seed))))
 
