@@ -64,15 +64,42 @@ def _join_at_dot(element: Tree.Element) -> None:
 
 
 def _space(row: Tree.Element) -> None:
-    """A little space before the name of a function that is multiplied: TeX leaves some, MathML does not."""
+    """A little space beside a name of several letters that is multiplied, as in `2 rate x` and `2 sin x`."""
     if row.tag not in _ROWS:
         return
     shifted = 0
     for at, (before, here) in enumerate(zip(list(row), list(row)[1:]), 1):
-        named = here[0] if here.tag in ("msup", "msub") and len(here) else here
-        if named.tag == "mi" and len(named.text or "") > 1 and _ends_a_factor(before):
+        before_a_name = _is_long_name(here) and _ends_a_factor(before)
+        if before_a_name or (_is_upright(before) and _begins_a_factor(here)):
             row.insert(at + shifted, Tree.Element("mspace", {"width": _BEFORE_A_NAME}))
             shifted += 1
+
+
+def _base(element: Tree.Element) -> Tree.Element:
+    """What has a power or an index, without them."""
+    has_more = element.tag in ("msup", "msub", "msubsup") and len(element) > 0
+    has_more = has_more or (element.tag == "mrow" and len(element) == 1)
+    return _base(element[0]) if has_more else element
+
+
+def _is_upright(element: Tree.Element) -> bool:
+    """Whether it is an upright name, which the converter writes letter by letter."""
+    letters = list(_base(element))
+    return len(letters) > 1 and all(letter.get("mathvariant") == "normal" for letter in letters[-2:])
+
+
+def _is_long_name(element: Tree.Element) -> bool:
+    base = _base(element)
+    begins_with_dot = len(base) > 0 and (base[0].text or "").startswith(".")
+    return (_is_upright(element) and not begins_with_dot) or (
+        base.tag == "mi" and len(base.text or "") > 1
+    )
+
+
+def _begins_a_factor(element: Tree.Element) -> bool:
+    first = next(part for part in element.iter() if not len(part))
+    is_text = first.text is not None and not first.text.startswith(".")
+    return is_text and (first.tag != "mo" or first.get("form") == "prefix" or first.text == "(")
 
 
 def _ends_a_factor(element: Tree.Element) -> bool:

@@ -77,6 +77,9 @@ _PAGE = """\
   .rulelab-report table:not(:has(.rulelab-sign, .rulelab-verbatim)) :is(th, td):not(:last-child) {
     padding-right: 1.1em; }
 }
+@container (min-width: 552.1px) and (max-width: 66em) {
+  .rulelab-report.rulelab-report .rulelab-number + :is(td, th):not(.rulelab-number) { padding-left: 0.5em; }
+}
 {{ stacked("rulelab-report") }}
 </style>
 {%- for line in page.lead %}
@@ -652,21 +655,36 @@ def name_latex(name: str) -> str:
     ('x', '\\theta', '\\mathrm{my\\_rate}', '\\mathrm{x?input?y??}')
     >>> print(name_latex("lens.focus"), name_latex("params.W[0,1]"))
     \mathrm{lens.focus} {\mathrm{params.W}}_{0,1}
+    >>> print(name_latex("points[0][1]"), name_latex("params['w']"), name_latex("bodies[2].mass"))
+    {\mathrm{points}}_{0,1} {\mathrm{params}}_{w} {\mathrm{bodies}}_{2}\mathrm{.mass}
     """
     if name.endswith("_bar") and name != "_bar":
         return rf"\bar{{{name_latex(name[:-4])}}}"
     for ending, sign in ((".real", "Re"), (".imag", "Im")):
         if name.endswith(ending) and name != ending:
             return rf"\operatorname{{{sign}}}{{{name_latex(name[:-5])}}}"
-    base, bracket, index = name.partition("[")
-    if bracket and index.endswith("]") and index[:-1].replace(",", "").isdigit():
-        return f"{{{name_latex(base)}}}_{{{index[:-1]}}}"
+    if held := _HELD.fullmatch(name):
+        keys = (_key_latex(key) for key in _KEY.findall(held[2]))
+        behind = rf"\mathrm{{{_safe(held[4])}}}" if held[4] else ""
+        return f"{{{name_latex(held[1])}}}_{{{','.join(keys)}}}{behind}"
     if len(name) == 1 and name.isalpha():
         return name
     if name in _GREEK:
         return "\\" + name
-    safe = "".join(c if c.isalnum() or c == "." else (r"\_" if c == "_" else "?") for c in name)
-    return rf"\mathrm{{{safe}}}"
+    return rf"\mathrm{{{_safe(name)}}}"
+
+
+_KEY = re.compile(r"(\d+(?:, ?\d+)*|'\w+')")
+_HELD = re.compile(rf"(.*?)((?:\[{_KEY.pattern}\])+)((?:\.\w+)*)")
+"""An element of an array, or what lies in a list or a dictionary: `points[0][1]`, `bodies['sun'].mass`."""
+
+
+def _key_latex(key: str) -> str:
+    return name_latex(key[1:-1]) if key.startswith("'") else key
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() or c == "." else (r"\_" if c == "_" else "?") for c in name)
 
 
 def _jsonable(value):

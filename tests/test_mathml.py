@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rulelab.mathml import formula_html, mathml
+from rulelab.tables import name_latex
 
 LINES = {
     r"x^{2}": "x^2",
@@ -62,3 +63,20 @@ def test_a_formula_that_cannot_be_read_is_shown_as_text():
 def test_a_name_with_a_dot_has_no_room_around_it():
     """It is a field of something, not two factors."""
     assert '<mo lspace="0" rspace="0">.</mo>' in mathml(r"\mathrm{lens.focus}")
+
+
+@pytest.mark.parametrize(
+    "latex, spaces",
+    [
+        (rf"2 {name_latex('weights[0]')}", 1),
+        (rf"{name_latex('yh')} {name_latex('rate')}^{{2}} x", 2),
+        (rf"{name_latex('points[0][1]')}^{{2}} w {name_latex('points[0][0]')}", 2),
+        (rf"{name_latex('rate')} - {name_latex('bodies[2].mass')} x", 1),
+        (rf"{name_latex('rate')} \left(x + 1\right)", 1),
+        (r"2 x_{0} y", 0),
+        (r"f{\left(x \right)}", 0),
+    ],
+)
+def test_a_long_name_stands_apart_from_what_it_is_multiplied_by(latex, spaces):
+    """`2 weights` is no `2weights`; letters, and the name of a function before its brackets, need none."""
+    assert mathml(latex).count("<mspace") == spaces

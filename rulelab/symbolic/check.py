@@ -31,6 +31,7 @@ from .plan_judge import Inquiry
 from .questions import NoRuleFound, Plan, find_rule, judged_arguments, kind_of, positional_parameters
 from .refutations import Evidence
 from .report import SymbolicReport
+from .spelling import spelled
 from .structured import is_of_parts, structured
 from .trials import number_rows
 from .verdicts import Undecided, Unsupported
@@ -143,13 +144,19 @@ def prove(
     def drawn():
         return of_drawn(f, rule, meant, name, kwargs) if meant is not None and steps is None else None
 
+    def in_words(report):
+        return spelled(report, questions[0][1]) if questions else report
+
+    def timed(report):
+        return dataclasses.replace(report, seconds=time.monotonic() - started)
+
     outcome = worker.run(
         lambda report: Judge(inquiry, rng, time_limit, report, evidence, drawn).judge(),
         time_limit,
         stop,
-        heard and (lambda report: heard(dataclasses.replace(report, seconds=time.monotonic() - started))),
+        heard and (lambda report: heard(timed(in_words(report)))),
     )
-    report = finished(outcome, empty, started)
+    report = in_words(finished(outcome, empty, started))
     if not questions and isinstance(report.verdict, Unsupported):
         raise not_found.error
     return dataclasses.replace(

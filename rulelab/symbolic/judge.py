@@ -16,6 +16,7 @@ from ..checking.reading.complex_meant import may_be_of_complex
 from ..checking.reading.usage import speaks_of_complex, taken_apart
 from .boundary import Borders
 from .caveats import UNSTABLE, Caveat
+from .cell_proofs import with_formulas
 from .cells import Static, count_of, positive_samples, samples, shape_of
 from .counterexamples import left_out
 from .misfits import GIVE_ARGUMENTS, of_misfits
@@ -33,6 +34,7 @@ from .refutations import (
 from .report import SymbolicReport
 from .runs import makes_a_number, plain_value
 from .scopes import except_at, except_inside, headline, options_held, scope
+from .spelling import spelled
 from .tracing import RESULT_OF_TYPE
 from .trials import Trials, with_held_guards, with_whole_numbers
 from .verdicts import Proved, Refuted, Undecided, Unsupported
@@ -71,7 +73,7 @@ class Judge(PlanJudge):
 
         def heard(report):
             if isinstance(report.verdict, Undecided):
-                self.hand_over(report)
+                self.hand_over(spelled(report, drawn.question))
 
         of_parts = MeantOfParts(self.evidence.meant, drawn.question)
         for plan in drawn.plans:
@@ -85,6 +87,8 @@ class Judge(PlanJudge):
             found = report.verdict.kind == "numbers" or self.evidence.wrong_by_numbers(True)
         else:
             found = isinstance(report.verdict, Proved)
+        if found:
+            report = spelled(with_formulas(report), drawn.question)
         self.hand_over(report if found else so_far)
         return report if found else None
 

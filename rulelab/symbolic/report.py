@@ -192,7 +192,8 @@ class SymbolicReport(Report):
         if expected == found:
             expected, found = example.expected, example.found
         # Arrays stand in the code below, and nobody reads them twice.
-        where = "" if any("[" in part for part in at) and example.code else f"at {', '.join(at)}: "
+        has_arrays = any("[" in listed(value) for value in (*example.arguments.values(), example.y_bar))
+        where = "" if has_arrays and example.code else f"at {', '.join(at)}: "
         raised = example.expected == A_RESULT
         said = f"raises {found}" if raised else f"should be {expected}, but is {found}"
         yield f"{where}{example.where} {said}"

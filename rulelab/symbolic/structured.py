@@ -316,6 +316,15 @@ class StructuredQuestion(Question):
         if (name := next(changed, None)) is not None:
             raise Settled(Refuted("effects", f"the rule writes to its argument {name}"))
 
+    def ways(self):
+        """How Python reaches each number and array, by its name: `points[0].mass` for `points.0.mass`."""
+        held = [
+            (number, f"{name}{way}")
+            for name, node in zip(self.inner.names, self.nodes, strict=True)
+            for number, way in _ways(node)
+        ]
+        return {self.names[number]: way for number, way in held}
+
     def arguments(self, xs, exchange=lambda cls: cls):
         """The arguments of the function with these numbers and arrays in them."""
         values = list(xs)

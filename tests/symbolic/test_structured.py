@@ -306,7 +306,7 @@ def test_a_rule_that_writes_to_a_dict_is_refuted(when):
     at = ({"W": np.array([[0.3, -0.2], [0.1, 0.4]]), "b": np.array([0.2, 0.7])}, np.array([0.5, -0.3]))
     report = prove(layer, layer_written_to(when), at=at)
     assert report.verdict.word == "REFUTED"
-    assert "writes to its argument p.b" in report.verdict.reason
+    assert "writes to its argument p['b']" in report.verdict.reason
 
 
 def stretched(x, how):

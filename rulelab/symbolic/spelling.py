@@ -1,0 +1,54 @@
+"""What lies in an argument is named in a report as Python reaches it and as checks by numbers name it,
+`points[0][1]` and `params['w']`; while a proof runs it has a name of letters and dots, `points.0.1`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..tables import name_latex
+from .caveats import Caveat
+from .formulas import Formula
+from .report import ArgumentFinding, CellFinding, SymbolicReport
+from .structured import StructuredQuestion
+from .verdicts import Agrees, Converges, Counterexample, Proved, Refuted, Undecided, Unsupported
+
+_WITH_NAMES = (
+    SymbolicReport, CellFinding, ArgumentFinding, Caveat, Counterexample,
+    Agrees, Converges, Proved, Refuted, Undecided, Unsupported,
+)  # fmt: skip
+
+
+def spelled(report: SymbolicReport, question: Any) -> SymbolicReport:
+    """The report with what the arguments hold named as Python reaches it; `question` is what was asked."""
+    ways = question.ways() if isinstance(question, StructuredQuestion) else {}
+    ways = {name: way for name, way in ways.items() if name != way}
+    if not ways:
+        return report
+    in_latex = {name_latex(name): name_latex(way) for name, way in ways.items()}
+    return _renamed(report, _exchange(ways), _exchange(in_latex))
+
+
+def _exchange(instead: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that puts one name in the place of another in a text."""
+    names = "|".join(map(re.escape, sorted(instead, key=len, reverse=True)))
+    whole = re.compile(rf"(?<![\w.])(?:{names})(?!\w|\.\d)")
+    return lambda text: whole.sub(lambda found: instead[found[0]], text)
+
+
+def _renamed(x: Any, words: Callable[[str], str], latex: Callable[[str], str]) -> Any:
+    if isinstance(x, str):
+        return words(x)
+    if isinstance(x, Formula):
+        return dataclasses.replace(x, text=words(x.text), latex=latex(x.latex))
+    if isinstance(x, _WITH_NAMES):
+        known = {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
+        return dataclasses.replace(x, **{key: _renamed(part, words, latex) for key, part in known.items()})
+    if type(x) in (tuple, list):
+        return type(x)(_renamed(part, words, latex) for part in x)
+    if type(x) is dict:
+        return {_renamed(key, words, latex): _renamed(part, words, latex) for key, part in x.items()}
+    return x
