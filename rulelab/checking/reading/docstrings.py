@@ -105,6 +105,15 @@ def _with_options(doc: str, defaults: Mapping[str, Any]) -> str:
     return doc
 
 
+def bounded_in_brackets(doc: str) -> frozenset[str]:
+    """The words behind which a docstring has a bound in brackets, whatever by.
+
+    >>> sorted(bounded_in_brackets("At an area (> 1) and a speed (m/s, < limit)."))
+    ['area', 'speed']
+    """
+    return frozenset(word for word, _ in re.findall(_BRACKET_BEHIND, doc))
+
+
 @functools.lru_cache(1024)  # each reader of a docstring asks for it
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
     doc = _in_full(_ANY_AXES.sub("batch", doc), names)
@@ -197,7 +206,8 @@ _EACH = re.compile(
 """Of an array in brackets behind its name: (each < 1), (all positive)."""
 _WORD_IN_BRACKETS = re.compile(r"(?<=\bthe )\((positive|negative|non-?negative)\) (?=\w)")
 """A word that need not be there, and is: the (positive) durations."""
-_IN_BRACKETS = re.compile(rf"\b(\w+) \((?:[\w/ ]+, )?(<=|>=|<|>) ?({_NUMBER})\)")
+_BRACKET_BEHIND = r"\b(\w+) \((?:[\w/ ]+, )?(<=|>=|<|>)"
+_IN_BRACKETS = re.compile(rf"{_BRACKET_BEHIND} ?({_NUMBER})\)")
 _BY_A_LETTER = re.compile(r"\b(\w+) ([A-Za-z](?:_\w+)?) ((?:<=|>=|<|>) )")
 """What a formula calls a parameter, between its name and what is said of it: degeneracies g_i > 0."""
 

@@ -23,7 +23,7 @@ from .axes_read import halved
 from .by_name import interval_of_name, ordered_pairs
 from .counts import REST, cut_into
 from .counts_said import counted_among
-from .docstrings import TO_LAST, said_of
+from .docstrings import TO_LAST, bounded_in_brackets, said_of
 from .guards import larger_by_guards
 from .looked_up import places_by_whole_part, tables_read
 from .parameters import default_of
@@ -75,7 +75,6 @@ _OPERATOR = re.compile(r"\s*(<=|>=|!=|<|>)\s*")
 _CONDITION = re.compile(
     r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$", re.IGNORECASE
 )
-_REMARKED = re.compile(r"\b(\w+) \((?:[\w/ ]+, )?[<>]")  # at an area (> 1): this is no case
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
 """Words before a relation by which it tells a case, and such as may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
@@ -293,7 +292,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     said = said_of(f)
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
-    remarked = frozenset(_REMARKED.findall(getattr(f, "__doc__", None) or ""))
+    remarked = bounded_in_brackets(getattr(f, "__doc__", None) or "")  # at an area (> 1): this is no case
     found = tuple(relations_in(said, names, decides_by(f) - remarked)) if said else ()
     cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
