@@ -201,6 +201,24 @@ _ROWS.append(
     )
 )
 
+
+def to_state(mode: str, name: str) -> str:
+    """Advice to state a rule where there is none.
+
+    >>> to_state("rrule", "mse")
+    'state one with @rl.rrule_for(mse)'
+    """
+    return f"state one with @rl.{mode}_for({name})"
+
+
+_ROWS.append(
+    _Row(
+        re.compile(r"state one with @rl\.([rf]rule)_for\(([^()]+)\)"),
+        lambda m: f"state one with %%{m[1]} {m[2]}",
+        None,
+    )
+)
+
 # -- where one stands ----------------------------------------------------------------------------------------
 
 SHOWN = (

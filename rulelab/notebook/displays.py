@@ -612,8 +612,6 @@ def error_lines(error: RuleLabError) -> list[str]:
     would help.
     """
     lines = f"{type(error).__name__}: {error}".split("\n")
-    # What is advised in Python is a magic here.
-    lines = [re.sub(r"^do: @rl\.([rf]rule)_for\(([\w.]+)\)", r"do: %%\1 \2", line) for line in lines]
     if error.read and lines[-1].startswith("read: "):
         lines[-1] = f"read: {where_to_read(lines[-1].removeprefix('read: '))}"
     if isinstance(error, (MutationError, ForeignCallError)) and "%rule_stub" not in str(error):

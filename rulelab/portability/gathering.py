@@ -159,7 +159,7 @@ def _rules_of(target: Any, registry: Registry) -> tuple[Rule, ...]:
         raise ExportError(
             f"{name_of(target)} has no rule of yours",
             asked=asked,
-            fixes=("write one: %%rrule", "name another"),
+            fixes=("state one with %%rrule", "name another"),
         )
     return tuple(stated)
 
@@ -444,7 +444,7 @@ class _Gathering:
                 self.need(name, getattr(builtins, name), place)
             elif name not in lenient and name in names:
                 raise ExportError(
-                    f"{piece.name} names {name}, and there is no {name}",
+                    f"{piece.name} names {name}, and nothing is called {name}",
                     asked=self.asked,
                     place=place,
                     fixes=(f"define {name} first",),

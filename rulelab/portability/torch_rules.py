@@ -79,7 +79,7 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
         raise ExportError(
             f"{subject.name} has no reverse rule, as PyTorch's backward needs",
             place=found.rules[0].place(found.rules[0].tree) if found.rules else None,
-            fixes=("write one: %%rrule",),
+            fixes=("state one with %%rrule",),
         )
     for x_bar in rule.returned:
         if x_bar is not None and is_structure(subject.names, x_bar):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..advice import ACCEPTED, BY_NUMBERS
+from ..advice import ACCEPTED, BY_NUMBERS, to_state
 from ..annotations import signature_of_callable
 from ..checking.calling.subjects import rules_of
 from ..checking.reading.axes_read import multiplies_matrices, names_an_axis
@@ -468,7 +468,7 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         opted = "is opted out of rules" if isinstance(answer, OptedOut) else "has no rule to judge"
         asked = name or name_of(target)
         copies = [f"try its copy: {copy}" for copy in _copies_with_rules(target, book)]
-        raise NoRuleFound(_error(f, opted, *copies[:1], f"write one: %%rrule {asked}", name=name))
+        raise NoRuleFound(_error(f, opted, *copies[:1], to_state("rrule", asked), name=name))
     stated = answer.rule
     if stated.requires:
         raise NoRuleFound(_error(f, "has a rule that asks for a RuleConfig; this check has none to give"))

@@ -1,5 +1,7 @@
 """What a mistake is called is what its author would say of the line, where a correction of it is right."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "        c = 2 * both / len(U) * y_bar\n        return rl.NoTangent(), c * V, c * U.T\n"
         "    return both**2 / len(U), back\n",
         "transposed",
-        "is transposed",
+        "gives the transpose of the derivative",
         "(c * U.T).T",
     ),
     "a conjugate beside what is complex alone": (
@@ -386,3 +388,14 @@ def test_what_is_wrong_where_numbers_are_equal_is_no_matter_of_whole_numbers():
     equal = np.array([-1.0, 2.0]), np.array([-1.0, 2.0])
     for diff in filter(None, (one.diff for one in report.diagnoses)):
         assert judged(corrected(SMOOTH, diff), *equal).verdict == "right"
+
+
+def test_no_mistake_begins_with_a_second_is(repository):
+    """It goes on from "the rule is wrong:", so it says what the rule does, or what is off."""
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sorted((repository / "rulelab" / "checking" / "doctor").glob("*.py"))
+        for line in path.read_text(encoding="utf-8").split("\n")
+        if re.search(r'(?<!")"is \w', line)
+    ]
+    assert found == []

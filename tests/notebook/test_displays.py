@@ -11,6 +11,7 @@ import pytest
 from IPython.lib.pretty import pretty
 
 import rulelab as rl
+from rulelab.advice import shown_in_magics, to_state
 from rulelab.errors import ForeignCallError, MutationError, Place, RuleLabError
 from rulelab.notebook.displays import (
     Defined,
@@ -238,5 +239,5 @@ def test_the_stub_is_offered_once():
 
 def test_advice_to_state_a_rule_is_a_magic_in_a_notebook():
     """Where the error is told, a rule is a cell."""
-    error = RuleLabError("f has no rrule", fixes=("@rl.rrule_for(f) states one",))
-    assert error_lines(error)[-1] == "do: %%rrule f states one"
+    error = RuleLabError("f has no rrule", fixes=(to_state("rrule", "f"),))
+    assert error_lines(shown_in_magics(error))[-1] == "do: state one with %%rrule f"

@@ -17,7 +17,7 @@ WRONG = {
     "product": "Check: wrong: has a product of matrices for an elementwise one",
     "swapped": "Check: wrong: swaps the cotangents of a and b",
     "sign": "Check: wrong: has the wrong sign, in the cotangent of b",
-    "size": "Check: wrong: is made for one size",
+    "size": "Check: wrong: made for one size",
     "branch": "Check: wrong where x < 0",
     "conjugate": "Check: wrong: lacks a conjugate",
     "term": "Check: wrong: lacks a term",

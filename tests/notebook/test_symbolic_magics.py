@@ -339,7 +339,7 @@ def test_where_a_function_has_no_rule_its_copy_is_named(notebook):
     """For who left out _cr."""
     notebook.ok(BIG)
     notebook.ok(RULE)
-    assert "do: try its copy: energy_cr; or write one: %%rrule energy" in notebook.fails(
+    assert "do: try its copy: energy_cr; or state one with %%rrule energy" in notebook.fails(
         "%rule_symbolic energy"
     )
 

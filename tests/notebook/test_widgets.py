@@ -241,7 +241,8 @@ def test_a_function_without_a_rule_is_told_on_the_page_check():
 
     opened = new_panel(square, square, (3.0,))
     on_page(opened, "Check", "Run").click()
-    assert "square has no rrule" in status(opened) and "%%rrule square states one" in shown(opened, "Check")
+    assert "square has no rrule" in status(opened)
+    assert "state one with @rl.rrule_for(square)" in shown(opened, "Check")
     opened.close()
 
 

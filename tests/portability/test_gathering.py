@@ -149,7 +149,7 @@ REFUSED = [
     ("def f(x):\n    return eval('x')\n", {}, "eval depends on something", "return eval('x')"),
     ("def f(x):\n    return globals()['f'] and x\n", {}, "globals depends on", "return globals()"),
     ("def f(x):\n    return x * __file__\n", {}, "__file__ depends on", "return x * __file__"),
-    ("def f(x):\n    return missing(x)\n", {}, "f names missing, and there is no", "return missing(x)"),
+    ("def f(x):\n    return missing(x)\n", {}, "and nothing is called missing", "return missing(x)"),
     ("def f(x):\n    return lock and x\n", {"lock": object()}, "value of lock", "return lock and x"),
     ("def f(x):\n    return big[0] * x\n", {"big": np.ones(5000)}, "5,000 numbers", "return big[0] * x"),
     (MAKER, {}, "value of v", "return v * x"),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...advice import to_state
 from ...errors import Place, RuleError
 from ...rules import authoring
 from ...rules.binding import Binder
@@ -174,7 +175,7 @@ def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
         raise NoRuleError(
             f"{name} has no {mode}",
             asked=f"a check of the {mode} of {name}",
-            fixes=(f"@rl.{mode}_for({name}) states one",),
+            fixes=(to_state(mode, name),),
         )
     if not any(rule.differentiable for rule in rules):
         raise _no_derivative(target, rules[0])
@@ -219,7 +220,7 @@ def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
     return NoRuleError(
         f"{name} {said}",
         asked=f"a check of the {mode} of {name}",
-        fixes=(f"@rl.{mode}_for({name}) states one", f"rl.which_rule({name}, …) says which rule is used"),
+        fixes=(to_state(mode, name), f"rl.which_rule({name}, …) says which rule is used"),
     )
 
 

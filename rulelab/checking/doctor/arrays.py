@@ -244,7 +244,7 @@ def _tuple(axes: tuple[int, ...] | None) -> str:
 
 def _transposed(group: list[Returned]) -> Iterator[Seen]:
     if all(one.found.ndim == 2 and _same(one.found.T, one.expected, one.slack) for one in group):
-        yield Seen("transposed", "is transposed", group[0].name, ("IT.T", "(IT).T"))
+        yield Seen("transposed", "gives the transpose of the derivative", group[0].name, ("IT.T", "(IT).T"))
 
 
 _PRODUCTS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (

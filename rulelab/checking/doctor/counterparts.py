@@ -437,7 +437,7 @@ def of_neighbours(node: ast.expr) -> Iterator[Edit]:
     for first, last in (cuts, cuts[::-1]):
         new = (ast.Subscript(side, cut, ast.Load()) for side, cut in zip(pair, (first, last)))
         one_edit, other = (Edit(old, made, "off_by_one") for old, made in zip(pair, new))
-        words = f"is off by one: {instead(one_edit.new, pair[0])}, and {instead(other.new, pair[1])}"
+        words = f"off by one: {instead(one_edit.new, pair[0])}, and {instead(other.new, pair[1])}"
         yield Edit(one_edit.old, one_edit.new, "off_by_one", words, (other,))
 
 

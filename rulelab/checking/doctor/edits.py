@@ -151,7 +151,7 @@ def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[as
         new = _number(value)
         yield Edit(node, new, "sign" if value == -number else "factor", instead(new, node))
     for size in sizes:
-        yield Edit(node, size, "size", f"is made for one size: {instead(size, node)}")
+        yield Edit(node, size, "size", f"made for one size: {instead(size, node)}")
 
 
 def other_constants(node: ast.Constant, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -175,7 +175,7 @@ def rolled(node: ast.expr, numpy: str) -> Iterator[Edit]:
     """The neighbours of all elements in their place, of a function that rolls arrays."""
     for by in ("1", "-1"):
         new = parse(f"{numpy}.roll({ast.unparse(node)}, {by})", mode="eval").body
-        yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+        yield Edit(node, new, "off_by_one", f"off by one: {instead(new, node)}")
 
 
 def solved(node: ast.BinOp, numpy: str) -> Iterator[Edit]:
@@ -212,13 +212,13 @@ def other_slices(node: ast.Slice) -> Iterator[Edit]:
     for lower, upper in ((one, None), (None, minus), (one, minus), (two, None), (None, less)):
         new = ast.Slice(lower, upper, None)
         if node.step is None and ast.dump(new) != ast.dump(node):
-            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+            yield Edit(node, new, "off_by_one", f"off by one: {instead(new, node)}")
     backwards = node.step is not None and ast.dump(node.step) == ast.dump(minus)
     ends: list[tuple[Any, Any]] = [(less, None), (None, ast.Constant(0)), (None, None)]
     for first, last in ends if backwards else []:
         new = ast.Slice(first, last, node.step)
         if ast.dump(new) != ast.dump(node):
-            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+            yield Edit(node, new, "off_by_one", f"off by one: {instead(new, node)}")
 
 
 def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
@@ -270,7 +270,7 @@ def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
     if isinstance(node, (ast.Name, ast.BinOp)) and not shifted:
         for operator in (ast.Sub(), ast.Add()):
             new = ast.BinOp(node, operator, one)
-            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+            yield Edit(node, new, "off_by_one", f"off by one: {instead(new, node)}")
     for name in names:
         if not (isinstance(node, ast.Name) and node.id == name):
             yield Edit(node, ast.Name(name, ast.Load()), "wrong_element", instead(ast.Name(name), node))
@@ -453,9 +453,9 @@ def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
             yield Edit(node, new, "order", f"{_FROM_THE_WRONG_END}: {instead(new, node)}")
     if isinstance(node, ast.Call):
         new = _reversed(node)
-        yield Edit(node, new, "order", f"is not reversed back: {instead(new, node)}")
+        yield Edit(node, new, "order", f"not reversed back: {instead(new, node)}")
     elif _is_turned(node):
-        yield Edit(node, node.value, "order", f"is reversed: {instead(node.value, node)}")
+        yield Edit(node, node.value, "order", f"reversed where it should not be: {instead(node.value, node)}")
 
 
 def other_calls(node: ast.Call) -> Iterator[Edit]:

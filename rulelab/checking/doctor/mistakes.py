@@ -97,7 +97,7 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if "len(" in fit.text and not _asks_for_len(evidence):  # an author of `x.mean()` may mean matrices
         dividing = (*_dividing(_LEN.sub(r"\1.size", fit.text)), *dividing)
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
-        yield Seen("size", f"is made for one size: off by a factor {fit.words}", case.name, dividing)
+        yield Seen("size", f"made for one size: off by a factor {fit.words}", case.name, dividing)
         return
     yield Seen("factor", f"off by a factor {fit.words}", case.name, dividing)
 
@@ -234,7 +234,7 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
         digits = int(np.floor(-np.log10(worst)))
         yield Seen(
             "precision",
-            f"is right to about {digits} digits only, as finite differences or single precision would be",
+            f"accurate to about {digits} digits only, as finite differences or single precision would be",
             case.name,
         )
 
@@ -243,7 +243,7 @@ def of_parts(evidence: Evidence, case: Case) -> Iterator[Seen]:
     """Transposed as a map: R is the transpose of J."""
     square = case.all_of(lambda b: b.leaf is not None and b.right.shape[0] == b.right.shape[1] > 1)
     if square and case.all_of(lambda b: b.gives(b.right.T)):
-        yield Seen("transposed", "is transposed: its Jacobian is the transpose of the right one", case.name)
+        yield Seen("transposed", "transposed: its Jacobian is the transpose of the right one", case.name)
 
 
 def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
@@ -255,7 +255,7 @@ def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     for axis, by in ((1, 1), (1, -1), (0, 1), (0, -1)):
         if long.all_of(lambda b, axis=axis, by=by: b.gives(np.roll(b.right, by, axis))):  # type: ignore[misc]
-            yield Seen("off_by_one", f"is off by one: {_neighbour(case.name, axis, by)}", case.name)
+            yield Seen("off_by_one", f"off by one: {_neighbour(case.name, axis, by)}", case.name)
             return
 
 

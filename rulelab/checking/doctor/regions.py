@@ -62,7 +62,7 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     only = _only_length(evidence, blocks) if line is None else None
     if only is not None:
-        yield Seen("size", f"is made for one size: right only where {only}{extra}", case.name)
+        yield Seen("size", f"made for one size: right only where {only}{extra}", case.name)
         return
     for zeros, spots in (
         (False, _by_element(evidence, blocks)),
@@ -246,7 +246,7 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
         block, rows = wrong[0]
         seed = block.look.seeds[rows[0]]
         shown = f"{seed[0]:.6g}" if seed.size == 1 else f"[{seed[0]:.6g}, …]"
-        words = f"is not linear in its cotangent: right for most, and wrong for {shown}"
+        words = f"not linear in its cotangent: right for most, and wrong for {shown}"
         yield Seen("nonlinear", words, case.name)
 
 

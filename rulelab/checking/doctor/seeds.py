@@ -164,7 +164,7 @@ def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
                 said = f"adds {named_constant(float(value))}, whatever its {what}"
         yield Seen("additive_constant", said, case.name)
         return
-    yield Seen("nonlinear", f"is not linear in its {what}: back(2*s) is not 2*back(s)", case.name)
+    yield Seen("nonlinear", f"not linear in its {what}: back(2*s) is not 2*back(s)", case.name)
 
 
 def _is_linear(block: Block) -> bool:

@@ -412,7 +412,7 @@ def not_cut(node: ast.Subscript) -> Iterator[Edit]:
     if isinstance(cut, ast.Slice) and cut.step is None and isinstance(last, ast.Constant):
         begins = cut.lower is None or isinstance(cut.lower, ast.Constant) and cut.lower.value == 0
         if begins and type(last.value) is int and last.value >= SHORT and not is_stored(node):
-            yield Edit(node, node.value, "size", f"is made for one size: {instead(node.value, node)}")
+            yield Edit(node, node.value, "size", f"made for one size: {instead(node.value, node)}")
 
 
 def moved_cuts(node: ast.Slice) -> Iterator[Edit]:
@@ -422,7 +422,7 @@ def moved_cuts(node: ast.Slice) -> Iterator[Edit]:
         if isinstance(bound, (ast.Name, ast.Call, ast.BinOp)):
             new = copy.copy(node)
             setattr(new, part, ast.BinOp(bound, operator, ast.Constant(1)))
-            yield Edit(node, new, "off_by_one", f"is off by one: {instead(new, node)}")
+            yield Edit(node, new, "off_by_one", f"off by one: {instead(new, node)}")
 
 
 def mirrored_cuts(node: Any) -> Iterator[Edit]:
@@ -473,7 +473,8 @@ def other_kernels(node: ast.expr, numpy: str) -> Iterator[Edit]:
     plain = [ast.BinOp(one, ast.Sub(), square), ast.BinOp(one, ast.Add(), square)]
     for new in (*(of_numpy(numpy, "sqrt", kernel) for kernel in plain), *plain):
         if ast.dump(new) != ast.dump(node):
-            yield Edit(node, new, "other_function", f"is the slope of another function: {instead(new, node)}")
+            words = f"gives the slope of another function: {instead(new, node)}"
+            yield Edit(node, new, "other_function", words)
 
 
 def _is_square(node: ast.expr) -> bool:
