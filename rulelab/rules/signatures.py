@@ -19,6 +19,7 @@ from ..errors import AmbiguousRuleError, Place, RuleRegistrationError
 from ..parsing import parse
 from ..tangents.classes import made_by_python
 from ..tangents.holding import captured
+from .twins import written
 
 _REFUSED = "a rule's annotations are classes, unions of classes, Any or numpy.typing.NDArray[...]"
 
@@ -244,6 +245,7 @@ def meant_types(function):
     >>> meant_types(f)
     {'x': <class 'float'>}
     """
+    function = written(function)
     found = dict(annotations_of(function))
     scope = function if hasattr(function, "__code__") else None
     for name, note in found.items():
@@ -356,8 +358,20 @@ def _refusal(note, function, name):
     return RuleRegistrationError(
         f"the annotation {shown} of {name} cannot be used to find a rule: {_REFUSED}",
         place=Place.of_function(function) if function is not None else None,
-        fixes=("leave the annotation out", "use the class alone, such as list for list[float]"),
+        fixes=("leave the annotation out", _class_alone(note)),
     )
+
+
+def _class_alone(note):
+    """What to write instead of an annotation that says what a container holds, of which a call tells nothing.
+
+    >>> _class_alone(list[float]), _class_alone("dict[str, float]")
+    ('use the class alone: list', 'use the class alone: dict')
+    """
+    origin = typing.get_origin(note)
+    head = note.partition("[")[0].strip() if isinstance(note, str) and "[" in note else ""
+    head = origin.__name__ if isinstance(origin, type) else head
+    return f"use the class alone: {head}" if head else "use the class alone, such as list for list[float]"
 
 
 def _named(text, function, name):

@@ -71,6 +71,19 @@ def primal_of(a_twin):
     return a_twin.__globals__.get(looked_up(a_twin))
 
 
+def written(f):
+    """The function that an author wrote: `f` itself, or of a twin the Python function that it calls at this
+    moment.
+
+    >>> def area(r): return 3.0 * r * r
+    >>> written(twin(area, "area_cr")) is area, written(area) is area
+    (True, True)
+    """
+    while is_twin(f) and isinstance(primal := primal_of(f), types.FunctionType):
+        f = primal
+    return f
+
+
 def looked_up(a_twin):
     """The name that a twin looks up when it is called; None for one that holds its function."""
     return a_twin.__code__.co_names[0] if not a_twin.__closure__ and a_twin.__code__.co_names else None

@@ -15,10 +15,12 @@ import numpy as np
 from ..advice import ACCEPTED, BY_NUMBERS, to_state
 from ..annotations import signature_of_callable
 from ..checking.calling.subjects import rules_of
+from ..checking.probing.forms import is_of_form
 from ..checking.reading.axes_read import multiplies_matrices, names_an_axis
 from ..checking.reading.by_name import names_of_a_formula
 from ..checking.reading.counts import counted
 from ..checking.reading.kinds import DomainError
+from ..checking.reading.said import symmetric_said
 from ..checking.reading.shapes_read import lengths_held
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
@@ -215,6 +217,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
         names = names[: len(given)]
         plan = Plan((tuple(map(kind_of, given)),), (given,))
         held = tuple(v if isinstance(v, Static) else None for v in given)
+        domain = _definite_as_said(f, names, at) if domain is None else domain
         return names, _within(names, [plan], domains(names, held, domain))
     whole = {name for name, meant in meant_types(f).items() if meant is int}
     supposed = {name: Static(TRIED_WITH if is_step_name(name, steps) else WHOLE) for name in whole}
@@ -329,6 +332,14 @@ def _has_length(shape, lengths):
     alike = [dims for dims in lengths if len(dims) == len(shape)]
     fits = (all(n == d for n, d in zip(shape, dims) if isinstance(d, int)) for dims in alike)
     return not alike or any(fits)
+
+
+def _definite_as_said(f, names, at):
+    """The domain of given matrices that are positive definite, and which the docstring of `f` calls so."""
+    said = symmetric_said(f)
+    given = [(name, x) for name, x in zip(names, at) if name in said and is_of_form("positive definite", x)]
+    those = [name for name, x in given if np.array_equal(x, np.transpose(x))]
+    return dict.fromkeys(those, "positive definite") or None
 
 
 def _renamed(kinds, names, called):

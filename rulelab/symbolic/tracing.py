@@ -9,7 +9,7 @@ import numpy as np
 from .. import ad, compiler
 from ..advice import BY_NUMBERS
 from ..errors import NotDifferentiableError, Place, RuleLabError
-from ..rules.twins import is_twin, primal_of
+from ..rules.twins import written
 from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks
 from ..tangents.missing import NotImplementedTangent
@@ -345,6 +345,5 @@ def users_place(raised, codes, function):
 
 def place_of(function):
     """The place where a function is defined, of a copy the one where its original is; None for one of C."""
-    while is_twin(function) and primal_of(function) is not None:
-        function = primal_of(function)
+    function = written(function)
     return Place.of_function(function) if getattr(function, "__code__", None) else None

@@ -255,6 +255,27 @@ def test_a_long_path_in_a_sentence_goes_on_in_the_next_line(browser):
     assert beyond == 0
 
 
+GAPS = """() => [...document.querySelectorAll('.rulelab-number + :is(td, th):not(.rulelab-number)')]
+  .filter(words => getComputedStyle(words).display === 'table-cell')
+  .map(words => parseFloat(getComputedStyle(words.previousElementSibling).paddingRight)
+    + parseFloat(getComputedStyle(words).paddingLeft)).filter(gap => gap < 9)"""
+
+
+def test_words_stand_apart_from_the_numbers_before_them(browser):
+    """Numbers stand to the right of their column: a verdict behind them is no part of them."""
+    report = rl.compare(np.sum, np.mean, np.array([1.0, 2.0]))
+    context = browser.new_context()
+    page = context.new_page()
+    look = "margin: 0; font: 13px sans-serif"
+    page.set_content(f'<!doctype html><body style="{look}">{report._repr_html_()}</body>')
+    close = {}
+    for width in (540, 585, 600, 720, 860, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        close[width] = page.evaluate(GAPS)
+    context.close()
+    assert not any(close.values()), close
+
+
 SCROLLED = """() => [...document.querySelectorAll('.rulelab-scroll')]
   .map(box => box.scrollWidth - box.clientWidth).filter(hidden => hidden > 0)"""
 

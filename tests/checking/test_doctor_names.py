@@ -1,11 +1,15 @@
 """What a mistake is called is what its author would say of the line, where a correction of it is right."""
 
+import ast
 import re
 
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.checking import doctor
+from rulelab.checking.doctor.counterparts import turned_terms
+from rulelab.rules.registry import Registry
 
 from .written_rules import corrected, judged
 
@@ -388,6 +392,46 @@ def test_what_is_wrong_where_numbers_are_equal_is_no_matter_of_whole_numbers():
     equal = np.array([-1.0, 2.0]), np.array([-1.0, 2.0])
     for diff in filter(None, (one.diff for one in report.diagnoses)):
         assert judged(corrected(SMOOTH, diff), *equal).verdict == "right"
+
+
+def test_advice_on_a_dropped_argument_is_of_its_own_mode():
+    """A dropped tangent is not answered with what a cotangent is to be."""
+    registry = Registry()
+
+    def f(x, y):
+        return np.sum(x) * y
+
+    @rl.frule_for(f, registry=registry)
+    def f_frule(tangents, x, y):
+        return np.sum(x) * y, y * np.sum(tangents[1])
+
+    said = str(rl.rule_check(f, np.ones(3), 2.0, registry=registry))
+    assert "drops the tangent of y" in said and "do: add its derivative times its tangent" in said
+
+
+def test_what_is_put_in_the_place_of_a_zero_is_not_added_to_it():
+    """`rl.ZeroTangent() + y_bar * np.sum(x)` is right, and nobody writes it."""
+    registry = Registry()
+
+    def f(x, y):
+        return np.sum(x) * y
+
+    @rl.rrule_for(f, registry=registry)
+    def f_rrule(x, y):
+        return np.sum(x) * y, lambda y_bar: (rl.NoTangent(), np.full(len(x), y * y_bar), rl.ZeroTangent())
+
+    said = str(rl.rule_check(f, np.ones(3), 2.0, registry=registry))
+    assert "y * y_bar), y_bar * np.sum(x))" in said and "ZeroTangent() +" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "double"),
+    [("0.5 * X.T @ r", "X.T @ r"), ("3 * A @ B @ r", "6 * A @ B @ r"), ("X.T @ r", "2 * (X.T @ r)")],
+)
+def test_a_product_of_matrices_is_doubled_in_the_number_that_it_has(text, double):
+    """`2 * (0.5 * X.T @ r)` is right, and nobody writes it."""
+    doubled = next(turned_terms(ast.parse(text, mode="eval").body))
+    assert ast.unparse(doubled.new) == double and doubled.mistake == "factor"
 
 
 def test_no_mistake_begins_with_a_second_is(repository):

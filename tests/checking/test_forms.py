@@ -6,6 +6,8 @@ import pytest
 import rulelab as rl
 from rulelab.checking import DomainError, rule_check
 from rulelab.checking.probing.forms import conformed, forms_read, is_of_form
+from rulelab.rules.registry import Registry
+from rulelab.symbolic import prove
 
 from .rules import registry_with
 
@@ -139,9 +141,49 @@ def test_symmetric_matrices_are_compared_by_what_reaches_them(share):
     y = np.array([0.5, -1.0])
     found = rl.compare(log_density, with_bars(share, 1.0), A, y)
     assert found.agree and found.verdict.endswith("for symmetric K")
-    assert "log_density reads one triangle of K" in str(found)
+    assert "K is symmetric: a rule may divide its gradient" in str(found)
     assert "K: kept symmetric" in str(rule_check(with_bars(share, 1.0), A, y))
     assert rl.compare(log_density, with_bars(share, 1.1), A, y).word == "wrong"
+
+
+def gaussian(y, K):
+    """Log likelihood; K is a positive definite covariance matrix."""
+    L = np.linalg.cholesky(K)
+    return -0.5 * y @ np.linalg.solve(K, y) - np.sum(np.log(np.diag(L)))
+
+
+def gaussian_rule(factor):
+    def rule(y, K):
+        inverse = np.linalg.inv(K)
+        a = inverse @ y
+        return gaussian(y, K), lambda bar: (NO, -bar * a, factor * bar * (np.outer(a, a) - inverse))
+
+    return rule
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_what_a_docstring_calls_symmetric_is_judged_so_wherever_it_is_given(copied):
+    """Also where the function reads both triangles, once each: with arguments and without, compared and
+    proved, of a copy as of the function itself.
+    """
+    y = np.array([0.5, -1.0])
+    verdicts = {}
+    for factor in (0.5, 0.7):
+        registry = Registry()
+        f = rl.twin(gaussian, "gaussian_cr") if copied else gaussian
+        rl.rrule_for(f, registry=registry)(gaussian_rule(factor))
+        checks = [rule_check(f, registry=registry), rule_check(f, y, A, registry=registry)]
+        proofs = [prove(f, registry=registry), prove(f, at=(y, A), registry=registry)]
+        verdicts[factor] = [check.verdict for check in checks] + [proof.verdict.word for proof in proofs]
+    assert verdicts[0.5] == ["right", "right", "PROVED", "PROVED"]
+    assert verdicts[0.7] == ["wrong", "wrong", "REFUTED", "REFUTED"]
+
+
+def test_what_a_docstring_calls_symmetric_is_compared_so():
+    twin = rl.twin(gaussian, "gaussian_cr")
+    rl.rrule_for(twin)(gaussian_rule(0.5))
+    found = rl.compare(gaussian, twin, np.array([0.5, -1.0]), A)
+    assert found.agree and found.verdict.endswith("for symmetric K")
 
 
 def test_a_matrix_that_is_read_whole_or_is_not_symmetric_is_compared_by_element():

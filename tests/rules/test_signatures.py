@@ -184,6 +184,21 @@ def test_other_forms_are_refused(note):
         accepts_from((note,))
 
 
+@pytest.mark.parametrize(
+    ("note", "alone"), [(list[float], ": list"), ("dict[str, X]", ": dict"), (3, ", such as list")]
+)
+def test_the_class_to_write_instead_is_named(note, alone):
+    """A rule is found by the classes of its arguments, not by what they hold."""
+
+    def bad(x):
+        return x
+
+    bad.__annotations__ = {"x": note}
+    with pytest.raises(RuleRegistrationError) as refused:
+        accepts_of(bad)
+    assert f"use the class alone{alone}" in str(refused.value)
+
+
 def test_counts():
     """A rule for two arguments does not take three; `*args` takes any number."""
 

@@ -33,6 +33,7 @@ from ..reading.by_name import (
 from ..reading.kinds import MATRICES, Kind, dims_of
 from ..reading.kinds_taken import narrowed
 from ..reading.ranks import ranks_told
+from ..reading.written import docstring_of
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
 from .refusals import NOT_WRITTEN_FOR
 
@@ -277,7 +278,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):
         return
     rules = [author_of(r) for r in rules_of(guesser.target, guesser.registry) if not r.built_in]
-    says_so = _BROADCASTS.search(getattr(guesser.target, "__doc__", None) or "")
+    says_so = _BROADCASTS.search(docstring_of(guesser.target))
     if says_so or any(map(undoes_broadcasts, rules)):
         yield from _each_broadcast(guesser, first, free)
         return

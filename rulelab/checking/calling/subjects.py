@@ -17,6 +17,7 @@ from ...rules.binding import Binder
 from ...rules.registry import DEFAULT, Found, OptedOut, Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of, resolve
+from ...rules.twins import written
 from ...tangents.holding import captured
 from ...tangents.zeros import NoTangent
 from ..measuring.measured_once import Jacobians
@@ -230,8 +231,9 @@ def author_of(rule: Rule) -> Callable:
 
 
 def codes_of(function: Any) -> tuple[types.CodeType, ...]:
-    """The code of a Python function and of the functions defined inside it; nothing for others."""
-    code = getattr(function, "__code__", None)
+    """The code of a Python function and of the functions defined inside it, of a twin that of the function it
+    stands for; nothing for others."""
+    code = getattr(written(function), "__code__", None)
     return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
 
 
@@ -264,6 +266,7 @@ def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
 
 def helpers_of(*functions: Any) -> tuple[types.FunctionType, ...]:
     """The plain functions of the same namespace that these call by name, and those that they call in turn."""
+    functions = tuple(map(written, functions))
     waiting, found = list(functions), dict.fromkeys(functions)
     while waiting and len(found) < MOST_HELPERS:
         function = waiting.pop()

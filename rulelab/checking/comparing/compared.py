@@ -241,10 +241,11 @@ class Comparison(Report):
     def _notes_of_triangles(self) -> tuple[str, ...]:
         if not self._symmetric:
             return ()
-        its = "its gradient" if len(self._symmetric) == 1 else "their gradients"
+        is_one = len(self._symmetric) == 1
+        are, its = ("is", "its gradient") if is_one else ("are", "their gradients")
         return (
-            f"{self.left_name} reads one triangle of {_listed(self._symmetric)}. A rule may divide {its} "
-            "between both triangles as it likes, so the symmetric parts were compared.",
+            f"{_listed(self._symmetric)} {are} symmetric: a rule may divide {its} between both triangles "
+            "as it likes, so the symmetric parts were compared.",
         )
 
     def _table(

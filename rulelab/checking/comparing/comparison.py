@@ -258,7 +258,7 @@ class _Side:
         return copy.deepcopy((self.args, self.kwargs))
 
     def symmetric(self) -> list[str]:
-        """The arguments that are symmetric matrices of which the function reads one triangle."""
+        """The arguments that are symmetric matrices, and are meant as such (`forms_read`)."""
         rng = np.random.default_rng(0)  # of its own: the seeds of a comparison do not depend on its findings
         with self.context():
             args, kwargs = self.fresh()
@@ -417,7 +417,7 @@ class _Teller:
         self, side: _Side, left: dict[str, Any], right: dict[str, Any], title: str
     ) -> tuple[Difference, ...]:
         """All cotangents, those of symmetric matrices by what reaches a symmetric matrix that is moved: which
-        triangle they stand in is their author's choice, where the function reads one only.
+        triangle they stand in is their author's choice.
         """
         told = self.all(left, right, title)
         names = {title.format(name): name for name in left if name in side.names}

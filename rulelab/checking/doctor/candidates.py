@@ -31,6 +31,7 @@ from .edits import (
     chain,
     conjugates_left_out,
     exchanged,
+    is_zero,
     left_out,
     product,
     renamed,
@@ -40,7 +41,7 @@ from .edits import (
 from .evidence import Seen
 from .grafts import Grafting, Part
 from .lent import copies, made_in_the_pullback, read_from_the_rule, with_one_each, written_apart
-from .neighbours import Neighbours, is_zero
+from .neighbours import Neighbours
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
     all_transforms,

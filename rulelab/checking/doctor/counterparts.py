@@ -243,6 +243,21 @@ def _subtracting(node: Any) -> Any:
     return new
 
 
+def _doubled(node: ast.BinOp) -> ast.BinOp:
+    """Twice a product of matrices; of `0.5 * A @ B` it is `A @ B`."""
+    new = cloned(node)
+    inner = new
+    while isinstance(inner.left, ast.BinOp) and isinstance(inner.left.op, ast.MatMult):
+        inner = inner.left
+    first = inner.left
+    number = first.left if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult) else None
+    if not isinstance(number, ast.Constant) or not isinstance(number.value, (int, float)):
+        return ast.BinOp(ast.Constant(2), ast.Mult(), node)
+    rest, twice = first.right, 2 * number.value  # type: ignore[attr-defined]
+    inner.left = rest if twice == 1 else ast.BinOp(ast.Constant(twice), ast.Mult(), rest)
+    return new
+
+
 def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
     """A product of matrices and the same with some of them turned, as `X.T @ A @ G + X @ A @ G.T` is for a
     matrix that stands on both sides; also for twice one of the two.
@@ -255,7 +270,7 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
     if two and isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult):
         first = first.right
     else:  # of vectors, or of what is symmetric, the sum with a turned one is nothing but that
-        double = ast.BinOp(ast.Constant(2), ast.Mult(), node)
+        double = _doubled(node)
         yield Edit(node, double, "factor", f"lacks a factor 2: {instead(double, node)}")
     plain, *others = _with_some_turned([first, *rest])
     for one, other in itertools.combinations([plain, *others], 2) if two else ((plain, o) for o in others):

@@ -19,9 +19,9 @@ from ..probing.probes import Point, Probe
 from ..reading.editing import Edit, instead
 from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
+from .edits import is_zero
 from .evidence import Case, Evidence, Seen, evidence_of
 from .foreign_writes import first_write
-from .neighbours import is_zero
 from .paths import path_left_out
 from .reading import place_elsewhere
 
@@ -105,7 +105,8 @@ ADVICE = {
     "stateful": "do not let the pullback change what it uses: make new arrays at each call",
     "keeps_uncopied": "keep a copy of what the pullback needs",
     "thunk": "call rl.unthunk on the cotangent before using it",
-    "dropped_argument": "return its cotangent; rl.NoTangent() is for what cannot be perturbed",
+    "dropped_argument": "return its cotangent; zero is for what the value does not depend on, and "
+    "rl.NoTangent() for what cannot be perturbed",
     "unused_argument": "return rl.ZeroTangent() for it",
     "swapped_arguments": "return the cotangents in the order of the arguments",
 }
@@ -244,6 +245,8 @@ def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
     said = ADVICE.get(seen.mistake, "")
     if seen.mistake == "count":
         said = _advice_on_count(evidence, seen)
+    if seen.mistake == "dropped_argument" and evidence.forward:
+        said = "add its derivative times its tangent"
     if seen.mistake == "kind" and (own := _ITS_OWN_CLASS.search(seen.words)):
         said = f"return a dict of the cotangents of its fields, or rl.Tangent({own[1]}, …)"
     if seen.mistake == "branch" and not regions.has_branches(evidence.subject):

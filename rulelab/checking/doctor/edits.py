@@ -572,8 +572,15 @@ def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
     for name in names[1:]:
         term = ast.BinOp(term, ast.Mult(), ast.Name(name, ast.Load()))
     for operator in (ast.Add(), ast.Sub()):
-        new = ast.BinOp(node, operator, term)
+        new = joined(node, operator, term)
         yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
+
+
+def joined(node: ast.expr, operator: ast.operator, term: ast.expr) -> ast.expr:
+    """An expression and one more term, or less it; for a zero of ours, to which nobody adds, the term."""
+    if not is_zero(node):
+        return ast.BinOp(node, operator, term)
+    return term if isinstance(operator, ast.Add) else ast.UnaryOp(ast.USub(), term)
 
 
 def renamed(within: Any, others: Callable[[ast.Name], Iterable[ast.expr]]) -> Iterator[Edit]:
@@ -639,3 +646,10 @@ def addends(node: ast.expr, is_minus: bool = False) -> Iterator[tuple[bool, ast.
         yield from addends(node.right, is_minus != isinstance(node.op, ast.Sub))
     else:
         yield is_minus, node
+
+
+def is_zero(node: ast.expr) -> bool:
+    """Whether an expression is a zero of ours: `rl.ZeroTangent()`, `NoTangent()`, also when given a name."""
+    called = node.func if isinstance(node, ast.Call) and not node.args else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name in ("ZeroTangent", "NoTangent")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..reading.editing import Edit, instead
-from .edits import chain
+from .edits import chain, is_zero, joined
 from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
@@ -210,14 +210,14 @@ class Grafting:
         elif number is not None:
             made = ast.BinOp(number, ast.Mult(), made)
         if form == "+":
-            new: ast.expr = ast.BinOp(node, ast.Add() if factor > 0 else ast.Sub(), made)
+            new = joined(node, ast.Add() if factor > 0 else ast.Sub(), made)
         elif form == "=":
             new = made if graft.form[0] == "+" or factor > 0 else ast.UnaryOp(ast.USub(), made)
         elif form == "-":
             new = ast.BinOp(made, ast.Sub(), node)
         else:
             new = ast.BinOp(node, ast.Mult() if form == "*" else ast.Div(), made)
-        mistake = _mistake(node, new)
+        mistake = "lacks_term" if is_zero(node) else _mistake(node, new)
         words = instead(new, node)
         return Edit(node, new, mistake, f"lacks a term: {words}" if mistake == "lacks_term" else words)
 

@@ -34,6 +34,8 @@ from .edits import (
     added,
     chain,
     halves,
+    is_zero,
+    joined,
     masked,
     matrix_times,
     other_calls,
@@ -423,7 +425,7 @@ class Neighbours(Stock):
             node = self.made[node.id]
         for bar, rest in itertools.product(filter(None, self.bars()), self._partial_products):
             for operator in (ast.Add(), ast.Sub()):
-                new = ast.BinOp(node, operator, ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), rest))
+                new = joined(node, operator, ast.BinOp(ast.Name(bar, ast.Load()), ast.Mult(), rest))
                 yield Edit(node, new, "lacks_term", f"lacks a term: {instead(new, node)}")
         for count, bar in itertools.product((1, 2, 3), self.bars() if node not in self.returned() else ()):
             for factors in itertools.combinations(names, count):
@@ -495,13 +497,6 @@ def _last_two_turned(numpy: str, node: ast.expr) -> ast.expr:
     turned = _call(numpy, "swapaxes", node)
     turned.args += [ast.UnaryOp(ast.USub(), ast.Constant(axis)) for axis in (1, 2)]  # type: ignore[attr-defined]
     return turned
-
-
-def is_zero(node: ast.expr) -> bool:
-    """Whether an expression is a zero of ours: `rl.ZeroTangent()`, `NoTangent()`, also when given a name."""
-    called = node.func if isinstance(node, ast.Call) and not node.args else None
-    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-    return name in ("ZeroTangent", "NoTangent")
 
 
 def _call(numpy: str, name: str, node: ast.expr, *keywords: ast.keyword) -> ast.expr:

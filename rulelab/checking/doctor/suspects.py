@@ -14,6 +14,7 @@ import numpy as np
 
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
+from ...rules.twins import written
 from ..calling.subjects import Subject, codes_of
 from ..measuring.copies import own_keywords
 from ..measuring.vectors import to_vec
@@ -427,7 +428,7 @@ class _Truths:
 
     def _measure(self) -> None:
         """The cotangents of the parts of the function: of each alone, and of all that have one value."""
-        primal = self.suspects.subject.primal
+        primal = written(self.suspects.subject.primal)
         if not isinstance(primal, types.FunctionType):
             return
         try:

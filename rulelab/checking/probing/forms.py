@@ -9,6 +9,8 @@ import numpy as np
 
 from ..calling.plain_calls import plainly
 from ..measuring.vectors import to_vec
+from ..reading.said import symmetric_said
+from ..reading.written import positional_names
 
 SYMMETRIC = ("symmetric", "positive definite")
 """The forms of which a tangent is a symmetric matrix (of complex numbers, a Hermitian one)."""
@@ -53,15 +55,21 @@ def _is_square(x: Any) -> bool:
 def forms_read(
     f: Callable[..., Any], args: tuple, kwargs: Mapping[str, Any], rng: np.random.Generator, drawn: bool
 ) -> dict[int, str]:
-    """Which arguments a function takes for symmetric, by position: those of which it looks at one triangle.
+    """Which arguments a function takes for symmetric, by position: those of which it looks at one triangle,
+    and of those that are given which its docstring calls so.
 
     `np.linalg.cholesky(A)` is a function of the lower triangle, and meant as one of symmetric matrices. Which
     of both triangles a cotangent stands in is then its author's choice. Arguments that are given count where
     they are symmetric; those that are `drawn` need not be.
     """
     found = {}
+    said = frozenset() if drawn else symmetric_said(f)
+    names = positional_names(f) if said else ()
     for i, x in enumerate(args):
         if not _is_square(x) or len(x) < 2 or not (drawn or is_symmetric(x)):
+            continue
+        if names[i : i + 1] and names[i] in said:
+            found[i] = _form_of(x)
             continue
         here = _value(f, args, kwargs)
         away = np.abs(x).max(initial=1.0) * rng.uniform(0.05, 0.15, x.shape)
@@ -73,8 +81,12 @@ def forms_read(
             continue
         other = x.conj().T
         kept = np.tril(x) + np.triu(other, 1) if _same(here, upper) else np.triu(x) + np.tril(other, -1)
-        found[i] = "positive definite" if np.all(np.linalg.eigvalsh(kept) > 0) else "symmetric"
+        found[i] = _form_of(kept)
     return found
+
+
+def _form_of(x: np.ndarray) -> str:
+    return "positive definite" if np.all(np.linalg.eigvalsh(x) > 0) else "symmetric"
 
 
 def _value(f: Callable[..., Any], args: tuple, kwargs: Mapping[str, Any]) -> np.ndarray | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from .kinds import lengths_in
+from .written import docstring_of
 
 _HAS_A_SECTION = re.compile(r"^\s*(?:Parameters\s*\n\s*-{3,}|Args:|Arguments:|:param )", re.MULTILINE)
 _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?"
@@ -88,7 +89,7 @@ def _doc_of(f: Any) -> str:
     >>> _doc_of(deviance).splitlines()
     ['counts: observed >= 0,', 'rates: expected ones. Of counts >= 0.']
     """
-    code, doc = getattr(f, "__code__", None), getattr(f, "__doc__", None) or ""
+    code, doc = getattr(f, "__code__", None), docstring_of(f)
     names = code.co_varnames[: code.co_argcount] if isinstance(code, types.CodeType) else ()
     return _by_names(_with_options(doc, getattr(f, "__kwdefaults__", None) or {}), names)
 
@@ -244,7 +245,7 @@ def types_said(f: Callable) -> Mapping[str, type]:
     >>> types_said(power)
     {'x': <class 'float'>, 'k': <class 'int'>}
     """
-    entries = _entries(getattr(f, "__doc__", None) or "")
+    entries = _entries(docstring_of(f))
     words = {name: kind.partition(",")[0].strip() for name, kind, _ in entries}
     return {name: _TYPES[word] for name, word in words.items() if word in _TYPES}
 
@@ -303,7 +304,7 @@ def list_counts_said(f: Callable) -> Mapping[str, str]:
 
 def _lists_in(f: Callable) -> Iterator[tuple[str, re.Match[str]]]:
     """What a docstring calls a list of arrays, and the words for that."""
-    doc = getattr(f, "__doc__", None) or ""
+    doc = docstring_of(f)
     entries = [(name, _LIST_OF_ARRAYS.match(kind)) for name, kind, _ in _entries(doc)]
     entries += [(found["name"], found) for found in _CALLED_A_LIST.finditer(doc)]
     yield from ((name, found) for name, found in entries if found is not None)

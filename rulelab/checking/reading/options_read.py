@@ -18,6 +18,7 @@ from ...tangents.holding import captured
 from .anatomy import last_name
 from .parameters import default_of
 from .texts import text_of, values_by_name
+from .written import docstring_of
 
 Option = str | int | float | None | enum.Enum
 """What an option may be: a bool is an int."""
@@ -275,7 +276,7 @@ def _said(f: Callable) -> Mapping[str, tuple[Option, ...]]:
             found[name] = tuple(type(default))
     worded = [name for name in _names(f) if isinstance(default_of(f, name), str)]
     if len(worded) == 1:
-        words = _QUOTED.findall(getattr(f, "__doc__", None) or "")
+        words = _QUOTED.findall(docstring_of(f))
         found[worded[0]] = (*found.get(worded[0], ()), *words)
     return {name: values for name, values in found.items() if values and name != "return"}
 

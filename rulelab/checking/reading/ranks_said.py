@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from .by_name import is_image_name, is_matrix_name
 from .docstrings import in_one_line, parameter_called, said_of, words_about
 from .kinds import Kind, lengths_in, of_lengths
+from .written import docstring_of
 
 _COMMA = r"(?:, and |, or |, | and | or )"
 _NAMES = rf"((?:\w+(?:{_COMMA}| ?[<>]=? ?))*\w+)"
@@ -210,4 +211,4 @@ def says_axes(f: Callable) -> bool:
     >>> says_axes(returns)
     True
     """
-    return bool(_SEVERAL_AXES.search(getattr(f, "__doc__", None) or ""))
+    return bool(_SEVERAL_AXES.search(docstring_of(f)))

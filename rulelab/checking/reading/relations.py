@@ -41,6 +41,7 @@ from .usage import (
     shapes_said,
     told_apart,
 )
+from .written import docstring_of
 
 SPREAD = 5.0
 """By how much places that are drawn are apart, so that they lie all along an axis."""
@@ -292,7 +293,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     said = said_of(f)
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
-    remarked = bounded_in_brackets(getattr(f, "__doc__", None) or "")  # at an area (> 1): this is no case
+    remarked = bounded_in_brackets(docstring_of(f))  # at an area (> 1): this is no case
     found = tuple(relations_in(said, names, decides_by(f) - remarked)) if said else ()
     cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)

@@ -355,6 +355,19 @@ def covariances_said(f: Callable) -> frozenset[str]:
     return frozenset(name for name, words in words_about(f).items() if _COVARIANCE.search(words))
 
 
+def symmetric_said(f: Callable) -> frozenset[str]:
+    """The parameters that the docstring of a function calls symmetric or positive definite, or covariances.
+
+    >>> def distance(x, S, W):
+    ...     "Of the symmetric positive definite matrix S, and W is a covariance matrix."
+    >>> sorted(symmetric_said(distance))
+    ['S', 'W']
+    """
+    forms = ("symmetric", "positive definite")
+    called = (name for name, kinds in kinds_said(f).items() if kinds[0].form in forms)
+    return covariances_said(f).union(called)
+
+
 def _listed(pattern: re.Pattern[str], names: Container[str], text: str) -> frozenset[str]:
     """The parameters at the end of each list of words that a pattern finds."""
     return frozenset(name for those in pattern.findall(text) for name in _last_of(those, names))

@@ -14,7 +14,9 @@ import numpy as np
 from ...compiler.base.source import find_source
 from ...errors import RuleLabError
 from ...parsing import cloned
+from ...rules.twins import written
 from .anatomy import assigned_pairs, last_name
+from .written import docstring_of
 
 _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
@@ -42,7 +44,7 @@ def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
     >>> keys_read(decay)
     {'params': ('w', 'b')}
     """
-    sentences = [_QUOTED.findall(part) for part in re.split(r"[.;]\s", getattr(f, "__doc__", None) or "")]
+    sentences = [_QUOTED.findall(part) for part in re.split(r"[.;]\s", docstring_of(f))]
     return {
         name: tuple(dict.fromkeys((*keys, *(x for words in sentences if {*keys} & {*words} for x in words))))
         for name, keys in parts_read(f, _key).items()
@@ -114,7 +116,7 @@ def parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[st
 
 def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
     """The syntax tree of a function, None where its text cannot be had, and the names of its parameters."""
-    code = getattr(f, "__code__", None)
+    code = getattr(written(f), "__code__", None)
     if not isinstance(code, types.CodeType):
         return None, frozenset()
     try:

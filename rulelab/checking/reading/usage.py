@@ -18,6 +18,7 @@ from .docstrings import parameter_called, said_of
 from .kinds import are_lengths, lengths_in
 from .loops_read import elements_of
 from .texts import calls_in, identifier, parts_read, text_nodes, text_of, unpacked, values_by_name
+from .written import docstring_of
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -407,7 +408,7 @@ def has_said_shape(f: Callable, args: tuple, y: Any) -> bool:
     >>> has_said_shape(running, (np.ones(3), np.ones(2)), np.ones(2))
     False
     """
-    said, found = shapes_said(f), _VALUE_SAID.search(getattr(f, "__doc__", None) or "")
+    said, found = shapes_said(f), _VALUE_SAID.search(docstring_of(f))
     names = f.__code__.co_varnames if found is not None else ()
     shapes = {name: x.shape for name, x in zip(names, args) if isinstance(x, np.ndarray) and x.ndim}
     if found is None or not shapes or not shapes.keys() <= said.keys():
