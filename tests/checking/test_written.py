@@ -30,7 +30,7 @@ def labelled(logits, labels):
 
 def labelled_rrule(logits, labels):
     def back(y_bar):
-        bar = np.zeros_like(logits)
+        bar = np.zeros(logits.shape)
         np.add.at(bar, (np.arange(len(labels)), labels), y_bar / len(labels))
         return NO, bar, NO
 
@@ -76,7 +76,7 @@ def test_a_copy_is_judged_at_the_arguments_of_its_function(f, rule):
         reports.append(rule_check(judged, registry=registry, depth="quick"))
     own, copied = reports
     assert own.verdict == copied.verdict == "right"
-    assert own.notes == copied.notes
+    assert own.notes == tuple(note.replace("_cr", "") for note in copied.notes)
 
 
 def test_the_readers_read_the_function_of_a_copy():
