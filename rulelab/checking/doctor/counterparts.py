@@ -253,7 +253,7 @@ def _doubled(node: ast.BinOp) -> ast.BinOp:
     number = first.left if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult) else None
     if not isinstance(number, ast.Constant) or not isinstance(number.value, (int, float)):
         return ast.BinOp(ast.Constant(2), ast.Mult(), node)
-    rest, twice = first.right, 2 * number.value  # type: ignore[attr-defined]
+    rest, twice = first.right, 2 * number.value
     inner.left = rest if twice == 1 else ast.BinOp(ast.Constant(twice), ast.Mult(), rest)
     return new
 
