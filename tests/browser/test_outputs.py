@@ -256,7 +256,7 @@ def test_a_long_path_in_a_sentence_goes_on_in_the_next_line(browser):
 
 
 GAPS = """() => [...document.querySelectorAll('.rulelab-number + :is(td, th):not(.rulelab-number)')]
-  .filter(words => getComputedStyle(words).display === 'table-cell')
+  .filter(words => words.offsetParent && getComputedStyle(words).display === 'table-cell')
   .map(words => parseFloat(getComputedStyle(words.previousElementSibling).paddingRight)
     + parseFloat(getComputedStyle(words).paddingLeft)).filter(gap => gap < 9)"""
 
