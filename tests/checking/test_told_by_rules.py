@@ -2492,6 +2492,83 @@ def f_rrule(jacobian):
 ''',
         ("y_bar * y *", "2 * y_bar * y *"),
     ),
+    "an array by its annotation, beside an object": (
+        """
+from dataclasses import dataclass
+
+
+@dataclass
+class Battery:
+    full: float
+    slope: float
+
+
+def f(battery: Battery, current: float, times: np.ndarray) -> np.ndarray:
+    return battery.full - battery.slope * current * times
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(battery, current, times):
+    def back(y_bar):
+        total = np.sum(y_bar)
+        slope_bar = -current * np.sum(y_bar * times)
+        battery_bar = rl.Tangent(Battery, full=total, slope=slope_bar)
+        current_bar = -battery.slope * np.sum(y_bar * times)
+        return rl.NoTangent(), battery_bar, current_bar, -battery.slope * current * y_bar
+
+    return f(battery, current, times), back
+""",
+        ("full=total", "full=y_bar"),
+    ),
+    "lists of numbers by their annotation": (
+        """
+def f(lengths: list[float], speeds: list[float], start: float = 0.5) -> float:
+    time = start
+    for length, speed in zip(lengths, speeds):
+        time += length / speed
+    return 1.0 / time
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(lengths, speeds, start=0.5):
+    y = f(lengths, speeds, start)
+
+    def back(y_bar):
+        bar = -y_bar * y**2
+        of_speeds = []
+        for length, speed in zip(lengths, speeds):
+            of_speeds.append(-bar * length / speed**2)
+        return rl.NoTangent(), [bar / speed for speed in speeds], of_speeds, bar
+
+    return y, back
+""",
+        ("-bar * length / speed**2", "bar * length / speed**2"),
+    ),
+    "lists with their units in brackets": (
+        '''
+def f(lengths, speeds, start=0.5):
+    """Inverse of a time: lengths (m) and speeds (m/s) are lists of one length."""
+    time = start
+    for length, speed in zip(lengths, speeds):
+        time += length / speed
+    return 1.0 / time
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(lengths, speeds, start=0.5):
+    y = f(lengths, speeds, start)
+
+    def back(y_bar):
+        bar = -y_bar * y**2
+        of_speeds = []
+        for length, speed in zip(lengths, speeds):
+            of_speeds.append(-bar * length / speed**2)
+        return rl.NoTangent(), [bar / speed for speed in speeds], of_speeds, bar
+
+    return y, back
+''',
+        ("-bar * length / speed**2", "bar * length / speed**2"),
+    ),
 }
 
 
