@@ -73,13 +73,15 @@ def primal_of(a_twin):
 
 def written(f):
     """The function that an author wrote: `f` itself, or of a twin the Python function that it calls at this
-    moment.
+    moment; of twins that call each other in a ring the last one.
 
     >>> def area(r): return 3.0 * r * r
     >>> written(twin(area, "area_cr")) is area, written(area) is area
     (True, True)
     """
-    while is_twin(f) and isinstance(primal := primal_of(f), types.FunctionType):
+    met = {id(f)}
+    while is_twin(f) and isinstance(primal := primal_of(f), types.FunctionType) and id(primal) not in met:
+        met.add(id(primal))
         f = primal
     return f
 

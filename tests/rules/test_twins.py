@@ -11,7 +11,7 @@ import pytest
 from rulelab.errors import RuleRegistrationError
 from rulelab.rules.authoring import rrule_for
 from rulelab.rules.registry import Registry
-from rulelab.rules.twins import is_twin, twin
+from rulelab.rules.twins import is_twin, twin, written
 from rulelab.tangents.zeros import NoTangent
 
 
@@ -30,6 +30,16 @@ def test_a_twin_calls_whatever_has_the_name_now():
     assert inspect.signature(f_cr) == inspect.signature(f) and f_cr.__name__ == "f_cr"
     exec("def f(x, /, *a, **k): return 'new'", space)
     assert f_cr(1) == "new"
+
+
+def test_of_a_twin_that_calls_itself_nobody_wrote_anything():
+    """Whoever gives the twin the name of its function has a function without an end, and is to hear of it."""
+    f, space = make("def f(x): return x")
+    space["f"] = f_cr = twin(f, "f_cr")
+    assert written(f_cr) is f_cr
+    g_cr = twin(make("def g(x): return x", "g")[0], "g_cr")
+    g_cr.__globals__["g"], space["f"] = f_cr, g_cr
+    assert written(f_cr) in (f_cr, g_cr)
 
 
 def test_a_twin_of_something_not_found_by_name_holds_it():
