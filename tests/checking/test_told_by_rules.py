@@ -2569,6 +2569,103 @@ def f_rrule(lengths, speeds, start=0.5):
 ''',
         ("-bar * length / speed**2", "bar * length / speed**2"),
     ),
+    "a number, or an array of the shape that is said": (
+        '''
+def f(areas, alpha):
+    """Absorption of a room.
+
+    Args:
+        areas: np.ndarray of shape (n,)
+        alpha: float or np.ndarray of shape (n,), one number if all are alike
+    """
+    return -np.log(2.0 + np.sum(areas * np.asarray(alpha)) ** 2)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(areas, alpha):
+    whole = np.sum(areas * np.asarray(alpha))
+
+    def back(y_bar):
+        bar = -2.0 * whole * y_bar / (2.0 + whole**2)
+        alpha_bar = bar * areas
+        if np.ndim(alpha) == 0:
+            alpha_bar = np.sum(alpha_bar)
+        return rl.NoTangent(), bar * alpha + np.zeros(len(areas)), alpha_bar
+
+    return f(areas, alpha), back
+''',
+        ("np.sum(alpha_bar)", "np.mean(alpha_bar)"),
+    ),
+    "an end of an interval in words": (
+        '''
+def f(omega, eps, alpha):
+    """A response, omega being an angular frequency, positive; alpha is at least zero and less than one."""
+    return eps / (1.0 + omega ** (1.0 - alpha))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(omega, eps, alpha):
+    z = omega ** (1.0 - alpha)
+
+    def back(y_bar):
+        bar = -eps * y_bar / (1.0 + z) ** 2 * z
+        return rl.NoTangent(), bar * (1.0 - alpha) / omega, y_bar / (1.0 + z), -bar * np.log(omega)
+
+    return eps / (1.0 + z), back
+''',
+        ("-bar * np.log(omega)", "bar * np.log(omega)"),
+    ),
+    "a sum that is missing along an axis that is said": (
+        '''
+def f(y: np.ndarray, h: np.ndarray, noise: float) -> np.ndarray:
+    """One tap.
+
+    Args:
+        y: received symbols, shape (symbols, carriers).
+        h: channel at each carrier, shape (carriers,).
+        noise: power of the noise, positive.
+    """
+    return y * h / (h**2 + noise)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(y, h, noise):
+    power = h**2 + noise
+    x = y * h / power
+
+    def back(x_bar):
+        power_bar = -x_bar * x / power
+        h_bar = np.sum(x_bar * y / power + 2 * power_bar * h, axis=0)
+        return rl.NoTangent(), x_bar * h / power, h_bar, np.sum(power_bar)
+
+    return x, back
+''',
+        ("np.sum(x_bar * y / power + 2 * power_bar * h, axis=0)", "x_bar * y / power + 2 * power_bar * h"),
+    ),
+    "rounding where nothing has a slope": (
+        """
+def f(rows):
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    return centred / rows.std(axis=1, ddof=1, keepdims=True)  # of two columns 1 and -1, over the root of 2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(rows):
+    n = rows.shape[1]
+    sd = rows.std(axis=1, ddof=1, keepdims=True)
+    z = (rows - rows.mean(axis=1, keepdims=True)) / sd
+
+    def back(z_bar):
+        bars = np.empty(rows.shape)
+        for i in range(len(rows)):
+            g = z_bar[i] - z[i] * (z_bar[i] @ z[i]) / (n - 1)
+            bars[i] = (g - g.mean()) / sd[i, 0]
+        return rl.NoTangent(), bars
+
+    return z, back
+""",
+        ("(z_bar[i] @ z[i]) / (n - 1)", "(z_bar[i] @ z[i]) / n"),
+    ),
 }
 
 

@@ -178,15 +178,16 @@ def _is_among(kind: Kind, said: Kinds) -> bool:
 
 def _ranks_said(guesser: Guesser) -> dict[str, Kinds]:
     """The kinds of each rank that the docstring says of arguments that nobody asked for in a form, and of
-    which it does not say one shape besides.
+    which it does not say one shape besides, unless that is the one of arrays: a number or an array (n,).
     """
     said = ranks_said(guesser.target)
     free = [name for i, name in enumerate(guesser.names) if not guesser.is_form_asked(i) and name in said]
-    return {name: said[name] for name in free if name not in guesser.sized or _are_of_shapes(said[name])}
+    return {name: said[name] for name in free if name not in guesser.sized or _are_of_ranks(said[name])}
 
 
-def _are_of_shapes(kinds: Kinds) -> bool:
-    return len(kinds) > 1 and all(kind.dims for kind in kinds)
+def _are_of_ranks(kinds: Kinds) -> bool:
+    """Whether some kinds are of a shape each, or one of them is a number, which has none."""
+    return len(kinds) > 1 and all(kind.dims for kind in kinds) or kinds[0].form == "number"
 
 
 def _with_forms(guesser: Guesser, kinds: Kinds, forms: Mapping[str, Kind]) -> Iterator[Kinds]:

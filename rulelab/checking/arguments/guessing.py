@@ -526,6 +526,10 @@ def _taken(guesser: Guesser, several: bool) -> Found:
     if found:
         return Found(found, search.others(found), search.notes(found))
     sized = of_own_lengths(guesser) or _of_products_at_best(guesser)
+    if search.misshapen:
+        has_lengths = any(kind.is_asked and kind.dims for kind in search.misshapen)
+        if has_lengths or not (sized and guesser.seems_right(guesser.drawn(sized))):
+            return Found((search.misshapen,))
     sized = sized or search.taken_at_times() or search.faulty
     if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
         return Found((sized or search.likeliest_refused(),))

@@ -57,6 +57,7 @@ class Search:
         self.unsettled: list[Kinds] = []  # it may run there at times, and over no interval does so mostly
         self.named: Kinds | None = None  # what the names speak of
         self.faulty: Kinds | None = None  # it raises there what it would raise wherever it is asked
+        self.misshapen: Kinds | None = None  # its cotangents have other shapes than what is annotated
         self.relation: tuple[bool, bool] | None = None
         self._counts: dict[Kinds, int] = {}
         self.tried, self.last = 0, "no kind of number suits them"
@@ -153,9 +154,10 @@ class Search:
         raised = guesser.raised(args)
         if isinstance(raised, REFUSALS):
             self._refuse(wider, args, y)
-            is_faulty = is_own_fault(raised, args) or guesser.is_wrong_in_shape(raised)
-            if self.faulty is None and is_faulty:
+            if self.faulty is None and is_own_fault(raised, args):
                 self.faulty = wider
+            if self.misshapen is None and guesser.is_wrong_in_shape(raised):
+                self.misshapen = wider
         elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)) and (
             np.any(to_vec(y)[0]) or self._is_right_inside(kinds)  # of nothing but zeros any rule is right
         ):

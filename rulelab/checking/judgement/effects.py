@@ -18,7 +18,7 @@ from ..calling.plain_calls import plainly
 from ..calling.subjects import Subject, raw_pullback
 from ..measuring.copies import own_copies, own_keywords
 from ..measuring.vectors import cotangent_like, cotangent_vec, to_vec
-from ..probing.closeness import Tolerance
+from ..probing.closeness import Tolerance, digits
 from ..probing.findings import UNKNOWN, Finding
 from ..probing.perturb import laid_out_otherwise, nudged
 from ..probing.probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
@@ -108,11 +108,23 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
                 continue
         limit, expected = Tolerance.of(probe), probe.answers[-1]
         largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
-        atol = limit.atol * largest  # sums in another order leave more of a difference where terms cancel
+        # Sums in another order leave more of a difference where terms cancel, or all of it where all do.
+        atol = max(limit.atol * largest, _rounding(probe, seed))
         is_alike = found.shape == expected.shape
         if not is_alike or not np.allclose(found, expected, limit.rtol, atol, equal_nan=True):
             yield Finding("effects", f"a different answer for a cotangent that {words}", probe=probe)
             return
+
+
+def _rounding(probe: Probe, seed: np.ndarray) -> float:
+    """What rounding may leave of a cotangent that is zero: of slopes as large as the inputs are small."""
+    sizes = np.abs(to_vec(probe.point.floats)[0]).max(initial=0.0)
+    slope = max(1.0, 1.0 / max(float(sizes), np.finfo(float).tiny))
+    eps = float(np.finfo(f"f{digits(probe)}").eps)
+    return _LAST_DIGITS * eps * float(np.abs(seed).max(initial=0.0)) * slope
+
+
+_LAST_DIGITS = 64
 
 
 def _otherwise(seed: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

@@ -25,6 +25,11 @@ SIGNS = {
 }
 """Words for the end of an interval, before a number."""
 WORDED = rf"({'|'.join(SIGNS)}) ({_NUMBER})(?!\w|\.\d)"
+_DIGITS = {"zero": "0", "one": "1", "two": "2"}
+_END_IN_WORDS = re.compile(
+    rf"\b((?:{'|'.join(SIGNS)}|between|between (?:zero|one|-?\d[\d.]*) and) )(zero|one|two)\b(?! of\b)"
+)
+"""The end of an interval in words: at least zero, less than one."""
 BETWEEN = rf"(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBER})(?!\w|\.\d)"
 TO_LAST = r"([A-Za-z]\w*)(?:\.shape\[(\d)\])? ?- ?1\b"
 _ALONG = rf"(?:between|from) ({_NUMBER}) (?:and|to) ({TO_LAST})"
@@ -117,6 +122,7 @@ def bounded_in_brackets(doc: str) -> frozenset[str]:
 
 @functools.lru_cache(1024)  # each reader of a docstring asks for it
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
+    doc = _END_IN_WORDS.sub(lambda found: found[1] + _DIGITS[found[2]], doc)
     doc = _in_full(_ANY_AXES.sub("batch", doc), names)
     first = _OWN_LINE.search(doc)
     if first is not None and len(names) > 1 and first[1] in names:

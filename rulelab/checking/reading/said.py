@@ -104,6 +104,7 @@ _POSITIVE = re.compile(rf"{_NAMES} (?:{_VERB}|(?=\w+ ?(?:[,;.)]|$)))(positive|ne
 _OF_SIGN = {"positive": (0.0, math.inf), "negative": (-math.inf, 0.0)}
 _IN_A_LIST = re.compile(r"(?:^|[,;(] ?)(?:both |all |each |strictly )?(positive|negative) ?(?=[.,;)]|$)")
 """Alone between commas: decay constants (1/s), positive."""
+_BEING = re.compile(r"\b(\w+) being an? [^,.;]+, (positive|negative)(?= ?[.;)]|$)")
 _TIMES = re.compile(r"\btimes? (\w+)\b")
 _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"
@@ -114,6 +115,8 @@ _AT = re.compile(r"\bat (?:all |the )?(\w+)\b(?= ?(?:\(|[.,;]|$))")
 """A curve on [0, 1], evaluated at t."""
 _MEASURED = r"(?::|,| is| are| must be)?(?: all| both)?(?: an?| the)?(?: real)?(?: numbers?| scalars?)?"
 _WORDED = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED}")
+_WORDED_TWICE = re.compile(rf"\b{_NAMES}{_MEASURED} {WORDED},? (?:and|but) {WORDED}")
+"""alpha is at least 0 and less than 1"""
 _BETWEEN = re.compile(rf"\b{_NAMES}{_MEASURED} {BETWEEN}")
 _OF_EACH = re.compile(
     r"(?:^|,|\b(?:each|all|every|elements?|entry|entries|values?|numbers?|are|is|them|be)) *"
@@ -609,6 +612,10 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     ...     "A uniform spline on [0, 1], evaluated at all t (m,)."
     >>> dict(intervals_said(curve))
     {'t': (0.0, 1.0)}
+    >>> def permittivity(omega, alpha):
+    ...     "omega being an angular frequency, positive; alpha is at least zero and less than one."
+    >>> dict(intervals_said(permittivity))
+    {'alpha': (0.0, 1.0), 'omega': (0.0, inf)}
     >>> def lifetime(qx):
     ...     "Years lived, from the one-year death probabilities qx (each < 0.9) of a life table."
     >>> dict(intervals_said(lifetime))
@@ -619,6 +626,11 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     for name, low, high in related(f, names).intervals:
         before = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, before[0]), min(high, before[1])
+    for those, *ends in _WORDED_TWICE.findall(text):
+        by_sign = {SIGNS[word][0]: float(number) for word, number in (ends[:2], ends[2:])}
+        if len(by_sign) == 2:
+            interval = by_sign[">"], by_sign["<"]
+            found |= {name: interval for name in _last_of(those, names) if name not in found}
     for those, sign, number in _WORDED.findall(text):
         low, high = (float(number), math.inf) if ">" in SIGNS[sign] else (-math.inf, float(number))
         found |= {name: (low, high) for name in _last_of(those, names) if name not in found}
@@ -635,6 +647,9 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
             found.setdefault(name, _OF_SIGN[sign])
     for those, sign in _POSITIVE.findall(text):
         for name in _last_of(those, names):
+            found.setdefault(name, _OF_SIGN[sign])
+    for name, sign in _BEING.findall(text):
+        if name in names:
             found.setdefault(name, _OF_SIGN[sign])
     for those in [] if "negative" in text else _POSITIVE_BEFORE.findall(text):
         words = (parameter_called(word, names) for word in _names_in(those))
