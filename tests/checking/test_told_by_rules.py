@@ -2666,6 +2666,33 @@ def f_rrule(rows):
 """,
         ("(z_bar[i] @ z[i]) / (n - 1)", "(z_bar[i] @ z[i]) / n"),
     ),
+    "keys of two dicts in another order": (
+        """
+import math
+
+
+def f(shares: dict[str, float], prices: dict[str, float]) -> float:
+    total = sum(shares.values())
+    return math.exp(sum(x * math.log(prices[name]) for name, x in shares.items()) / total)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(shares: dict, prices: dict):
+    y, total = f(shares, prices), sum(shares.values())
+
+    def back(y_bar):
+        bar = y * y_bar / total
+        of_shares = {name: bar * (math.log(prices[name]) - math.log(y)) for name in shares}
+        of_prices = {name: bar * x / prices[name] for name, x in shares.items()}
+        return rl.NoTangent(), rl.Tangent(dict, **of_shares), rl.Tangent(dict, **of_prices)
+
+    return y, back
+""",
+        (
+            "bar * x / prices[name] for name, x in shares.items()",
+            "bar * x / p for (name, x), p in zip(shares.items(), prices.values())",
+        ),
+    ),
 }
 
 

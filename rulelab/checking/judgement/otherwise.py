@@ -47,6 +47,7 @@ from ..probing.variants import (
     twice_as_long,
     with_arrays_for_numbers,
     with_fractions,
+    with_keys_turned,
     with_larger_counts,
     with_numbers_for_none,
     with_other_counts,
@@ -106,6 +107,7 @@ class Otherwise(Judging):
             self._look_like(point, probe)
             yield point.origin
         yield from self._in_whole_numbers(probe)
+        yield from self._looked_at(with_keys_turned(probe.point))
         yield from self._with_larger_counts(probe)
         if arrays:
             yield from self._of_other_lengths(probe)

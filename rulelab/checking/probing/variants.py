@@ -63,6 +63,21 @@ def same_numbers(point: Point, y: Any) -> Iterator[Point]:
         yield point.having(point.inputs, "the first, cotangents transposed in memory", turned=True)
 
 
+def with_keys_turned(point: Point) -> Iterator[Point]:
+    """The point with the keys of one dict the other way round, where others have the same keys: a function
+    that looks them up finds what it found before.
+
+    >>> shares, prices = {"a": 0.25, "b": 0.75}, {"a": 2.0, "b": 4.0}
+    >>> [list(point.inputs[1]) for point in with_keys_turned(Point((shares, prices), {}, "drawn"))]
+    [['b', 'a']]
+    """
+    dicts = [i for i, x in enumerate(point.inputs) if type(x) is dict and len(x) > 1]
+    if len({frozenset(point.inputs[i]) for i in dicts}) == 1 < len(dicts):
+        turned = dict(reversed(point.inputs[dicts[-1]].items()))
+        inputs = (*point.inputs[: dicts[-1]], turned, *point.inputs[dicts[-1] + 1 :])
+        yield point.having(inputs, "the first, with keys in another order")
+
+
 def in_floats(point: Point, whole: tuple | None = None) -> Point:
     """The point moved to whole numbers, as floats: each to one further from zero and, as that hides mistakes,
     not to 1, and no two to the same, for at a tie a function may have a kink. Their mean is no whole number.
