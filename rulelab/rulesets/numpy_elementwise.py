@@ -328,8 +328,8 @@ def moved_by_rrule(slope, p_dot):
     def moved_by_pullback(bar):
         return (
             NoTangent(),
-            unbroadcast(moved_by(bar, conjugate(p_dot)), slope),
-            unbroadcast(conjugate(slope) * bar, p_dot),
+            thunk(lambda: unbroadcast(moved_by(bar, conjugate(p_dot)), slope)),
+            thunk(lambda: unbroadcast(conjugate(slope) * bar, p_dot)),
         )
 
     return moved_by(slope, p_dot), moved_by_pullback

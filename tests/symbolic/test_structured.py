@@ -166,11 +166,11 @@ def picked_with(factor):
 
 VECTOR = np.array([1.0, -2.0, 0.5])
 CASES = {
-    "a dict": (layer, layer_with, 1.0, "p.b", ({"W": np.ones((2, 3)), "b": np.ones(2)}, VECTOR)),
+    "a dict": (layer, layer_with, 1.0, "p['b']", ({"W": np.ones((2, 3)), "b": np.ones(2)}, VECTOR)),
     "a NamedTuple": (on_line, on_line_with, 1.0, "line.slope, line.offset", (Line(2.0, 1.0), VECTOR)),
     "an object with a method": (work, work_with, 1.0, "spring.rest", (Spring(2.0, 0.5), 1.5, 0.25)),
     "a list": (joined, joined_with, 2.0, "parts.1", ([VECTOR, np.ones(2)],)),
-    "a tuple": (rotated, rotated_with, -1.0, "state.0", ((VECTOR, VECTOR + 1), 0.5)),
+    "a tuple": (rotated, rotated_with, -1.0, "state[0]", ((VECTOR, VECTOR + 1), 0.5)),
     "a dict that is made": (polar, polar_with, 1.0, "", (1.5, 2.0)),
     "a NamedTuple that is made": (moments, moments_with, 2.0, "", (VECTOR,)),
     "an index beside an array": (picked, picked_with, 1.0, "", (VECTOR, 1)),
