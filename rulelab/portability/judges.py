@@ -15,8 +15,9 @@ from ..checking.calling.subjects import Written, codes_of
 from ..checking.judgement.reports import RuleCheck
 from ..checking.measuring.vectors import leaves, to_vec
 from ..checking.probing.perturb import WithTangent
+from ..checking.reading.parameters import positional_names
 from ..checking.testing.testers import finished
-from ..checking.testing.vjps import check_vjp, positional_names, vjp_checking
+from ..checking.testing.vjps import check_vjp, vjp_checking
 from ..errors import Place, RuleLabError
 from ..shown_options import shows_options_of
 from ..tangents.holding import captured

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...tangents.zeros import AbstractZero
-from ..calling.subjects import author_of, rules_of
+from ..calling.subjects import authors_of
 from ..measuring.vectors import shape_of, shape_of_answer, to_vec
 from ..reading.axes_read import (
     factors_of,
@@ -202,8 +202,7 @@ def _of_another_rank(kind: Kind, beside: Kind) -> Iterator[Kind]:
 
 
 def _authors(guesser: Guesser) -> list[Any]:
-    rules = rules_of(guesser.target, guesser.registry)
-    return [guesser.target, *(author_of(rule) for rule in rules if not rule.built_in)]
+    return [guesser.target, *authors_of(guesser.target, guesser.registry)]
 
 
 def of_ranks_told(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
@@ -277,7 +276,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
         return
     if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):
         return
-    rules = [author_of(r) for r in rules_of(guesser.target, guesser.registry) if not r.built_in]
+    rules = authors_of(guesser.target, guesser.registry)
     says_so = _BROADCASTS.search(docstring_of(guesser.target))
     if says_so or any(map(undoes_broadcasts, rules)):
         yield from _each_broadcast(guesser, first, free)

@@ -22,7 +22,7 @@ import numpy as np
 from ...annotations import signature_of_callable
 from ..calling.endless import brought_to_an_end
 from ..calling.plain_calls import vouched
-from ..calling.subjects import author_of, codes_of, helper_codes, helpers_of, rules_of
+from ..calling.subjects import authors_of, codes_of, helper_codes, helpers_of
 from ..probing.drawing import draw_all
 from ..probing.probes import told_of_steps
 from ..reading.by_name import interval_of_name, is_matrix_name, means_symmetric
@@ -192,7 +192,7 @@ def _words_compared(guesser: Guesser) -> Mapping[str, tuple[str, ...]]:
     """The words that a function or its rules compare fields with, and any other, which stands for what is
     left, where the rules have no more than the function.
     """
-    rules = [author_of(rule) for rule in rules_of(guesser.target, guesser.registry) if not rule.built_in]
+    rules = authors_of(guesser.target, guesser.registry)
     own = words_of_fields((guesser.target, *helpers_of(guesser.target)))
     found = words_of_fields((guesser.target, *helpers_of(guesser.target, *rules), *rules))
     alone = {name for name, words in found.items() if {*words} == {*own.get(name, ())}}

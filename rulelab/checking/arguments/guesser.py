@@ -37,7 +37,7 @@ from ..calling.endless import (
     looked_at_anew,
 )
 from ..calling.plain_calls import plainly
-from ..calling.subjects import author_of, codes_of, raw_pullback, rules_of
+from ..calling.subjects import authors_of, codes_of, raw_pullback
 from ..measuring.copies import own_copies, own_keywords
 from ..measuring.differences import fd_jvp
 from ..measuring.vectors import cotangent_vec, leaves, to_vec
@@ -170,7 +170,7 @@ class Guesser:
         """Take the kinds, intervals and orders that the function itself gives of its parameters in words for
         those that nobody asked for; where it gives none, those that a docstring of a rule gives.
         """
-        rules = [author_of(rule) for rule in rules_of(self.target, self.registry) if not rule.built_in]
+        rules = authors_of(self.target, self.registry)
         speakers = (*rules, self.target)  # the last of them is heard first
         numbers, picking = numbers_said(self.target), indexing(self.target)
         kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
@@ -215,8 +215,8 @@ class Guesser:
                     used[name] = tuple(dataclasses.replace(k, low=low, high=high) for k in used[name])
         for name in marked.intersection(self.names) - domain.keys():
             used.setdefault(name, SIGNS if name in signs_said(self.target) else LABELS)
-        special = special_names(self.names)
-        for name in (name for name in self.names if notes.get(name) is np.ndarray and name not in special):
+        plain = (name for name in self.names if name not in self.special)
+        for name in (name for name in plain if notes.get(name) is np.ndarray):
             bounds = domain.get(name, Kind())
             if not bounds.is_asked and name not in used:
                 forms = (form for form in forms_by_name(name) if form not in ("number", "integer", "list"))
@@ -244,8 +244,7 @@ class Guesser:
     @cached_property
     def sums_over_axes(self) -> bool:
         """Whether a rule names an axis, itself or in a helper, that its function does not."""
-        rules = (rule for rule in rules_of(self.target, self.registry) if rule.mode == self.mode)
-        authors = [author_of(rule) for rule in rules if not rule.built_in]
+        authors = authors_of(self.target, self.registry, self.mode)
         if self.of_axes:
             own = axes_of_matrices(self.target)
             return bool(own) and any(axes_of_matrices(author) - own for author in authors)
@@ -665,7 +664,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     }
     said = lists_of_arrays(target)
     kinds |= said
-    rules = [author_of(rule) for rule in rules_of(target, registry) if not rule.built_in]
+    rules = authors_of(target, registry)
     named = [cls for author in (target, *rules) for cls in _classes_named(author)]
     kinds |= lists_of_records(target, named)
     for rule in rules:

@@ -14,7 +14,7 @@ from ...errors import RuleLabError
 from ...rules.targets import name_of
 from ...tangents.zeros import AbstractZero, NoTangent
 from ..calling.budgets import Limit
-from ..calling.subjects import author_of, rules_of
+from ..calling.subjects import authors_of
 from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
 from ..reading.answers_read import lists_answered
@@ -299,9 +299,9 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     bars = guesser.answered(args)[1 : len(kinds) + 1]
     pairs = [(i, bar) for i, bar in enumerate(bars) if i in vectors]
     alone = {i for i, bar in pairs if shape_of_answer(bar) == ()}
-    rules = (r for r in rules_of(guesser.target, guesser.registry) if r.mode == "rrule" and not r.built_in)
     of_number = guesser.makes_one_number(kinds)
-    summed = frozenset().union(*(summed_for(author_of(rule), of_number) for rule in rules))
+    rules = authors_of(guesser.target, guesser.registry, "rrule")
+    summed = frozenset().union(*(summed_for(rule, of_number) for rule in rules))
     summed |= scaling_sums(guesser.target)
     said = {i for i in vectors if guesser.names[i] in summed}
     said &= _answered_by_numbers(guesser, _with_numbers(kinds, alone | said))
@@ -372,7 +372,7 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     told = shapes_said(guesser.target)
     said: Mapping[str, Lengths] = {name: dims for name, dims in told.items() if name in guesser.names}
     said = {name: dims for name, dims in said.items() if not guesser.is_asked(guesser.names.index(name))}
-    rules = [author_of(rule) for rule in rules_of(guesser.target, guesser.registry) if not rule.built_in]
+    rules = authors_of(guesser.target, guesser.registry)
     lists = frozenset().union(*(lists_answered(guesser.target, rule) for rule in rules))
     said = {name: dims for name, dims in said.items() if len(dims) > 1 or name not in lists}
     if not said:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...rules.registry import Registry
 from ..calling.plain_calls import plainly
-from ..calling.subjects import author_of, rules_of
+from ..calling.subjects import authors_of
 from ..measuring.vectors import to_vec
 from ..reading.constants import with_integer
 from ..reading.texts import defaults_of, names_with_defaults, text_of
@@ -66,7 +66,7 @@ def iterated(f: Callable, registry: Registry) -> Iterated | None:
     >>> found.has_ended((2.0,), {}), found.has_ended((-2.0,), {})
     (True, False)
     """
-    authors = [author_of(rule) for rule in rules_of(f, registry) if not rule.built_in]
+    authors = authors_of(f, registry)
     if not authors or any(map(_loops, authors)):
         return None
     longer = with_more_steps(f)

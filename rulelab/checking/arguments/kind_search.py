@@ -17,7 +17,7 @@ from ...raised import raised_words
 from ...rules.signatures import Accepts, meant_types
 from ...tangents.zeros import AbstractZero
 from ..calling.plain_calls import heard
-from ..calling.subjects import author_of, rules_of
+from ..calling.subjects import author_of, authors_of, rules_of
 from ..measuring.vectors import to_vec
 from ..probing.perturb import revalued
 from ..reading.axes_read import is_for_any_axes, multiplies_matrices, sums_within
@@ -384,8 +384,7 @@ class Search:
     @cached_property
     def _may_sum(self) -> bool:
         """Whether a rule has sums, or something like them, as for numbers beside arrays it has to."""
-        rules = rules_of(self.guesser.target, self.guesser.registry)
-        authors = [author_of(rule) for rule in rules if rule.mode == self.guesser.mode and not rule.built_in]
+        authors = authors_of(self.guesser.target, self.guesser.registry, self.guesser.mode)
         return any(map(sums_within, authors))
 
     def _right_at(self, kinds: Kinds) -> int:

@@ -8,7 +8,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 
-from ..calling.subjects import author_of, rules_of
+from ..calling.subjects import authors_of
 from ..reading.by_name import interval_of_name
 from ..reading.guards import compared_with
 from ..reading.kinds import Kind
@@ -49,7 +49,7 @@ def of_sides_compared(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
     """The kinds with numbers beyond the end of an interval that the caller did not ask for, for each argument
     that the function and its rule both compare with that end: each side has a line of its own.
     """
-    rules = [author_of(rule) for rule in rules_of(guesser.target, guesser.registry) if not rule.built_in]
+    rules = authors_of(guesser.target, guesser.registry)
     compared = compared_with(guesser.target) & frozenset().union(*map(compared_with, rules))
     for i, end in sorted(compared):
         if i < len(kinds) and guesser.names[i] not in guesser.asked and end in (kinds[i].low, kinds[i].high):

@@ -230,6 +230,14 @@ def author_of(rule: Rule) -> Callable:
     return rule.function if rule.partials is None else rule.partials
 
 
+def authors_of(target: Any, registry: Registry = DEFAULT, mode: str | None = None) -> list[Callable]:
+    """What the authors of the rules that a target has wrote, of the built-in ones nothing; of one mode alone
+    if it is given.
+    """
+    rules = (rule for rule in rules_of(target, registry) if not rule.built_in)
+    return [author_of(rule) for rule in rules if mode is None or rule.mode == mode]
+
+
 def codes_of(function: Any) -> tuple[types.CodeType, ...]:
     """The code of a Python function and of the functions defined inside it, of a twin that of the function it
     stands for; nothing for others."""

@@ -116,15 +116,16 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
             return
 
 
+_LAST_DIGITS = 64
+"""How many units in the last place the sums of a cotangent may leave of what is zero."""
+
+
 def _rounding(probe: Probe, seed: np.ndarray) -> float:
     """What rounding may leave of a cotangent that is zero: of slopes as large as the inputs are small."""
     sizes = np.abs(to_vec(probe.point.floats)[0]).max(initial=0.0)
     slope = max(1.0, 1.0 / max(float(sizes), np.finfo(float).tiny))
     eps = float(np.finfo(f"f{digits(probe)}").eps)
     return _LAST_DIGITS * eps * float(np.abs(seed).max(initial=0.0)) * slope
-
-
-_LAST_DIGITS = 64
 
 
 def _otherwise(seed: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

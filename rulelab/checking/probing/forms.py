@@ -9,8 +9,8 @@ import numpy as np
 
 from ..calling.plain_calls import plainly
 from ..measuring.vectors import to_vec
+from ..reading.parameters import positional_names
 from ..reading.said import symmetric_said
-from ..reading.written import positional_names
 
 SYMMETRIC = ("symmetric", "positive definite")
 """The forms of which a tangent is a symmetric matrix (of complex numbers, a Hermitian one)."""

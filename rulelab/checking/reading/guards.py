@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterator
 
 from .texts import text_of
@@ -52,12 +53,14 @@ def _sizes_compared(node: ast.AST) -> Iterator[tuple[str, float]]:
     """The names and numbers that stand beside each other in a comparison of sizes."""
     if not isinstance(node, ast.Compare):
         return
-    sides = [node.left, *node.comparators]
-    for left, sign, right in zip(sides, node.ops, sides[1:]):
-        if isinstance(sign, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
-            for one, other in ((left, right), (right, left)):
-                if isinstance(one, ast.Name) and (number := _number_in(other)) is not None:
-                    yield one.id, number
+    sides = itertools.pairwise([node.left, *node.comparators])
+    sized = (pair for pair, sign in zip(sides, node.ops) if isinstance(sign, _SIZES))
+    for one, other in itertools.chain.from_iterable(((a, b), (b, a)) for a, b in sized):
+        if isinstance(one, ast.Name) and (number := _number_in(other)) is not None:
+            yield one.id, number
+
+
+_SIZES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def _number_in(node: ast.expr) -> float | None:

@@ -11,6 +11,8 @@ import numpy as np
 from ...annotations import signature_of_callable
 from ...rules.targets import resolve
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 def _parameters(target: Any) -> list[inspect.Parameter]:
     try:
@@ -30,8 +32,7 @@ def required_names(f: Any) -> tuple[str, ...]:
     target = resolve(f)[0]
     if isinstance(target, np.ufunc):
         return tuple("xyzw"[: target.nin])
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    found = [p for p in _parameters(target) if p.kind in positional]
+    found = [p for p in _parameters(target) if p.kind in _POSITIONAL]
     names = [p.name for p in found if p.default is p.empty]
     rest = [p.name for p in _parameters(target) if p.kind is p.VAR_POSITIONAL]
     if rest and len(names) == len(found):  # any number of them: some
@@ -62,6 +63,11 @@ def all_names(target: Any) -> tuple[str, ...]:
     return tuple(p.name for p in _parameters(target))
 
 
+def positional_names(f: Any) -> tuple[str, ...]:
+    """The names of the positional parameters, as far as they are known."""
+    return tuple(p.name for p in _parameters(f) if p.kind in _POSITIONAL)
+
+
 def before_rest(target: Any) -> int | None:
     """How many arguments come before those that a function takes any number of; None where it takes none."""
     kinds = [p.kind for p in _parameters(target)]
@@ -76,8 +82,7 @@ def defaults_after(target: Any, count: int) -> tuple[Any, ...]:
     >>> defaults_after(turned, 2)
     (0.0,)
     """
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    found = [p.default for p in _parameters(target) if p.kind in positional]
+    found = [p.default for p in _parameters(target) if p.kind in _POSITIONAL]
     return tuple(x for x in found[count:] if x is not inspect.Parameter.empty)
 
 

@@ -105,6 +105,7 @@ _OF_SIGN = {"positive": (0.0, math.inf), "negative": (-math.inf, 0.0)}
 _IN_A_LIST = re.compile(r"(?:^|[,;(] ?)(?:both |all |each |strictly )?(positive|negative) ?(?=[.,;)]|$)")
 """Alone between commas: decay constants (1/s), positive."""
 _BEING = re.compile(r"\b(\w+) being an? [^,.;]+, (positive|negative)(?= ?[.;)]|$)")
+"""omega being an angular frequency or an array of them, positive"""
 _TIMES = re.compile(r"\btimes? (\w+)\b")
 _POSITIVE_BEFORE = re.compile(  # to positive doses and rates, but not: the positive doses and the changes
     rf"\b(?:of|to|between|at|the|one|an?) positive ((?:\w+{_COMMA})*\w+)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from typing import Any
 
 from ...rules.twins import written
@@ -18,10 +17,3 @@ def docstring_of(f: Any) -> str:
     'P is a covariance.'
     """
     return getattr(written(f), "__doc__", None) or ""
-
-
-def positional_names(f: Any) -> tuple[str, ...]:
-    """The names of the positional parameters of a plain function; none of anything else."""
-    if not isinstance(f, types.FunctionType):
-        return ()
-    return f.__code__.co_varnames[: f.__code__.co_argcount]

@@ -17,7 +17,7 @@ from ..arguments.guesser import Guesser, Kinds
 from ..arguments.guessing import kinds_of
 from ..calling.budgets import Limit
 from ..calling.plain_calls import plainly
-from ..calling.subjects import author_of, codes_of, has_loop, rules_of
+from ..calling.subjects import authors_of, codes_of, has_loop
 from ..judgement.halvings import halves, is_an_end
 from ..measuring.configs import ad_config
 from ..probing.perturb import are_in_order, revalued
@@ -125,7 +125,7 @@ class Meant:
 
     @cached_property
     def _halves(self) -> bool:
-        authors = (author_of(rule) for rule in rules_of(self.f, self.registry) if not rule.built_in)
+        authors = authors_of(self.f, self.registry)
         codes = chain.from_iterable(map(codes_of, authors))
         return halves(self.guesser.target) and not any(map(has_loop, codes))
 

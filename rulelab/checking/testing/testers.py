@@ -20,7 +20,7 @@ from ...shown_options import shows_options_of
 from ...tangents.zeros import AbstractZero, NoTangent
 from ..arguments.guesser import NoInputsError
 from ..arguments.points import Source
-from ..calling.subjects import NoRuleError, Subject, author_of, require_rule, rules_of, subject_of
+from ..calling.subjects import NoRuleError, Subject, authors_of, require_rule, rules_of, subject_of
 from ..judgement.reports import RuleCheck
 from ..measuring.configs import ad_config
 from ..measuring.difference_methods import FiniteDifferenceMethod
@@ -140,7 +140,7 @@ def checking(
     guessed = source.drawn and source.is_guessed
     pairs = source.ordered if source.drawn else ordered_pairs(names or subject.names)
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
-    rules = [author_of(rule) for rule in rules_of(resolve(f)[0], registry) if not rule.built_in]
+    rules = authors_of(resolve(f)[0], registry)
     said = related(subject.primal, names or subject.names, rules)
     said = said.holding(inputs)  # arguments given are as meant
     asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-import inspect
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...annotations import signature_of_callable
 from ...errors import Place, RuleCountError, RuleError, RuleLabError, an
 from ...rules.registry import Registry
 from ...rules.rule import Rule
@@ -23,6 +21,7 @@ from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from ..calling.subjects import Written, codes_of, helper_codes
 from ..judgement.reports import RuleCheck
 from ..measuring.vectors import cotangent_vec, to_vec
+from ..reading.parameters import positional_names
 from .testers import Checking, checking, finished, rule_check
 
 Vjp = Callable[..., tuple[Any, Callable[[Any], Any]]]
@@ -189,16 +188,6 @@ def _kind(answer: Any) -> str:
 
 def _place(vjp: Callable) -> Place | None:
     return Place.of_function(vjp) if isinstance(getattr(vjp, "__code__", None), types.CodeType) else None
-
-
-def positional_names(f: Callable) -> tuple[str, ...]:
-    """The names of the positional parameters, as far as they are known."""
-    try:
-        parameters = signature_of_callable(f).parameters.values()
-    except (TypeError, ValueError):
-        return ()
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return tuple(p.name for p in parameters if p.kind in kinds)
 
 
 def _padded(names: tuple[str, ...], count: int) -> tuple[str, ...]:
