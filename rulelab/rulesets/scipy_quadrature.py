@@ -94,6 +94,7 @@ def integral_frule(config, tangents, f, a, b, points, how):
             return dense(at, at_dot)
 
         inner = between(f, a, b, points, how)
+        how = no_finer_than(how, f_dot)
         # The limits stay what they are: in a list one that does not vary would count as varying.
         if len(inner) == 0:
             moved = moved + integral(along, a, b, None, how)[0]
@@ -111,6 +112,18 @@ def integral_frule(config, tangents, f, a, b, points, how):
 
 def is_finite(t):
     return bool(np.isfinite(t))
+
+
+_ROUNDINGS = 16  # so many of the tangent's own make a tolerance that can be met
+
+
+def no_finer_than(how, f_dot):
+    """How to integrate a slope whose numbers may be short: what is finer than their rounding is noise, and an
+    adaptive integral that is to resolve it halves its intervals until its limit, for minutes.
+    """
+    kinds = [np.asarray(number).dtype for number in numbers_in(f_dot).values()]
+    rounding = max((np.finfo(kind).eps for kind in kinds if kind.kind in "fc"), default=0.0)
+    return how._replace(epsrel=max(how.epsrel, _ROUNDINGS * float(rounding)))
 
 
 def check_points(points, points_dot):
@@ -213,4 +226,4 @@ def between(f, a, b, points, how):
     return inner if a < b else inner[::-1]
 
 
-TABLE.non_differentiable(between, check_points, is_finite)
+TABLE.non_differentiable(between, check_points, is_finite, no_finer_than)
