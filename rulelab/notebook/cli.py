@@ -188,7 +188,7 @@ def command_line() -> Parser:
     )
     check.add_argument("--junit", type=Path, metavar="FILE", help="also write the outcome as JUnit XML")
     check.add_argument("--seed", type=int, default=0, metavar="N", help="draw other points; default: 0")
-    check.add_argument("--deep", action="store_true", help="check at three times as many points")
+    check.add_argument("--deep", action="store_true", help="check at two to three times as many points")
     check.add_argument(
         "--domain", action="append", default=[], metavar="KIND|NAME=KIND",
         help='what to draw arguments from: "positive vector"; x="positive definite"; may be repeated',

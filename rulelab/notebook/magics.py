@@ -769,7 +769,7 @@ class RuleLab(ManneredMagics, Settings):
     @faced(plain="rl.rule_check(f, x, y)")
     @argument("function", metavar="F", help="the function whose rule is checked")
     @argument("--order", type=int, choices=[1, 2], metavar="N", help="2: second derivatives, too")
-    @argument("--deep", action="store_true", help="look at three times as many points")
+    @argument("--deep", action="store_true", help="check at two to three times as many points")
     @argument("--frule", action="store_true", help="check the forward rule")
     @SECONDS_AT_MOST
     @argument(

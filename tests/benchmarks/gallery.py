@@ -129,7 +129,7 @@ TIMED = {
     ),
     "integral": Timed("mean_above", "lambda a, b: {f}(a, b)", {"two integrals": (0.5, 1.5)}),
     "differential-equation": Timed(
-        "off_by", "lambda p: {f}(p)", {"4 times": (np.array([0.3, 0.3, 1.1, 0.6]),)}
+        "off_by", "lambda p: {f}(p)", {"4 time points": (np.array([0.3, 0.3, 1.1, 0.6]),)}
     ),
     "optimiser": Timed("weights", "lambda p: np.sum({f}(p) ** 2)", {"2 weights": (-1.0,)}),
 }  # fmt: skip

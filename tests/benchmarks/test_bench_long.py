@@ -1,5 +1,6 @@
 """Long computations keep the time and memory that they are promised."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -40,3 +41,11 @@ def test_a_limit_that_is_missed_is_said():
     assert bench_long.verdict(record | {"outcome": "wrong"}) == "wrong"
     split = {"name": "long loop, checkpointed", "seconds": 3.0, "megabytes": 1.0, "outcome": "right"}
     assert bench_long.verdict(split, 1.0) == "right, more than 2.5 times the time"
+
+
+def test_the_page_about_costs_has_the_stored_run(repository):
+    """docs/explanation/costs.md and the page with all rows of that run say the same."""
+    stored = json.loads((Path(bench_long.HERE) / "stored.json").read_text(encoding="utf-8"))["long"]
+    page = (repository / "docs" / "explanation" / "costs.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ")[1:3] for line in page.splitlines() if " MB | " in line]
+    assert rows == [[f"{row['seconds']:.2g} s", f"{row['megabytes']:.0f} MB"] for row in stored]
