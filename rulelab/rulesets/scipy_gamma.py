@@ -160,7 +160,7 @@ def poch_slopes(out, z, m):
 PAIR = (0.4, 1.3, 4.2), (2.2, 0.7, 1.6)
 TABLE.row("beta", _beta_partials, *PAIR)
 TABLE.row("betaln", _betaln_partials, *PAIR)
-TABLE.row("binom", binom_slopes, (2.2, 3.4, 4.2), (1.3, 0.7, 2.6), note="NaN by n at -1, -2, …")
+TABLE.row("binom", binom_slopes, (2.2, 3.4, 4.2), (1.3, 0.7, 2.6), note="NaN with respect to n at -1, -2, …")
 TABLE.row("poch", poch_slopes, *PAIR)
 
 

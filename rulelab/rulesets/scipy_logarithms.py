@@ -60,8 +60,8 @@ TABLE.row(
     beyond=PLANES,
 )
 TABLE.row("entr", lambda out, x: -np.log(x) - 1, POSITIVE, note="inf at 0")
-TABLE.row("rel_entr", lambda out, x, y: (np.log(x / y) + 1, -quotient(x, y)), *PAIR, note="-inf by x at 0")
-TABLE.row("kl_div", lambda out, x, y: (np.log(x / y), 1 - quotient(x, y)), *PAIR, note="-inf by x at 0")
+TABLE.row("rel_entr", lambda out, x, y: (np.log(x / y) + 1, -quotient(x, y)), *PAIR, note="-inf with respect to x at 0")
+TABLE.row("kl_div", lambda out, x, y: (np.log(x / y), 1 - quotient(x, y)), *PAIR, note="-inf with respect to x at 0")
 
 
 # -- losses --------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ _TEST = "a test: its result is an object, and slopes of its distribution may be 
 _SOLVED = "its result is found by a solver, or by draws: write a rule for what is solved"
 _PLOT = "makes the points of a plot"
 _BINS = "counts in bins, or leaves out values, by bounds computed from the data"
-_VARIABLES = "for random variables of SciPy's newer kind: use `scipy.stats.norm` and its like"
+_VARIABLES = "for random variables of SciPy's newer kind: use `scipy.stats.norm` and the like"
 _NOT_DERIVED = "not derived here"
 _NO_ROW = "it has no rule: write its log-density with functions of NumPy and scipy.special"
 _MULTIVARIATE = "a multivariate distribution that has no rule here"
@@ -53,7 +53,7 @@ _REASONS = {
         "Uniform Covariance"
     ),
     _DENSITY: "gaussian_kde rv_histogram",
-    "classes to make distributions of, whose methods have the rules": "rv_continuous rv_discrete",
+    "base classes: the methods of the distributions have the rules": "rv_continuous rv_discrete",
     "settings, and data for tests": "BootstrapMethod CensoredData MonteCarloMethod PermutationMethod",
     "warnings and errors": "ConstantInputWarning DegenerateDataWarning FitError NearConstantInputWarning",
     "use np.unique": "find_repeats",

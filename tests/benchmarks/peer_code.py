@@ -31,7 +31,7 @@ def jax_logistic(workload=None):
 
 
 def jax_mse(workload):
-    """By `fori_loop`, but for 30 elements, which are unrolled."""
+    """By `fori_loop`, except for 30 elements, which are unrolled."""
     if len(workload.arguments[0]) <= 100:
         return None
     import jax
@@ -84,7 +84,7 @@ def jax_simpson(workload=None):
 
 @written("jax", "lstm")
 def jax_lstm(workload=None):
-    """By `scan`, its two layers unrolled."""
+    """By `scan`, with its two layers unrolled."""
     import jax
     import jax.numpy as jnp
 

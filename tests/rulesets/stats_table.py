@@ -92,13 +92,14 @@ def page():
             rows = "\n".join(line(row) for row in table.rows.values())
             parts.append(f"## {title}\n\n{head}{rows}\n")
     parts.append(
-        "## Multivariate distributions\n\n`multivariate_normal.pdf` and `logpdf` by points, mean and "
-        "covariance, frozen ones too; of the covariance the lower triangle is read, as by SciPy. "
-        "`dirichlet.pdf` and `logpdf` by parts and parameters, frozen ones too.\n"
+        "## Multivariate distributions\n\n`multivariate_normal.pdf` and `logpdf` have derivatives with respect to "
+        "points, mean and covariance, also when frozen; only the lower triangle of the covariance is read, as in "
+        "SciPy. `dirichlet.pdf` and `logpdf` have derivatives with respect to parts and parameters, also when "
+        "frozen.\n"
     )
     parts.append(_summaries())
     names = ", ".join(f"`{name}`" for name in CONSTANT)
-    parts.append(f"## Constants\n\nWhat counts and ranks: {names}.\n")
+    parts.append(f"## Constants\n\nFunctions that count and rank: {names}.\n")
     by_reason = collections.defaultdict(list)
     for name, why in REFUSED.items():
         by_reason[why].append(f"`{name}`")
@@ -117,9 +118,9 @@ def _summaries():
     names = sorted(name for name in stats.__all__ if id(getattr(stats, name)) in known)
     shown = ", ".join(f"`{name}`" for name in names)
     return (
-        f"## Functions\n\nMeans, moments, scores, distances: {shown}. With their keywords, but for other "
-        "policies for NaN, weights of distances, and a power that `boxcox` would find. What they sort by and "
-        "leave out is constant.\n"
+        f"## Functions\n\nMeans, moments, scores, distances: {shown}. All keywords are supported "
+        "except other policies for NaN, weights of distances, and a power that `boxcox` is to find. The order in "
+        "which they sort and the values they leave out are constants.\n"
     )
 
 

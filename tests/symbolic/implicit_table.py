@@ -26,9 +26,9 @@ BY = {
     "quad_vec": (f"{FUNCTION}, `args`, `a`, `b`", "as `quad`; `workers=` is refused"),
     "dblquad": (
         f"{FUNCTION}, its limits and theirs, `args`",
-        "an integral in an integral: 21² slopes at least",
+        "an integral within an integral: at least 21² slopes",
     ),
-    "tplquad": (f"{FUNCTION}, its limits and theirs, `args`", "21³ slopes at least: seconds"),
+    "tplquad": (f"{FUNCTION}, its limits and theirs, `args`", "at least 21³ slopes, which takes seconds"),
     "fixed_quad": (f"{FUNCTION}, `args`, `a`, `b`", "the sum over the nodes, exactly"),
     "solve_ivp": (
         f"{FUNCTION}, `args`, `y0`, `t_span`, `t_eval`",
@@ -90,6 +90,6 @@ def sections():
     refused = "\n".join(f"| {', '.join(given)} | {why} |" for why, given in by_reason.items())
     constant = ", ".join(f"`{name}`" for name in (*scipy_integrate.CONSTANT, *scipy_optimize.CONSTANT))
     without = (
-        f"Constants: {constant}. Refused, with what varies:\n\n| names | why |\n| --- | --- |\n{refused}\n"
+        f"Constants: {constant}. Refused if an argument varies:\n\n| names | why |\n| --- | --- |\n{refused}\n"
     )
     return f"{HEAD}{rows}\n\n{without}"

@@ -138,9 +138,9 @@ def judge(case, time_limit=5.0):
     if isinstance(case.target, type):
         return Judged(case, "NOT JUDGED", "a class: the prover takes functions")
     if getattr(case.target, "__objclass__", None) is np.generic:
-        return Judged(case, "NOT JUDGED", "a method of NumPy's numbers; the prover gives Python's")
+        return Judged(case, "NOT JUDGED", "a method of NumPy's numbers; the prover uses Python's")
     if not case.points and str(getattr(case.target, "__module__", "")).startswith("rulelab."):
-        return Judged(case, "NOT JUDGED", "a part of other rules, for arguments that go together alone")
+        return Judged(case, "NOT JUDGED", "part of other rules, only for arguments that go together")
     found, warned = [], []
     for args, kwargs in case.points or ((None, {}),):
         try:
@@ -151,7 +151,7 @@ def judge(case, time_limit=5.0):
             found.append(("NOT JUDGED", str(error).splitlines()[0]))
     word, sentence = min(found, key=lambda pair: WORST.index(pair[0]))
     if not case.points and word == "UNSUPPORTED":
-        return Judged(case, "NOT JUDGED", "no real arguments were found that it takes")
+        return Judged(case, "NOT JUDGED", "no real arguments were found that it accepts")
     return Judged(case, word, sentence, tuple(warned))
 
 
@@ -197,7 +197,7 @@ def page(judged, judged_complex):
     yield "## Complex arguments"
     yield ""
     yield "Rules whose tables have complex check points, judged at these. If a function has branch cuts,"
-    yield "each side of a cut is a cell."
+    yield "each side of a cut is a case."
     yield ""
     yield from counts(COMPLEX, judged_complex)
     yield "## Rules that are not proved"

@@ -29,16 +29,16 @@ MODULES = {  # the title of each, and where it says what has no rule
     "scipy.signal": ("Signals", "scipy_signal_without"),
     "scipy.signal.windows": ("Windows", "scipy_signal_windows"),
 }
-HEAD = """## Modules of whole arrays
+HEAD = """## Functions of whole arrays in other modules
 
 The functions below take arrays as a whole. A *rule* is stated for both modes; a function *through others* is
-made of such functions and of NumPy's, and their rules are used. *Differentiable in* lists the arguments
+expressed by such functions and NumPy's, whose rules are used. *Differentiable in* lists the arguments
 with respect to which there is a derivative; options are constants, and one that no rule covers is refused by
 name. Each has been checked in both modes against differences of order eight of SciPy's own function, in as
 many calls as the column says (float32, stacks, strides and short arrays among them; complex numbers where it
 says so), and each call a second time for the second derivative; those that are analytic against Cauchy's
 integral as well, the others against their definition in fifty digits of mpmath. Complex numbers, where SciPy
-takes them, are differentiated or refused. Arguments named `overwrite_…` are taken, and nothing is
+takes them, are differentiated or refused. Arguments named `overwrite_…` are accepted, but nothing is
 overwritten.
 """
 ALSO = {  # what has a default, and a slope
@@ -169,5 +169,5 @@ def sections():
             parts.append(f"Without a rule:\n\n| functions | why |\n| --- | --- |\n{rows}\n")
         if shaped := getattr(told, "SHAPED", {}):
             names = ", ".join(f"`{name}`" for name in [*shaped, "get_window"])
-            parts.append(f"With a rule for constants alone; a shape that varies is refused: {names}.\n")
+            parts.append(f"With constant parameters only; a shape parameter that varies is refused: {names}.\n")
     return "\n".join(parts)

@@ -35,8 +35,8 @@ TITLES = {
     "scipy_gamma": "Gamma and beta functions",
     "scipy_errors": "Error functions, exponential integrals",
     "scipy_logarithms": "Logarithms, powers, losses, angles",
-    "scipy_bessel": "Bessel functions and their kin",
-    "scipy_elliptic": "Elliptic, hypergeometric and zeta functions, Lambert's",
+    "scipy_bessel": "Bessel and related functions",
+    "scipy_elliptic": "Elliptic, hypergeometric and zeta functions, Lambert W",
     "scipy_polynomials": "Orthogonal polynomials",
     "scipy_distributions": "Distribution functions",
 }
@@ -44,7 +44,7 @@ HARMONIC = (
     "| `sph_harm_y(n, m, theta, phi)` | `theta`, `phi` |  | checked, 34 | "
     "numbers in [0, pi] for `theta`; at the poles the slope is that of the inside |"
 )
-NO_FACTS = "harmonics: no equation of theirs is stated"
+NO_FACTS = "harmonics, for which the prover has no equation"
 WHOLE = {"logsumexp": "`a`, `b`", "softmax": "`x`", "log_softmax": "`x`"}
 HEAD = """# Functions of SciPy
 
@@ -56,7 +56,7 @@ it exists but has no closed form; whole numbers are constants. Each derivative h
 derivatives are checked like first ones, and higher ones are computed in the same way.
 
 *Verified* says how: *proved* as an identity by [`prove`](proving.md), for real numbers, with
-the parameters without a derivative held at their first number; *agrees*, except for constants that are
+the parameters without a derivative held at the first point; *agrees*, except for constants that are
 rounded on purpose; or *checked*. All are checked against differences of order eight of SciPy's own function
 and against first and second derivatives by mpmath, at as many points as the column says. The last column
 has the conventions at poles, ends and kinks; where a slope is infinite its own slope may be NaN. This page is
@@ -144,11 +144,11 @@ def page(words):
         if isinstance(table, SpecialTable) and table.rows:
             rows = "\n".join(line(row, words[name]) for name, row in table.rows.items())
             parts.append(f"## {TITLES[table.name]}\n\n{head}{rows}\n")
-    parts.append(f"## Functions of whole arrays\n\nWith all their keywords.\n\n{head}{_of_arrays(words)}\n")
+    parts.append(f"## Functions of whole arrays\n\nAll keywords are supported.\n\n{head}{_of_arrays(words)}\n")
     parts.append(f"## Spherical harmonics\n\n{head}{HARMONIC}\n")
     parts.append(_not_proved(words))
     constants = ", ".join(f"`{name}`" for name in sorted(CONSTANT))
-    parts.append(f"## Constants\n\nFunctions of whole numbers alone, and settings: {constants}.\n")
+    parts.append(f"## Constants\n\nFunctions of whole numbers only, and settings: {constants}.\n")
     by_reason = collections.defaultdict(list)
     for name, why in REFUSED.items():
         by_reason[why].append(f"`{name}`")
