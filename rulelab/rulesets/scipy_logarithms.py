@@ -22,6 +22,7 @@ TABLE = SpecialTable("scipy_logarithms")
 LINE, POSITIVE, INSIDE = (0.3, -1.2, 2.1), (0.3, 1.2, 2.6), (0.3, 0.62, 0.9)
 PLANE = (0.4 - 0.7j, -1.1 + 0.2j)
 DEGREE = math.pi / 180
+STEEP_IN_X = "-inf with respect to x at 0"
 
 
 def quotient(x, y):
@@ -60,8 +61,8 @@ TABLE.row(
     beyond=PLANES,
 )
 TABLE.row("entr", lambda out, x: -np.log(x) - 1, POSITIVE, note="inf at 0")
-TABLE.row("rel_entr", lambda out, x, y: (np.log(x / y) + 1, -quotient(x, y)), *PAIR, note="-inf with respect to x at 0")
-TABLE.row("kl_div", lambda out, x, y: (np.log(x / y), 1 - quotient(x, y)), *PAIR, note="-inf with respect to x at 0")
+TABLE.row("rel_entr", lambda out, x, y: (np.log(x / y) + 1, -quotient(x, y)), *PAIR, note=STEEP_IN_X)
+TABLE.row("kl_div", lambda out, x, y: (np.log(x / y), 1 - quotient(x, y)), *PAIR, note=STEEP_IN_X)
 
 
 # -- losses --------------------------------------------------------------------------------------------------

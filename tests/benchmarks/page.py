@@ -22,8 +22,8 @@ has them, and passed to `rl.gradient` unchanged. The other systems get the same 
 arrays and functions: {versions}.
 
 Units: **P** is the time of the plain function, **H** that of a hand-written gradient, **G** that of our
-gradient. All systems of a row take turns in one process with one thread on one core; the shortest processor time
-counts. Each gradient is compared with a hand-written one, or with differences of the
+gradient. All systems of a row take turns in one process with one thread on one core; the shortest
+processor time counts. Each gradient is compared with a hand-written one, or with differences of the
 function, before it is timed. *Goal* is what we want to reach, *aim* what hand-written derived code has shown
 to be possible. *Ahead* says whether ours is at most 5 % slower than autograd, tangent, PyTorch and
 mygrad, and otherwise names those that are faster.
@@ -37,8 +37,8 @@ mygrad, and otherwise names those that are faster.
 ## What the others need, and what they cannot do
 
 JAX runs under `jit`, with loops as its users write them: {jax}.
-Reprojection handles all observations at once, by `vmap`. PyTorch runs eagerly. tangent supports neither a variable
-number of arguments nor the functions of `math`: for it, these rows are written without them.
+Reprojection handles all observations at once, by `vmap`. PyTorch runs eagerly. tangent supports neither a
+variable number of arguments nor the functions of `math`: for it, these rows are written without them.
 
 {failures}
 
@@ -137,6 +137,10 @@ def failures(record):
     return "\n".join(lines)
 
 
+def _listed(names):
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def looped():
     """The rows that JAX has in loops of its own, and which."""
     import peer_code
@@ -145,8 +149,7 @@ def looped():
     for (system, name), make in peer_code.WRITTEN.items():
         if system == "jax" and make.__doc__.startswith("By"):
             told.setdefault(make.__doc__.splitlines()[0].strip("."), []).append(name)
-    listed = {text: " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) for text, names in told.items()}
-    return "; ".join(f"{names} b{text[1:]}" for text, names in listed.items())
+    return "; ".join(f"{_listed(names)} b{text[1:]}" for text, names in told.items())
 
 
 def page(record):

@@ -92,10 +92,10 @@ def page():
             rows = "\n".join(line(row) for row in table.rows.values())
             parts.append(f"## {title}\n\n{head}{rows}\n")
     parts.append(
-        "## Multivariate distributions\n\n`multivariate_normal.pdf` and `logpdf` have derivatives with respect to "
-        "points, mean and covariance, also when frozen; only the lower triangle of the covariance is read, as in "
-        "SciPy. `dirichlet.pdf` and `logpdf` have derivatives with respect to parts and parameters, also when "
-        "frozen.\n"
+        "## Multivariate distributions\n\n`multivariate_normal.pdf` and `logpdf` have derivatives with "
+        "respect to points, mean and covariance, also when frozen; only the lower triangle of the "
+        "covariance is read, as in SciPy. `dirichlet.pdf` and `logpdf` have derivatives with respect to "
+        "parts and parameters, also when frozen.\n"
     )
     parts.append(_summaries())
     names = ", ".join(f"`{name}`" for name in CONSTANT)
@@ -119,8 +119,8 @@ def _summaries():
     shown = ", ".join(f"`{name}`" for name in names)
     return (
         f"## Functions\n\nMeans, moments, scores, distances: {shown}. All keywords are supported "
-        "except other policies for NaN, weights of distances, and a power that `boxcox` is to find. The order in "
-        "which they sort and the values they leave out are constants.\n"
+        "except other policies for NaN, weights of distances, and a power that `boxcox` is to find. The "
+        "order in which they sort and the values they leave out are constants.\n"
     )
 
 

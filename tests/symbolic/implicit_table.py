@@ -90,6 +90,7 @@ def sections():
     refused = "\n".join(f"| {', '.join(given)} | {why} |" for why, given in by_reason.items())
     constant = ", ".join(f"`{name}`" for name in (*scipy_integrate.CONSTANT, *scipy_optimize.CONSTANT))
     without = (
-        f"Constants: {constant}. Refused if an argument varies:\n\n| names | why |\n| --- | --- |\n{refused}\n"
+        f"Constants: {constant}. Refused if an argument varies:\n\n"
+        f"| names | why |\n| --- | --- |\n{refused}\n"
     )
     return f"{HEAD}{rows}\n\n{without}"

@@ -169,5 +169,6 @@ def sections():
             parts.append(f"Without a rule:\n\n| functions | why |\n| --- | --- |\n{rows}\n")
         if shaped := getattr(told, "SHAPED", {}):
             names = ", ".join(f"`{name}`" for name in [*shaped, "get_window"])
-            parts.append(f"With constant parameters only; a shape parameter that varies is refused: {names}.\n")
+            only = "With constant parameters only; a shape parameter that varies is refused"
+            parts.append(f"{only}: {names}.\n")
     return "\n".join(parts)

@@ -144,7 +144,8 @@ def page(words):
         if isinstance(table, SpecialTable) and table.rows:
             rows = "\n".join(line(row, words[name]) for name, row in table.rows.items())
             parts.append(f"## {TITLES[table.name]}\n\n{head}{rows}\n")
-    parts.append(f"## Functions of whole arrays\n\nAll keywords are supported.\n\n{head}{_of_arrays(words)}\n")
+    whole = "## Functions of whole arrays\n\nAll keywords are supported."
+    parts.append(f"{whole}\n\n{head}{_of_arrays(words)}\n")
     parts.append(f"## Spherical harmonics\n\n{head}{HARMONIC}\n")
     parts.append(_not_proved(words))
     constants = ", ".join(f"`{name}`" for name in sorted(CONSTANT))

@@ -21,13 +21,15 @@ CUT_OFF = ("pdtr", "pdtrc", "bdtr", "bdtrc")  # of a first number, which stays a
 INVERSE = "an inverse, whose slope is 1 over that of the function, which is proved"
 COMPLEX = "a function of real numbers with complex values, which the prover does not follow"
 UNKNOWN = "the prover does not know the function"
+SERIES = "near 0 the slope with respect to the power is a series; elsewhere it agrees to all digits"
+INCOMPLETE = "the prover knows Carlson's integral only in the complete case"
 _BY_REASON = {
     INVERSE: "gammaincinv gammainccinv betaincinv betainccinv chdtri fdtri stdtrit gdtrix gdtria pdtri "
     "bdtri nbdtri",
     COMPLEX: "wofz hankel1 hankel2 hankel1e hankel2e h1vp h2vp",
     "far out the slope is an asymptotic series, which is not an identity": "erfcx dawsn",
-    "near 0 the slope with respect to the power is a series; elsewhere it agrees to all digits": "inv_boxcox inv_boxcox1p",
-    "the prover knows Carlson's integral only in the complete case": "ellipkinc ellipeinc ellipj elliprf elliprd",
+    SERIES: "inv_boxcox inv_boxcox1p",
+    INCOMPLETE: "ellipkinc ellipeinc ellipj elliprf elliprd",
     "its slopes are rounded constants": "radian",
 }
 REASONS = {name: why for why, names in _BY_REASON.items() for name in names.split()}
