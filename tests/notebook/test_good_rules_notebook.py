@@ -74,7 +74,7 @@ def test_what_costs_no_time_is_shown_otherwise(ran):
         *"float division by zero, in <lambda> float division by zero, in rms_good_pullback".split()
     ]
     assert "discounted_bad: a step of gradient descent fails" in ran.text("none-cost")
-    assert "by the index is 0.0" in ran.text("reverse-cost") and "is None" in ran.text("reverse-cost")
+    assert "respect to the index is 0.0" in ran.text("reverse-cost") and "is None" in ran.text("reverse-cost")
     assert "would apply to every constructor" in ran.text("type-refused")
     assert "line_call_rrule" in ran.text("type-cost")
     assert "cannot have a gradient with shape (1000,)" in ran.text("scalar-cost")
