@@ -294,19 +294,66 @@ def over_gaps(numerators, values, in_use, what):
     Where values coincide the vectors are undetermined and the quotient may be 0/0 with a limit that is not
     zero: it is refused for every vector that is `in_use` (…, k), and zero for the others.
     """
-    gaps = values[..., None, :] - values[..., :, None]
-    scale = np.max(np.abs(values), initial=0.0)
-    equal = np.abs(gaps) <= 8 * np.finfo(gaps.dtype).eps * scale
+    gaps, equal = gaps_between(values)
     undetermined = equal & ~np.eye(gaps.shape[-1], dtype=bool) & in_use[..., None, :]
     if np.any(undetermined):
         refuse(f"the vectors of {what} where two values coincide: they have no derivative",
-               "use the values only", "write what you need as a function of the whole matrix")
+               "use the values only", "take values and vectors from two calls, if some vectors are not used",
+               "write what you need as a function of the whole matrix")
     return np.where(equal, 0.0, numerators / np.where(equal, 1.0, gaps))
 
 
-def columns_in_use(v_bar):
-    """Which columns of a cotangent hold anything."""
-    return np.any(v_bar != 0, axis=-2)
+def gaps_between(values):
+    """`values[j] - values[i]` as (…, k, k), and where that is nothing but rounding."""
+    gaps = values[..., None, :] - values[..., :, None]
+    scale = np.max(np.abs(values), initial=0.0)
+    return gaps, np.abs(gaps) <= 8 * np.finfo(gaps.dtype).eps * scale
+
+
+def columns_in_use(v_bar, w_bar):
+    """Which vectors a result depends on: those with a cotangent, and those whose values have one.
+
+    At the identity the cotangent of `v` in `(v * (w - 1)) @ v.T` is 0, and yet the vectors matter. Our own
+    formulas, in which vectors with a cotangent 0 do not matter, pass a zero for `w_bar`.
+    """
+    in_use = np.any(v_bar != 0, axis=-2)
+    return in_use if is_zero(w_bar) else in_use | (np.asarray(w_bar) != 0)
+
+
+def settled(values_dot, values, turns, what):
+    """The tangents of eigenvalues as they are; the change turns their vectors by `turns` over the gaps.
+
+    Where values coincide and `turns` mixes their vectors, the derivative of these tangents is refused: it is
+    made of second derivatives by each of the values, over gaps that are 0, which no first derivative tells.
+    """
+    return values_dot
+
+
+@TABLE.rrule(settled, leading=4)
+def settled_rrule(values_dot, values, turns, what):
+
+    def settled_pullback(y_bar):
+        if not is_zero(y_bar):
+            check_unmixed(values, turns, what)
+        return NoTangent(), y_bar, NoTangent(), NoTangent(), NoTangent()
+
+    return values_dot, settled_pullback
+
+
+@TABLE.frule(settled)
+def settled_frule(tangents, values_dot, values, turns, what):
+    check_unmixed(values, turns, what)
+    return values_dot, tangents[1]
+
+
+def check_unmixed(values, turns, what):
+    """Refuse second derivatives by values that coincide, if `turns` (…, k, k) mixes their vectors."""
+    _, equal = gaps_between(values)
+    rounding = 8 * turns.shape[-1] * np.finfo(turns.dtype).eps
+    mixed = np.abs(off_diagonal(turns)) > rounding * np.max(np.abs(turns), initial=0.0)
+    if np.any(equal & (mixed | np.swapaxes(mixed, -2, -1))):
+        refuse(f"the second derivative through {what} where two values coincide",
+               "write the result as a function of the whole matrix, as np.sum(a**2) for np.sum(values**2)")
 
 
 @TABLE.rrule(np.linalg.eigh, leading=1, points=[
@@ -323,16 +370,17 @@ def eigh_rrule(a, UPLO="L"):
     def eigh_pullback(y_bar):
         if np.iscomplexobj(v):
             check_phases((v,), (y_bar[1],), "np.linalg.eigh")
-        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
+        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, y_bar[0], UPLO))
     return y, eigh_pullback
 
 
-def _eigh_cotangent(w, v, y_bar, UPLO):
+def _eigh_cotangent(w, v, y_bar, counted, UPLO):
     w_bar, v_bar = y_bar
     inside = diagonal_of(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
     if not is_zero(v_bar):
         turned = adjoint(v) @ v_bar
-        inside = inside + over_gaps(0.5 * (turned - adjoint(turned)), w, columns_in_use(v_bar), "eigh")
+        in_use = columns_in_use(v_bar, counted)
+        inside = inside + over_gaps(0.5 * (turned - adjoint(turned)), w, in_use, "eigh")
     return onto_triangle(v @ inside @ adjoint(v), UPLO.upper() == "L")
 
 
@@ -364,7 +412,9 @@ def eigvalsh_rrule(a, UPLO="L"):
 def eigvalsh_frule(tangents, a, UPLO="L"):
     w, v = hermitian_pairs(a, UPLO)
     h_dot = from_triangle(dense(a, tangents[1]), UPLO.upper() == "L")
-    return w, laid_out(w, np.real(np.sum(conjugated(v) * (h_dot @ v), axis=-2)))
+    turns = adjoint(v) @ h_dot @ v
+    w_dot = np.real(np.diagonal(turns, axis1=-2, axis2=-1))
+    return w, laid_out(w, settled(w_dot, w, turns, "eigvalsh"))
 
 
 def hermitian_pairs(a, UPLO):
@@ -380,7 +430,7 @@ def hermitian_pairs_rrule(a, UPLO):
     w, v = np.linalg.eigh(a, UPLO)
 
     def hermitian_pairs_pullback(y_bar):
-        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, UPLO))
+        return NoTangent(), like_argument(a, _eigh_cotangent(w, v, y_bar, ZeroTangent(), UPLO))
 
     return (w, v), hermitian_pairs_pullback
 
@@ -396,37 +446,39 @@ def hermitian_pairs_frule(tangents, a, UPLO):
 
 # -- singular values -----------------------------------------------------------------------------------------
 
-def svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar):
+def svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar, counted):
     """ā of the reduced SVD `a = u diag(s) vh` (Townsend 2016, "Differentiating the SVD", transposed).
 
-    u (…, m, k), s (…, k), vh (…, k, n); any of the cotangents may be zero.
+    u (…, m, k), s (…, k), vh (…, k, n); any of the cotangents may be zero. Vectors whose values have a
+    cotangent in `counted` are in use.
     """
     inside = diagonal_of(np.zeros_like(s) if is_zero(s_bar) else np.asarray(s_bar))
     outside = ZeroTangent()
     if not is_zero(u_bar):
         turned = adjoint(u) @ u_bar
-        turns = over_gaps(turned - adjoint(turned), s * s, columns_in_use(u_bar), "svd")
+        turns = over_gaps(turned - adjoint(turned), s * s, columns_in_use(u_bar, counted), "svd")
         inside = inside + turns * s[..., None, :]
         if u.shape[-2] > u.shape[-1]:
-            outside = outside + over_values(u_bar - u @ turned, s) @ vh
+            outside = outside + over_values(u_bar - u @ turned, s, counted) @ vh
     if not is_zero(vh_bar):
         v_bar, v = adjoint(vh_bar), adjoint(vh)
         turned = vh @ v_bar
-        turns = over_gaps(turned - adjoint(turned), s * s, columns_in_use(v_bar), "svd")
+        turns = over_gaps(turned - adjoint(turned), s * s, columns_in_use(v_bar, counted), "svd")
         inside = inside + s[..., :, None] * turns
         if v.shape[-2] > v.shape[-1]:
-            outside = outside + u @ adjoint(over_values(v_bar - v @ turned, s))
+            outside = outside + u @ adjoint(over_values(v_bar - v @ turned, s, counted))
     return u @ inside @ vh + outside
 
 
-def over_values(columns, s):
-    """Columns divided by the singular values that belong to them; columns of zeros stay.
+def over_values(columns, s, s_bar):
+    """Columns divided by the singular values that belong to them; columns of zeros stay, if nothing depends
+    on the value either.
 
     A value of which nothing but rounding is left counts as zero: its vectors are arbitrary.
     """
     largest = np.max(s, axis=-1, keepdims=True, initial=0.0)
     none = s <= np.finfo(s.dtype).eps * max(columns.shape[-2:]) * largest
-    if np.any(none & columns_in_use(columns)):
+    if np.any(none & columns_in_use(columns, s_bar)):
         refuse("the vectors of svd at a singular value zero: they have no derivative", "use the values only")
     return columns / np.where(none, 1.0, s)[..., None, :]
 
@@ -462,7 +514,7 @@ def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
         if np.iscomplexobj(u):
             v_bar = vh_bar if is_zero(vh_bar) else adjoint(vh_bar)
             check_phases((u, adjoint(vh)), (u_bar, v_bar), "np.linalg.svd")
-        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar, s_bar)
         return NoTangent(), like_argument(a, a_bar + turn_cotangent(u, s, vh, u_bar))
     if hermitian:
         refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
@@ -476,7 +528,7 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
     a_dot = dense(a, tangents[1])
     if not compute_uv:
         u, s, vh = singular_triples(a)
-        return s, laid_out(s, svd_values_tangent(u, vh, a_dot))
+        return s, laid_out(s, svd_values_tangent(u, s, vh, a_dot))
     svd_vectors_wanted(a, full_matrices, True, True)
     y = np.linalg.svd(a, full_matrices)
     u_dot, s_dot, vh_dot = svd_tangents(y.U, y.S, y.Vh, a_dot)
@@ -494,13 +546,13 @@ def svd_tangents(u, s, vh, a_dot):
     u_dot = u @ over_gaps(off_diagonal(inside * columns + rows * adjoint(inside)), s * s, every, "svd")
     v_dot = v @ over_gaps(off_diagonal(rows * inside + adjoint(inside) * columns), s * s, every, "svd")
     if u.shape[-2] > u.shape[-1]:
-        u_dot = u_dot + over_values(a_dot @ v - u @ inside, s)
+        u_dot = u_dot + over_values(a_dot @ v - u @ inside, s, ZeroTangent())
     if v.shape[-2] > v.shape[-1]:
-        v_dot = v_dot + over_values(adjoint(a_dot) @ u - v @ adjoint(inside), s)
+        v_dot = v_dot + over_values(adjoint(a_dot) @ u - v @ adjoint(inside), s, ZeroTangent())
     if np.iscomplexobj(u):
         turns = np.imag(np.sum(np.conj(u) * (a_dot @ v), axis=-2, keepdims=True))
-        u_dot = u_dot + u * (1j * over_values(turns, s))
-    s_dot = svd_values_tangent(u, vh, a_dot)
+        u_dot = u_dot + u * (1j * over_values(turns, s, ZeroTangent()))
+    s_dot = svd_values_tangent(u, s, vh, a_dot)
     return laid_out(u, u_dot), laid_out(s, s_dot), laid_out(vh, adjoint(v_dot))
 
 
@@ -511,7 +563,7 @@ def singular_triples_rrule(a):
 
     def singular_triples_pullback(y_bar):
         u_bar, s_bar, vh_bar = y_bar
-        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar, ZeroTangent())
         return NoTangent(), like_argument(a, a_bar + turn_cotangent(u, s, vh, u_bar))
 
     return (u, s, vh), singular_triples_pullback
@@ -522,7 +574,7 @@ def turn_cotangent(u, s, vh, u_bar):
     if not np.iscomplexobj(u) or is_zero(u_bar):
         return 0.0
     turns = np.imag(np.sum(np.conj(u) * u_bar, axis=-2, keepdims=True))
-    return (u * (1j * over_values(turns, s))) @ vh
+    return (u * (1j * over_values(turns, s, ZeroTangent()))) @ vh
 
 
 @TABLE.frule(singular_triples)
@@ -532,8 +584,26 @@ def singular_triples_frule(tangents, a):
     return (u, s, vh), svd_tangents(u, s, vh, a_dot)
 
 
-def svd_values_tangent(u, vh, a_dot):
-    return np.real(np.diagonal(adjoint(u) @ a_dot @ adjoint(vh), axis1=-2, axis2=-1))
+def svd_values_tangent(u, s, vh, a_dot):
+    """`diag(uᴴ ȧ v)`."""
+    inside = adjoint(u) @ a_dot @ adjoint(vh)
+    s_dot = np.real(np.diagonal(inside, axis1=-2, axis2=-1))
+    return settled(s_dot, *_with_a_value_zero(s, inside, u, vh, a_dot), "svd")
+
+
+def _with_a_value_zero(s, inside, u, vh, a_dot):
+    """The values and `uᴴ ȧ v`, and a value 0 more, for the vectors outside the spans of `u` and `vh`, if any:
+    those of a value that is 0 turn into them.
+    """
+    rows, columns = a_dot @ adjoint(vh) - u @ inside, adjoint(u) @ a_dot - inside @ vh
+    into, out_of = (np.sqrt(np.sum(np.abs(x) ** 2, axis=axis, keepdims=True)) for x, axis in
+                    ((rows, -2), (columns, -1)))
+    none = np.zeros_like(np.sum(into, axis=-1, keepdims=True))
+    turns = np.concatenate([np.concatenate([inside, out_of], -1), np.concatenate([into, none], -1)], -2)
+    return np.concatenate([s, none[..., 0]], -1), turns
+
+
+TABLE.non_differentiable(_with_a_value_zero)
 
 
 def off_diagonal(x):
@@ -552,7 +622,7 @@ def svdvals_rrule(x):
 @TABLE.frule(np.linalg.svdvals)
 def svdvals_frule(tangents, x):
     u, s, vh = singular_triples(x)
-    return s, laid_out(s, svd_values_tangent(u, vh, dense(x, tangents[1])))
+    return s, laid_out(s, svd_values_tangent(u, s, vh, dense(x, tangents[1])))
 
 
 # -- qr ------------------------------------------------------------------------------------------------------
@@ -707,8 +777,8 @@ def lstsq_rrule(a, b, rcond=None):
 def lstsq_frule(tangents, a, b, rcond=None):
     solved, a_dot = LeastSquares(np.linalg.lstsq(a, b, rcond), a, b), dense(a, tangents[1])
     x_dot, residuals_dot = solved.tangent(a_dot, dense(b, tangents[2]))
-    u, _, vh = singular_triples(a)
-    s_dot = svd_values_tangent(u, vh, a_dot)
+    u, s, vh = singular_triples(a)
+    s_dot = svd_values_tangent(u, s, vh, a_dot)
     y = solved.y
     return y, (laid_out(y[0], x_dot), laid_out(y[1], residuals_dot), NoTangent(), laid_out(y[3], s_dot))
 
@@ -736,9 +806,9 @@ def eigenpairs_rrule(a, what):
     def eigenpairs_pullback(y_bar):
         w_bar, v_bar = y_bar
         inside = diagonal_of(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
-        if not is_zero(v_bar) and np.any(v_bar):
+        if not is_zero(v_bar):
             turned = off_diagonal(adjoint(v) @ np.asarray(v_bar))
-            inside = inside + over_gaps(turned, np.conj(w), columns_in_use(v_bar), what)
+            inside = inside + over_gaps(turned, np.conj(w), columns_in_use(v_bar, ZeroTangent()), what)
         return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), inside @ adjoint(v)))
 
     return (w, v), eigenpairs_pullback
@@ -771,7 +841,8 @@ def eigvals_rrule(a):
 @TABLE.frule(np.linalg.eigvals)
 def eigvals_frule(tangents, a):
     w, v, left = _eigenbasis(a, "np.linalg.eigvals")
-    return w, laid_out(w, np.diagonal(left @ dense(a, tangents[1]) @ v, axis1=-2, axis2=-1))
+    turns = left @ dense(a, tangents[1]) @ v
+    return w, laid_out(w, settled(np.diagonal(turns, axis1=-2, axis2=-1), w, turns, "eigvals"))
 
 
 def along_vectors(v, v_bar):
@@ -791,11 +862,12 @@ def eig_rrule(a):
     def eig_pullback(y_bar):
         w_bar, v_bar = y_bar
         inside = diagonal_of(np.zeros_like(y[0]) if is_zero(w_bar) else np.asarray(w_bar))
-        if not is_zero(v_bar) and np.any(v_bar):
+        if not is_zero(v_bar):
             if have_phases(a, v):
                 check_phases((v,), (np.asarray(v_bar),), "np.linalg.eig")
             turned = adjoint(v) @ along_vectors(v, np.asarray(v_bar))
-            inside = inside + over_gaps(off_diagonal(turned), np.conj(y[0]), columns_in_use(v_bar), "eig")
+            in_use = columns_in_use(v_bar, w_bar)
+            inside = inside + over_gaps(off_diagonal(turned), np.conj(y[0]), in_use, "eig")
         return NoTangent(), like_argument(a, adjoint(left) @ inside @ adjoint(v))
     return y, eig_pullback
 

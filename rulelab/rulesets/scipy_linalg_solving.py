@@ -385,8 +385,8 @@ def lstsq_frule(
     x_dot, residuals_dot = laid_out(y[0], x_dot), np.reshape(residuals_dot, np.shape(y[1]))
     if y[3] is None:
         return y, (x_dot, residuals_dot, NoTangent(), NoTangent())
-    u, _, vh = singular_triples(x)
-    return y, (x_dot, residuals_dot, NoTangent(), laid_out(y[3], svd_values_tangent(u, vh, a_dot)))
+    u, s, vh = singular_triples(x)
+    return y, (x_dot, residuals_dot, NoTangent(), laid_out(y[3], svd_values_tangent(u, s, vh, a_dot)))
 
 
 @TABLE.rrule(linalg.norm, leading=1)

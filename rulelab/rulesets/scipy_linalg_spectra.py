@@ -20,6 +20,7 @@ from .linalg_factorisations import (
     off_diagonal,
     onto_triangle,
     over_gaps,
+    settled,
     svd_cotangent,
     svd_tangents,
     svd_values_tangent,
@@ -27,7 +28,7 @@ from .linalg_factorisations import (
     turn_cotangent,
 )
 from .linalg_phases import check_phases, have_phases, of_any_phase
-from .linalg_products import adjoint, conjugated
+from .linalg_products import adjoint
 from .numpy_reductions import singular_triples
 from .scipy_linalg_shapes import vector_of
 from .scipy_optional import LibraryTable, optional
@@ -56,7 +57,7 @@ def svd_rrule(
         if np.iscomplexobj(u):
             v_bar = vh_bar if is_zero(vh_bar) else adjoint(vh_bar)
             check_phases((u, adjoint(vh)), (u_bar, v_bar), "scipy.linalg.svd")
-        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar)
+        a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar, s_bar)
         return NoTangent(), like_argument(a, a_bar + turn_cotangent(u, s, vh, u_bar))
 
     return y, svd_pullback
@@ -75,7 +76,7 @@ def svd_frule(
     a_dot = dense(a, tangents[1])
     if not compute_uv:
         u, s, vh = singular_triples(for_lapack(a))
-        return s, laid_out(s, svd_values_tangent(u, vh, a_dot))
+        return s, laid_out(s, svd_values_tangent(u, s, vh, a_dot))
     svd_vectors_wanted(a, full_matrices, True, True)
     y = linalg.svd(a, full_matrices, check_finite=check_finite, lapack_driver=lapack_driver)
     u, s, vh = y
@@ -103,7 +104,7 @@ def svdvals_rrule(a, overwrite_a=False, check_finite=True):
 def svdvals_frule(tangents, a, overwrite_a=False, check_finite=True):
     check_all_finite(check_finite, a)
     u, s, vh = singular_triples(for_lapack(a))
-    return s, laid_out(s, svd_values_tangent(u, vh, dense(a, tangents[1])))
+    return s, laid_out(s, svd_values_tangent(u, s, vh, dense(a, tangents[1])))
 
 
 # -- eigenvalues of Hermitian matrices, and of pairs of them -------------------------------------------------
@@ -116,14 +117,16 @@ def hermitian_pencil(a, b, lower):
     return linalg.eigh(a, b, lower=lower)
 
 
-def pencil_cotangents(w, v, y_bar, lower):
-    """Those of `a` and `b`, on the triangle that is read."""
+def pencil_cotangents(w, v, y_bar, counted, lower):
+    """Those of `a` and `b`, on the triangle that is read. Vectors whose values have a cotangent in `counted`
+    are in use.
+    """
     w_bar, v_bar = y_bar
     values_bar = np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar)
     inside, weights = diagonal_of(values_bar), diagonal_of(values_bar * w)
     if not is_zero(v_bar):
         turned = adjoint(v) @ np.asarray(v_bar)
-        turns = over_gaps(off_diagonal(turned), w, columns_in_use(v_bar), "eigh")
+        turns = over_gaps(off_diagonal(turned), w, columns_in_use(v_bar, counted), "eigh")
         inside = inside + turns
         lengths = diagonal_of(np.real(np.diagonal(turned, axis1=-2, axis2=-1)))
         weights = weights + turns * w[..., None, :] + 0.5 * lengths
@@ -159,7 +162,7 @@ def hermitian_pencil_rrule(a, b, lower):
     w, v = hermitian_pencil(a, b, lower)
 
     def hermitian_pencil_pullback(y_bar):
-        a_bar, b_bar = pencil_cotangents(w, v, y_bar, lower)
+        a_bar, b_bar = pencil_cotangents(w, v, y_bar, ZeroTangent(), lower)
         return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
     return (w, v), hermitian_pencil_pullback
@@ -193,7 +196,8 @@ def _odd(type, subset_by_index, subset_by_value):
 def _values_tangent(w, v, a_dot, b_dot):
     """Of the values alone, which have one where they coincide, too."""
     moved = a_dot @ v if b_dot is None else a_dot @ v - (b_dot @ v) * w[..., None, :]
-    return np.real(np.sum(conjugated(v) * moved, axis=-2))
+    turns = adjoint(v) @ moved
+    return settled(np.real(np.diagonal(turns, axis1=-2, axis2=-1)), w, turns, "eigvalsh")
 
 
 def hermitian_pairs(a, b, lower, check_finite, driver):
@@ -212,7 +216,7 @@ def hermitian_pairs_rrule(a, b, lower, check_finite, driver):
     def hermitian_pairs_pullback(y_bar):
         if np.iscomplexobj(v):
             check_phases((v,), (y_bar[1],), "scipy.linalg.eigh")
-        a_bar, b_bar = pencil_cotangents(w, v, y_bar, lower)
+        a_bar, b_bar = pencil_cotangents(w, v, y_bar, y_bar[0], lower)
         return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
     return (w, v), hermitian_pairs_pullback
@@ -238,7 +242,7 @@ def hermitian_values_rrule(a, b, lower, check_finite):
     w, v = linalg.eigh(a, b, lower=lower, check_finite=check_finite)
 
     def hermitian_values_pullback(w_bar):
-        a_bar, b_bar = pencil_cotangents(w, v, (w_bar, ZeroTangent()), lower)
+        a_bar, b_bar = pencil_cotangents(w, v, (w_bar, ZeroTangent()), w_bar, lower)
         return NoTangent(), like_argument(a, unbroadcast(a_bar, np.asarray(a))), _second(b, b_bar)
 
     return w, hermitian_values_pullback
@@ -329,7 +333,8 @@ def general_values_rrule(a):
 @TABLE.frule(general_values)
 def general_values_frule(tangents, a):
     w, v = eigenpairs(a, "scipy.linalg.eigvals")
-    w_dot = np.diagonal(np.linalg.solve(v, dense(a, tangents[1]) @ v), axis1=-2, axis2=-1)
+    turns = np.linalg.solve(v, dense(a, tangents[1]) @ v)
+    w_dot = settled(np.diagonal(turns, axis1=-2, axis2=-1), w, turns, "eigvals")
     return _complex(w), _complex(laid_out(w, w_dot))
 
 
@@ -354,11 +359,11 @@ def general_pairs_rrule(a, check_finite):
     def general_pairs_pullback(y_bar):
         w_bar, v_bar = y_bar
         inside = diagonal_of(np.zeros_like(w) if is_zero(w_bar) else np.asarray(w_bar))
-        if not is_zero(v_bar) and np.any(v_bar):
+        if not is_zero(v_bar):
             if have_phases(a, v):
                 check_phases((v,), (np.asarray(v_bar),), "scipy.linalg.eig")
             turned = off_diagonal(adjoint(v) @ along_vectors(v, np.asarray(v_bar)))
-            inside = inside + over_gaps(turned, np.conj(w), columns_in_use(v_bar), "eig")
+            inside = inside + over_gaps(turned, np.conj(w), columns_in_use(v_bar, w_bar), "eig")
         return NoTangent(), like_argument(a, np.linalg.solve(adjoint(v), inside @ adjoint(v)))
 
     return (w, v), general_pairs_pullback

@@ -67,6 +67,68 @@ def test_zero_over_zero_is_refused_not_taken_as_zero():
         pullback(of_parts(y, eigenvalues=np.diagonal(v.T @ seed @ v), eigenvectors=2 * seed @ v * w))
 
 
+def of_the_spectrum(split, g):
+    """`sum(C * g(a))` by way of the values and vectors."""
+    c = np.array([[1.0, 2.0], [0.3, -1.0]])
+
+    def f(a):
+        if split is np.linalg.svd:
+            u, s, vh = split(a, full_matrices=False)
+            return np.sum(c[:, : a.shape[1]] * ((u * g(s)) @ vh))
+        w, v = split(a)
+        return np.sum(c * ((v * g(w)) @ np.linalg.inv(v)))
+    return f
+
+
+@pytest.mark.parametrize("split", [np.linalg.eigh, np.linalg.eig, np.linalg.svd])
+def test_vectors_count_though_their_factor_is_zero(split):
+    """At the identity `(v * (w - 1)) @ v.T` is `a - 1`, and the cotangent of v is 0."""
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        rl.gradient(of_the_spectrum(split, lambda w: w - 1.0), np.eye(2))
+
+
+def test_vectors_count_though_their_singular_value_is_zero():
+    """`(u * s) @ vh` is the matrix; at 0 a matrix that is not square has no vectors."""
+    with pytest.raises(NotDifferentiableError, match="singular value zero"):
+        rl.gradient(of_the_spectrum(np.linalg.svd, lambda s: s), np.zeros((2, 1)))
+
+
+VALUES = {
+    "eigvalsh": np.linalg.eigvalsh, "svdvals": np.linalg.svdvals,
+    "eigvals": lambda a: np.linalg.eigvals(a).real,
+    "svd": lambda a: np.linalg.svd(a, compute_uv=False)}
+SECOND = {
+    "forward over reverse": lambda f, a, d: rl.pushforward(lambda a: rl.gradient(f, a)[0], a)(d),
+    "reverse over forward": lambda f, a, d: rl.gradient(lambda a: rl.pushforward(f, a)(d), a)[0],
+    "reverse over reverse": lambda f, a, d: rl.gradient(lambda a: np.sum(rl.gradient(f, a)[0] * d), a)[0],
+    "forward over forward": lambda f, a, d: rl.pushforward(lambda a: rl.pushforward(f, a)(d), a)(d)}
+
+
+@pytest.mark.parametrize("order", SECOND)
+@pytest.mark.parametrize("name", VALUES)
+def test_second_derivatives_of_smooth_results_of_values_that_coincide_are_refused(name, order):
+    """`sum((values - 1)**2)` at the identity is `sum((a - 1)**2)`, with slopes 0: a Hessian of zeros off the
+    diagonal would be wrong.
+    """
+    f = lambda a: np.sum((VALUES[name](a) - 1.0) ** 2)
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        SECOND[order](f, np.eye(2), np.array([[1.0, 2.0], [2.0, -3.0]]))
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 1), (1, 3)])
+def test_second_derivatives_of_smooth_results_of_values_that_are_zero_are_refused(shape):
+    """The sum of the cosines is smooth at 0, and by the values it has slope 0."""
+    with pytest.raises(NotDifferentiableError, match="coincide|singular value zero"):
+        rl.hessian(lambda a: np.sum(np.cos(np.linalg.svdvals(a))), np.zeros(shape))
+
+
+def test_directions_that_do_not_mix_vectors_have_second_derivatives():
+    """Along the matrix itself the values move, and their vectors stay."""
+    a = np.diag([1.0, 1.0, 3.0])
+    f = lambda t: np.sum((np.linalg.eigvalsh(t * a) - 1.0) ** 2)
+    assert rl.gradient(lambda t: rl.gradient(f, t)[0], 1.0)[0] == pytest.approx(2 * (1 + 1 + 9))
+
+
 def test_a_simple_eigenvalue_beside_equal_ones_keeps_its_vector():
     """Only the vectors of the equal eigenvalues are refused."""
     x = np.diag([1.0, 1.0, 3.0])

@@ -80,7 +80,7 @@ WRONG = [
     ("eigh pair", "diagonal_of", lambda s: 0 * s[..., None] * np.eye(3)),
     ("eigh pair", "over_gaps", lambda x, values, used, what: -OVER_GAPS(x, values, used, what)),
     ("eigh upper", "onto_triangle", lambda h_bar, lower: h_bar),
-    ("svd", "svd_cotangent", lambda u, s, vh, u_bar, s_bar, vh_bar: (u * s_bar) @ vh),
+    ("svd", "svd_cotangent", lambda u, s, vh, u_bar, s_bar, vh_bar, counted: (u * s_bar) @ vh),
     ("eigvals complex", "adjoint", lambda x: x.T),
 ]
 
@@ -131,6 +131,33 @@ def test_values_that_coincide():
     for f in (linalg.eigh, linalg.svd):
         with pytest.raises(NotDifferentiableError, match="coincide"):
             rl.gradient(lambda a, f=f: np.sum(f(a)[0] if f is linalg.svd else f(a)[1]), np.eye(2))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [linalg.eigvalsh, linalg.svdvals, lambda a: linalg.eigvals(a).real, lambda a: linalg.eigvalsh(a, B)],
+)
+def test_second_derivatives_of_values_that_coincide(values):
+    """By slopes of 0 they are not 0."""
+    at = B if values(B)[0] == pytest.approx(values(B)[-1]) else np.eye(2)
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        rl.hessian(lambda a: np.sum((values(a) - 1.0) ** 2), at)
+
+
+@pytest.mark.parametrize("split", [linalg.eigh, linalg.eig, linalg.svd])
+def test_vectors_whose_factor_is_zero(split):
+    """`(v * (w - 1)) @ v.T` is `a - 1`."""
+
+    def f(a):
+        parts = split(a)
+        left, values = parts[:2]
+        right = parts[2] if len(parts) == 3 else None
+        if split is not linalg.svd:
+            left, values, right = values, left, np.linalg.inv(values)
+        return np.sum(np.real((left * (values - 1.0)) @ right) * np.array([[1.0, 2.0], [0.3, -1.0]]))
+
+    with pytest.raises(NotDifferentiableError, match="coincide"):
+        rl.gradient(f, np.eye(2))
 
 
 @pytest.mark.parametrize(
