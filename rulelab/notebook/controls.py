@@ -13,6 +13,7 @@ from typing import Any
 import ipywidgets as W
 
 from ..verdicts import SIGNS
+from . import copying
 
 _STYLE = """\
 <style>
@@ -62,6 +63,7 @@ _STYLE = """\
 .rulelab-panel .jupyter-button:focus-visible, .rulelab-panel input:focus-visible {
   outline: 2px solid var(--jp-brand-color1, #1565c0); outline-offset: 1px; }
 %s
+%s
 </style>"""
 _TAB = ".rulelab-panel .rulelab-tab-{at}-{word} > .lm-TabBar .lm-TabBar-tab:nth-child({nth})"
 MARKED_TABS = 12
@@ -69,14 +71,14 @@ MARKED_TABS = 12
 
 
 def style() -> str:
-    """The panel's style, with a line for each verdict that a tab may have."""
+    """The panel's style, once for all its pages, with a line for each verdict that a tab may have."""
     lines = (
         _TAB.format(at=at, word=slug(sign.word), nth=at + 1)
         + f" {{ box-shadow: inset 0 -4px 0 {sign.colour}; }}"
         for at in range(MARKED_TABS)
         for sign in SIGNS.values()
     )
-    return _STYLE % "\n".join(lines)
+    return _STYLE % (copying.STYLE, "\n".join(lines))
 
 
 def slug(word: str) -> str:
@@ -84,6 +86,8 @@ def slug(word: str) -> str:
 
 BUTTON = {"width": "auto", "min_width": "6em"}
 """The layout of a button."""
+BUTTON_ALONE = {**BUTTON, "align_self": "flex-start", "margin": "4px 3px"}
+"""The layout of one that has a row of a column to itself."""
 
 
 class Kit:

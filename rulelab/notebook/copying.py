@@ -19,8 +19,7 @@ from typing import Any
 from ..errors import printable
 from ..tables import Page, Table, is_number
 
-_STYLE = """\
-<style>
+STYLE = """\
 .rulelab-taken { color: var(--jp-content-font-color1, inherit); margin: 0.5em 0 0; }
 .rulelab-taken p { margin: 0.4em 0 0.1em; color: var(--jp-content-font-color1, inherit); }
 .rulelab-taken .rulelab-copying { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; }
@@ -32,8 +31,8 @@ _STYLE = """\
   color: var(--jp-content-font-color1, inherit); background: transparent;
   border: 1px solid var(--jp-border-color1, #757575); border-radius: 3px; white-space: pre; overflow: auto; }
 .rulelab-taken a { text-decoration: underline;
-  color: var(--jp-content-link-color, color-mix(in srgb, #0b5cad 45%, currentColor)); }
-</style>"""
+  color: var(--jp-content-link-color, color-mix(in srgb, #0b5cad 45%, currentColor)); }"""
+"""The lines of a style sheet for what is below: the panel has them once, for its pages."""
 KINDS = {
     "Markdown": ("md", "text/markdown"),
     "LaTeX": ("tex", "application/x-tex"),
@@ -99,7 +98,7 @@ def tables_html(parts: Iterable[Any]) -> str:
     )
     boxes = "".join(_box(kind, all_as(kind, shown), tables) for kind in KINDS)
     return (
-        f'<div class="rulelab-taken tex2jax_ignore mathjax_ignore">{_STYLE}'
+        f'<div class="rulelab-taken tex2jax_ignore mathjax_ignore">'
         f'<div class="rulelab-copying">Copy tables as: {buttons}<span role="status"></span></div>'
         f"<details><summary>The tables as text and as files</summary>{boxes}</details></div>"
     )
@@ -150,7 +149,7 @@ def pictures_html(parts: Iterable[Any]) -> str:
     """Links that hold the pictures of a page's parts as SVG."""
     pictures = (part for part in parts if hasattr(part, "svg"))
     shown = list(filter(None, (_picture(part, number) for number, part in enumerate(pictures, 1))))
-    return f'<div class="rulelab-taken tex2jax_ignore mathjax_ignore">{_STYLE}{"".join(shown)}</div>'
+    return f'<div class="rulelab-taken tex2jax_ignore mathjax_ignore">{"".join(shown)}</div>'
 
 
 def _picture(picture: Any, number: int) -> str:

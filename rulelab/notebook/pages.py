@@ -34,15 +34,15 @@ class _Page:
 
     def __init__(self, pair: Pair, board: Board):
         self.pair, self.board, self.kit = pair, board, board.kit
-        self.shown, self.copied = self.kit.html(), self.kit.html()
+        self.shown = self.kit.html()
         self.pictures: W.HTML | None = self.kit.html() if self.drawn else None
-        self.below: tuple[W.Widget, ...] = (self.copied,)
+        self.below: tuple[W.Widget, ...] = ()
         if self.pictures is not None:
             explained = "Show links that save the pictures of this page"
             drawn = board.callback(lambda pressed: self._draw())
-            hidden = self.kit.own_layout(**controls.BUTTON, display="none")
+            hidden = self.kit.own_layout(**controls.BUTTON_ALONE, display="none")
             self.save = self.kit.button("Pictures as SVG", explained, drawn, layout=hidden)
-            self.below += (self.kit.row(self.save), self.pictures)
+            self.below = (self.save, self.pictures)
         board.when_opened(self.name, self.show)
 
     def show(self) -> None:
@@ -59,8 +59,7 @@ class _Page:
         content = tabs.content(self._tab, self.pair)
         if failed and all(isinstance(part, Words) for part in content):
             content = ()  # that nothing was asked yet
-        self.shown.value = words + html_of(self.name, content) + same
-        self.copied.value = tables_html(content)
+        self.shown.value = words + html_of(self.name, content) + same + tables_html(content)
         if self.pictures is not None:
             self.pictures.value = ""
             self.save.layout.display = None if any(hasattr(part, "svg") for part in content) else "none"

@@ -434,6 +434,86 @@ def test_a_panel_works_after_a_reload_and_in_the_dark(lab_page):
     lab_page.unharmed()
 
 
+AS_OFTEN = """\
+import ipywidgets as W
+from rulelab.notebook.pair import Pair
+from rulelab.notebook.widgets import Panel
+
+SHARED = ("min", "max", "value", "description", "titles", "_dom_classes")
+was = None
+
+
+def parts(widget):
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from parts(child)
+
+
+def plain(widget):
+    kind = W.VBox if type(widget).__name__ == "_Root" else type(widget)
+    given = {name: getattr(widget, name) for name in SHARED if widget.has_trait(name)}
+    if hasattr(widget, "children"):
+        given["children"] = [plain(child) for child in widget.children]
+    return kind(**given)
+
+
+def plain_again():
+    global was
+    for widget in () if was is None else list(parts(was)):
+        for part in (widget.layout, getattr(widget, "style", None), widget):
+            if part is not None:
+                part.close()
+    was = plain(first.widget)
+    return was
+
+
+first = Panel(Pair(mse, mse_cr, (y, yh)))
+print(sum(type(widget) is W.HTML for widget in parts(first.widget)))"""
+AGAIN = """async number => {
+  const app = window.jupyterapp, notebook = app.shell.currentWidget.content;
+  document.querySelectorAll('.rulelab-panel').forEach(panel => panel.classList.add('seen'));
+  notebook.activeCellIndex = number;
+  await app.commands.execute('notebook:run-cell');
+}"""
+WHOLE = "n => document.querySelectorAll('.rulelab-panel:not(.seen) .widget-html').length === n"
+
+
+@pytest.mark.slow
+def test_closed_panels_leave_no_more_than_plain_widgets_do(lab_page):
+    """JupyterLab keeps the models and views of closed widgets until its page is left: of a panel no more than
+    of the same widgets made one by one; and what the panel keeps beside them, pages of HTML, is bounded.
+    """
+    page, run = lab_page.page, lab_page.notebook.run_cell
+    page.evaluate(HIDE_SIDE)
+    run(SETUP)
+    run(RULE)
+    count = int(run(AS_OFTEN))
+    session = page.context.new_cdp_session(page)
+
+    def bytes_held() -> float:
+        for _ in range(3):
+            session.send("HeapProfiler.collectGarbage")
+        held = session.send("Runtime.getHeapUsage")
+        return held["usedSize"] + held["embedderHeapUsedSize"]
+
+    def left_by(code: str) -> float:
+        run(code)
+        cell, sizes = page.locator(".jp-CodeCell").count() - 2, []
+        for times in (6, 12):
+            for _ in range(times):
+                page.evaluate(AGAIN, cell)
+                page.wait_for_function(WHOLE, arg=count).dispose()
+            lab_page.notebook.wait_until_idle()
+            sizes.append(bytes_held())
+        return (sizes[1] - sizes[0]) / 12
+
+    ours, plain = left_by("Panel(Pair(mse, mse_cr, (y, yh)))"), left_by("plain_again()")
+    assert ours < plain, f"a panel leaves {ours / 1e3:.0f} kB, plain widgets {plain / 1e3:.0f} kB"
+    assert ours < 800_000
+    session.detach()
+    lab_page.unharmed()
+
+
 @pytest.mark.campaign  # what stands in the file is read in tests/notebook/test_widgets.py
 def test_without_a_kernel_what_the_panel_showed_can_be_read(lab_page):
     """The kernel is gone and the page is opened anew: tables and figures are there, as text and pictures."""
