@@ -71,8 +71,8 @@ def pages() -> dict[str, str]:
 
 
 def _with_includes(text: str, path: Path) -> str:
-    """The text without its head, with the files in it that it includes, and the names of sections that stand
-    above their headings behind these.
+    """The text without its head, with the files in it that it includes, the names of sections that stand
+    above their headings behind these, and cards as lists.
     """
     text = text[text.index("\n---\n", 3) + 5 :].lstrip() if text.startswith("---\n") else text
     text = re.sub(r"^\(([\w-]+)\)=\n(#+ .+)$", r"\2 {#\1}", text, flags=re.MULTILINE)
@@ -81,7 +81,26 @@ def _with_includes(text: str, path: Path) -> str:
         places = path.parent / found[1], path.parent / "_included" / Path(found[1]).name
         return next((place.read_text(encoding="utf-8") for place in places if place.is_file()), "")
 
-    return re.sub(r"^```\{include\} (\S+)\n```", included, text, flags=re.MULTILINE)
+    text = re.sub(r"^```\{include\} (\S+)\n```", included, text, flags=re.MULTILINE)
+    return _CARD.sub(_as_item, _GRID.sub(lambda found: "" if "{grid}" in found[0] else "\n", text))
+
+
+_GRID = re.compile(r"^::::(?:\{grid\}.*\n(?::[\w-]+:.*\n)*\n?|\n)", re.MULTILINE)
+_CARD = re.compile(
+    r"^:::\{grid-item-card\} (?P<title>.+)\n(?P<options>(?::[\w-]+:.*\n)*)(?P<said>(?:(?!:::).*\n)*):::\n\n?",
+    re.MULTILINE,
+)
+
+
+def _as_item(card: re.Match[str]) -> str:
+    """A card of a page as an item of a list: its title, where it leads, and what it says.
+
+    >>> _CARD.sub(_as_item, ":::{grid-item-card} Softmax\\n:link: softmax\\n\\nOne sum\\n:::\\n")
+    '- [Softmax](softmax.md): One sum\\n'
+    """
+    link = re.search(r"^:link: (\S+)$", card["options"], re.MULTILINE)
+    title = f"[{card['title']}]({link[1]}.md)" if link else card["title"]
+    return f"- {title}: {' '.join(card['said'].split())}\n"
 
 
 # -- what is asked for ---------------------------------------------------------------------------------------
@@ -279,8 +298,8 @@ def docs(topic: str = "") -> Shown:
     return Shown(first, tuple(other.topic for other in others))
 
 
-def _for_markdown(section: Section) -> str:
-    """The text of a section where Sphinx is not at hand: its links lead to what `%rule_docs` shows."""
+def _for_markdown(section: Section, asks: str = "%rule_docs") -> str:
+    """The text of a section where Sphinx is not at hand: its links are what one asks for there."""
     text = re.sub(r"\{(?:term|func)\}`([^`<]+?)(?: <[^`]*)?`", r"\1", section.text)
     text = re.sub(r"```\{toctree\}.*?```\n?", "", text, flags=re.DOTALL)
     text = re.sub(r"```\{image\}.*\n:alt: (.*)\n(?:.*\n)*?```", r"(Picture: \1)", text)
@@ -290,7 +309,7 @@ def _for_markdown(section: Section) -> str:
 
     def named(found: re.Match[str]) -> str:
         page = os.path.normpath((Path(section.page).parent / found[2]).as_posix()).replace(os.sep, "/")
-        return f"{found[1]} (`%rule_docs {page}{found[3] or ''}`)" if page in pages() else found[1]
+        return f"{found[1]} (`{asks} {page}{found[3] or ''}`)" if page in pages() else found[1]
 
     return re.sub(r"\[([^\]]+)\]\((?!https?:)([^)#\s]+?)(?:\.md|\.ipynb)(#[\w-]+)?\)", named, text)
 
@@ -311,7 +330,7 @@ def for_terminal(section: Section, columns: int | None) -> str:
     lines: list[str] = []
     table: list[str] = []
     fenced = False
-    for line in [*_for_markdown(section).split("\n"), ""]:
+    for line in [*_for_markdown(section, "rulelab docs --text").split("\n"), ""]:
         if line.startswith("|") and not fenced:
             table.append(line)
             continue
@@ -425,15 +444,17 @@ def _write(target: Path) -> None:
         file = target / f"{name}.html"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page_html(name, text), encoding="utf-8")
-    for picture in (p for kind in ("*.png", "*.svg") for p in (folder() / "images").glob(kind)):
-        (target / "images").mkdir(exist_ok=True)
-        shutil.copyfile(picture, target / "images" / picture.name)
+    for place in ("images", "gallery/thumbnails"):
+        for picture in (p for kind in ("*.png", "*.svg") for p in (folder() / place).glob(kind)):
+            (target / place).mkdir(exist_ok=True)
+            shutil.copyfile(picture, target / place / picture.name)
 
 
 def page_html(name: str, text: str) -> str:
     """A page of the manual as HTML that fetches nothing."""
     up = "../" * name.count("/")
     title = next((section.title for section in _sections(name, text)), name)
+    title = title if name == "index" else f"{title} · rulelab"
     return _PAGE.format(title=escape(title), up=up, body=_markdown(name, text))
 
 
@@ -459,7 +480,9 @@ def _markdown(name: str, text: str) -> str:
 
         def block_code(self, code: str, info: str | None = None) -> str:
             made = _directive(name, (info or "").strip(), code)
-            return super().block_code(code, (info or "").split(" ")[0].strip("{}")) if made is None else made
+            if made is not None:
+                return made
+            return super().block_code(code.rstrip() + "\n", (info or "").split(" ")[0].strip("{}"))
 
     plain = re.sub(r"\{(?:term|func)\}`([^`<]+?)(?: <[^`]*)?`", r"\1", text)
     plugins = ["table", "strikethrough", "def_list", "url", "math"]
@@ -482,6 +505,9 @@ def _directive(page: str, kind: str, body: str) -> str | None:
         return "".join(_entry(page, qualified) for qualified in _names_in(body))
     if kind == "{toctree}":
         return _contents(page, body)
+    if kind.startswith("{image} "):
+        says = re.search(r"^:alt: (.+)$", body, re.MULTILINE)
+        return f'<p><img src="{escape(kind.split()[1])}" alt="{escape(says[1] if says else "")}"></p>\n'
     if kind == "{glossary}":
         terms = re.findall(r"^(\S.*)\n((?:[ \t]+.*\n?|\n)+)", body, re.MULTILINE)
         rows = (f"<dt>{escape(term)}</dt><dd>{escape(said.strip())}</dd>" for term, said in terms)
@@ -513,7 +539,7 @@ def _contents(page: str, body: str) -> str:
 
 _PAGE = """\
 <!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title} · rulelab</title>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 :root {{ color-scheme: light dark; }}

@@ -70,6 +70,26 @@ def test_the_pages_are_written_once(tmp_path):
             assert target in pages, (path, link)
 
 
+def test_no_page_shows_what_only_sphinx_reads(tmp_path):
+    """Its pictures are there, with words for who cannot see them, and its cards are lists of links; in a
+    terminal, too.
+    """
+    made = manual.built(tmp_path)
+    for path in sorted(made.rglob("*.html")):
+        page = path.read_text(encoding="utf-8")
+        options = r":(?:alt|class|link|gutter|target)(?:-\w+)*:"
+        assert not re.findall(rf":::|{options}|\{{(?:grid|image|toctree)[^}}]*\}}", page), path
+        for picture in re.findall(r"<img [^>]*>", page):
+            source = re.search(r'src="([^"]*)"', picture)[1]
+            assert (path.parent / source).is_file() and not re.search(r'alt=""', picture), (path, picture)
+    gallery = (made / "gallery" / "index.html").read_text(encoding="utf-8")
+    assert '<a href="softmax.html">Softmax</a>: ' in gallery and "<title>Gallery · rulelab<" in gallery
+    for name in manual.pages():
+        shown = manual.for_terminal(manual.found(name)[0], 80)
+        assert ":::" not in shown and ":link:" not in shown and "{image}" not in shown, name
+        assert "(`%rule_docs" not in shown, name    # there it is a command that is typed
+
+
 @pytest.fixture
 def cached(tmp_path, monkeypatch):
     made = tmp_path / "manual"
