@@ -657,6 +657,8 @@ def name_latex(name: str) -> str:
     \mathrm{lens.focus} {\mathrm{params.W}}_{0,1}
     >>> print(name_latex("points[0][1]"), name_latex("params['w']"), name_latex("bodies[2].mass"))
     {\mathrm{points}}_{0,1} {\mathrm{params}}_{w} {\mathrm{bodies}}_{2}\mathrm{.mass}
+    >>> print(name_latex("d['rate 2']"), name_latex("d['x<y'][0]"))
+    {d}_{\text{rate 2}} {d}_{\text{x?y},0}
     """
     if name.endswith("_bar") and name != "_bar":
         return rf"\bar{{{name_latex(name[:-4])}}}"
@@ -674,13 +676,26 @@ def name_latex(name: str) -> str:
     return rf"\mathrm{{{_safe(name)}}}"
 
 
-_KEY = re.compile(r"(\d+(?:, ?\d+)*|'\w+')")
+_KEY = re.compile(r"""(\d+(?:, ?\d+)*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 _HELD = re.compile(rf"(.*?)((?:\[{_KEY.pattern}\])+)((?:\.\w+)*)")
 """An element of an array, or what lies in a list or a dictionary: `points[0][1]`, `bodies['sun'].mass`."""
 
 
 def _key_latex(key: str) -> str:
-    return name_latex(key[1:-1]) if key.startswith("'") else key
+    if not key.startswith(("'", '"')):
+        return key
+    said = re.sub("[<>]", "?", key[1:-1])  # anybody's words, and there are hosts that take formulas for HTML
+    return name_latex(said) if said.isidentifier() else rf"\text{{{text_latex(said)}}}"
+
+
+def text_latex(text: str) -> str:
+    r"""What stands within `\text{}` for any words, in which no sign of it can act.
+
+    >>> print(text_latex("rate 2 <b>"), text_latex(r"a\input{b}$"), text_latex("my_rate"))
+    rate 2 <b> a?input?b?? my}\_\text{rate
+    """
+    safe = "".join(c if c.isalnum() or c in " ,()[]*+-/.=<>_!" else "?" for c in text)
+    return safe.replace("_", r"}\_\text{")  # a mark of mathematics: in its text MathJax knows no escapes
 
 
 def _safe(name: str) -> str:

@@ -80,3 +80,14 @@ def test_a_name_with_a_dot_has_no_room_around_it():
 def test_a_long_name_stands_apart_from_what_it_is_multiplied_by(latex, spaces):
     """`2 weights` is no `2weights`; letters, and the name of a function before its brackets, need none."""
     assert mathml(latex).count("<mspace") == spaces
+
+
+@pytest.mark.parametrize(
+    "key", ["rate 2", "x<y", "it's", 'a"b', "a_b-c", r"\input{x}$", "</mtext><script>", ""]
+)
+def test_any_key_of_a_dict_is_an_index(key):
+    """In words, of which none acts; no name is a row of question marks for its brackets and quotes."""
+    written = name_latex(f"d[{key!r}][0]")
+    assert written.startswith("{d}_{") and written.endswith(",0}") and not set("<>$") & set(written)
+    page = mathml(written)
+    assert "<msub>" in page and "<script" not in page and r"\input" not in written

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import printable
 from ..mathml import formula_html
-from ..tables import Page, Report, Table, drawn, label, name_latex, prose, stacked
+from ..tables import Page, Report, Table, drawn, label, name_latex, prose, stacked, text_latex
 from ..verdicts import headed, said
 from .caveats import Caveat
 from .formulas import Formula
@@ -267,7 +267,7 @@ class SymbolicReport(Report):
         rows = [self.head_latex()]
         for cell in self.with_formulas():
             if cell.caption:
-                rows.append(rf"&\text{{{_caption_latex(cell.caption)}}}")
+                rows.append(rf"&\text{{{text_latex(cell.caption)}}}")
             rows += map(self.row_latex, cell.arguments)
         return latex_display(rows)
 
@@ -376,12 +376,6 @@ def listed(text):
 
 def _code_of(verdict):
     return verdict.counterexample.code if isinstance(verdict, Refuted) and verdict.counterexample else ""
-
-
-def _caption_latex(caption):
-    """A caption as text within mathematics, in which no sign of it can act."""
-    safe = "".join(c if c.isalnum() or c in " ,()[]*+-/.=<>_!" else "?" for c in caption)
-    return safe.replace("_", r"}\_\text{")  # a mark of mathematics: in its text MathJax knows no escapes
 
 
 def _plain(data):
