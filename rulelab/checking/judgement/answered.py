@@ -1,4 +1,4 @@
-"""What one answer of a rule says by itself: another value, no number, a refusal, that it is not linear."""
+"""What one answer of a rule shows by itself: another value, no number, a refusal, a lack of linearity."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from ..probing.probes import Point, Probe
 from . import effects
 
 FAR_OFF = 1e-4
-"""And how far off relatively, at points far away."""
+"""The relative tolerance at far points."""
 SEEN = 1e3
-"""How many times its error bar a slope is that differences see."""
+"""By what factor a slope must exceed its error bar to be significant."""
 LINEAR = 1e3
-"""The tolerance of linearity, in those of a number: only rounding stands against it, and it may add up."""
+"""The tolerance of linearity in multiples of that of a number: only rounding is to be allowed for, but it may
+add up.
+"""
 
 
 def is_odd(point: Point) -> bool:
-    """Whether wrong rules may be right by chance at a point: at round numbers, at other lengths."""
+    """Whether wrong rules may be right at a point by chance: at round numbers, at other lengths."""
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
 
 
@@ -40,9 +42,10 @@ def is_of_one(probe: Probe) -> bool:
 
 
 def looks_at_part(probe: Probe) -> bool:
-    """Whether the function does not change with some numbers of an argument, and does with others, so that it
-    may be meant for other sizes. It is not where an array of more axes has an answer of another shape and is
-    looked at in each of its rows and columns, as a trace does, nor where indices say which numbers it is.
+    """Whether the function depends on some numbers of an argument but not on others, so that it may be
+    intended for other sizes. False if indices say which numbers it uses, and if the cotangent of an array of
+    several axes has another shape although the function uses some number in each row and column, as a trace
+    does.
     """
     if not probe.truth.whole or any(_are_indices(probe.point.inputs[i]) for i in probe.point.constant):
         return False
@@ -62,7 +65,7 @@ def looks_at_part(probe: Probe) -> bool:
 
 
 def _is_met_throughout(met: np.ndarray) -> bool:
-    """Whether there is something at each place of each axis."""
+    """Whether each index of each axis has a true element."""
     axes = range(met.ndim)
     return all(met.any(axis=tuple(other for other in axes if other != axis)).all() for axis in axes)
 
@@ -85,8 +88,8 @@ def same_form(y: Any, like: Any) -> bool:
 
 
 def is_refusal(error: Exception | None, odd: bool) -> bool:
-    """Whether a rule has said that it has no derivative there, which is no mistake; at odd points, where
-    matrices are singular, by the error of linear algebra too.
+    """Whether a rule has said that it has no derivative there, which is no mistake. At odd points, where
+    matrices are singular, the error of linear algebra says so too.
     """
     refused = (NotDifferentiableError, NotImplementedTangentError, KeywordError)
     return isinstance(error, refused) or (odd and isinstance(error, np.linalg.LinAlgError))
@@ -102,8 +105,8 @@ def failure_found(probe: Probe) -> Finding:
 
 
 def value_findings(probe: Probe, usual: dict[str, float]) -> Iterator[Finding]:
-    """Whether the rule gives the value of the function, to rounding; how large each part of the value is at
-    `usual` points tells what a small number there is a rounding of.
+    """A finding if the rule does not give the value of the function up to rounding. `usual` has the size of
+    each part of the value at usual points, by which a small number is recognised as a rounding error of zero.
     """
     plain, given = probe.truth.y, probe.y
     one, other = to_vec(plain)[0], to_vec(given)[0]
@@ -120,29 +123,30 @@ def value_findings(probe: Probe, usual: dict[str, float]) -> Iterator[Finding]:
 
 
 def _has_slopes(probe: Probe) -> np.ndarray:
-    """Which numbers of the value have a slope that differences see, so that they are no rounding of zero."""
+    """Which numbers of the value have a significant slope, so that they are no rounding errors of zero."""
     slopes = probe.truth.slopes
     with np.errstate(all="ignore"):
         return np.any(slopes.known() & (np.abs(slopes.value) > SEEN * slopes.error), axis=1)
 
 
 def is_another_kind(given: Any, plain: Any) -> bool:
-    """Whether a value is made of other things than that of the function. An array of no axes is a number of
-    NumPy, which does the same: `np.squeeze` gives the one where `np.sum` gives the other.
+    """Whether a value has another structure than that of the function. An array without axes counts as a
+    NumPy number, since it behaves like one: `np.squeeze` returns the former where `np.sum` returns the
+    latter.
     """
     of_python = type(plain) in (float, complex) and isinstance(given, np.ndarray)
     return of_python or _form(given) != _form(plain)
 
 
 def _form(y: Any) -> Any:
-    """What a value is made of: lists and tuples, and numbers and arrays by their shapes."""
+    """The structure of a value: lists and tuples, and the shapes and kinds of numbers and arrays."""
     if isinstance(y, (tuple, list)):
         return isinstance(y, list), *map(_form, y)
     return [(leaf.shape, leaf.dtype.kind) for leaf in leaves(y)]
 
 
 def linear_findings(probe: Probe, forward: bool) -> Iterator[Finding]:
-    """Whether an answer to a random seed is made of the answers to unit seeds."""
+    """A finding if the answers to random seeds are not linear combinations of the answers to unit seeds."""
     basis = probe.units or (probe.truth.directions.shape[1] if forward and probe.truth.whole else 0)
     if not basis:
         return

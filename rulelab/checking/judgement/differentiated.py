@@ -1,4 +1,4 @@
-"""The functions that a check has the AD differentiate: plain programs around the author's own."""
+"""The functions that a check differentiates with the AD: plain programs around the author's function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ stands_in(__file__)
 
 
 def weighted(f: Callable, kwargs: dict[str, Any], weights: Any) -> Callable:
-    """The sum of all values of `f`, each with its weight, as a function of the same arguments."""
+    """The weighted sum of all values of `f`, as a function of the same arguments."""
 
     def loss(*args):
         return np.sum(weights * f(*args, **kwargs))
@@ -25,7 +25,8 @@ def weighted(f: Callable, kwargs: dict[str, Any], weights: Any) -> Callable:
 def slope_along(loss: Callable, directions: tuple) -> Callable:
     """The derivative of a loss along a direction, as a function of the same arguments.
 
-    `directions` has one entry for each argument: of its structure, or None for one that is not moved.
+    `directions` has one entry for each argument: of its structure, or None for an argument that is held
+    fixed.
     """
 
     def slope(*args):

@@ -1,4 +1,4 @@
-"""What a rule does besides computing: what it writes to, shares, keeps, or does differently the next time."""
+"""What a rule does besides computing: what it writes to, shares, keeps, or does differently later."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..probing.probes import Point, Probe, quiet, reverse_answer, tangents_of, v
 
 
 def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
-    """Whether the function gives the same value twice; a rule for one that does not cannot be measured."""
+    """A finding if the function does not give the same value twice: then it has no measurable derivative."""
     again = plainly(subject.primal, point.inputs, point.kwargs)
     if np.array_equal(to_vec(y)[0], to_vec(again)[0], equal_nan=True):
         return None
@@ -37,8 +37,8 @@ def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
 
 
 def effects_of(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
-    """What the rule does that no rule may, seen at one probe; `other` is asked in between, to see what it
-    keeps.
+    """What the rule does at one probe that no rule may do. Between two calls it is called at `other`, to see
+    what it keeps.
     """
     if subject.reverse is None:
         yield from _forward_effects(subject, probe)
@@ -60,21 +60,21 @@ OTHER_SEED = 7919
 
 
 def _seeds_generators(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether the rule sets a global generator of random numbers, NumPy's or Python's, that the function
-    leaves alone: who calls it draws the same numbers again and again.
+    """A finding if the rule sets a global random generator, NumPy's or Python's, that the function leaves
+    alone: the caller would draw the same numbers again and again.
     """
     if named := _generator_set(subject, probe):
         yield Finding("effects", f"sets the state of {named}, which the function leaves alone", probe=probe)
 
 
 def _generator_set(subject: Subject, probe: Probe) -> str:
-    """The generator that the rule sets, in words; empty where it sets none, and where the function draws from
-    one itself. Their states are left as they were.
+    """The generator that the rule sets, in words; empty if it sets none, or if the function draws from one
+    itself. The states are restored.
     """
     point, seed = probe.point, cotangent_like(probe.truth.y, probe.seeds[-1])
     before = np.random.get_state(), random.getstate()
     others = np.random.RandomState(OTHER_SEED).get_state(), random.Random(OTHER_SEED).getstate()
-    np.random.set_state(others[0])  # the rule may have set that of now before
+    np.random.set_state(others[0])  # the rule may have set the present state in an earlier call
     random.setstate(others[1])
     try:
         with quiet(), contextlib.suppress(Exception):
@@ -97,18 +97,18 @@ def _generators_changed(before: tuple[Any, Any]) -> str:
 
 
 def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether the answer is another where the same cotangent lies otherwise in memory, or is read-only."""
+    """A finding if the answer differs when the same cotangent has another memory layout, or is read-only."""
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     for words, same in _otherwise(seed) if isinstance(seed, np.ndarray) else ():
         with quiet():
             try:
                 _, back = _called(subject, own_copies(probe.point.inputs), probe.point)
                 found = vector_of(probe.point, back(same))
-            except Exception:  # it is loud, and says so itself
+            except Exception:  # an error is not silent, so it is no finding here
                 continue
         limit, expected = Tolerance.of(probe), probe.answers[-1]
         largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
-        # Sums in another order leave more of a difference where terms cancel, or all of it where all do.
+        # Sums in another order differ by more where terms cancel, and completely where all cancel.
         atol = max(limit.atol * largest, _rounding(probe, seed))
         is_alike = found.shape == expected.shape
         if not is_alike or not np.allclose(found, expected, limit.rtol, atol, equal_nan=True):
@@ -117,11 +117,13 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
 
 
 _LAST_DIGITS = 64
-"""How many units in the last place the sums of a cotangent may leave of what is zero."""
+"""How many units in the last place of the cotangent a sum that should be zero may leave."""
 
 
 def _rounding(probe: Probe, seed: np.ndarray) -> float:
-    """What rounding may leave of a cotangent that is zero: of slopes as large as the inputs are small."""
+    """What rounding may leave of a cotangent that should be zero, if slopes are as large as the inputs are
+    small.
+    """
     sizes = np.abs(to_vec(probe.point.floats)[0]).max(initial=0.0)
     slope = max(1.0, 1.0 / max(float(sizes), np.finfo(float).tiny))
     eps = float(np.finfo(f"f{digits(probe)}").eps)
@@ -144,7 +146,7 @@ def _called(subject: Subject, inputs: tuple, point: Point) -> tuple[Any, Callabl
 
 
 def _watched(subject: Subject, probe: Probe) -> Finding | None:
-    """What debug mode says of one call of an author's rule."""
+    """What debug mode finds in one call of an author's rule; None if nothing."""
     inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     with quiet(), reverse.debug_mode(rules=True):
@@ -153,20 +155,20 @@ def _watched(subject: Subject, probe: Probe) -> Finding | None:
         except RuleError as error:
             return None if _is_sharing(error) else Finding("effects", error.found, probe=probe)
         except Exception:
-            return None  # the probe itself has told
+            return None  # the probe itself reports it
     return None
 
 
 def _is_sharing(error: RuleError) -> bool:
-    """Whether debug mode's word is about memory that somebody else has, or that may not be written to.
+    """Whether debug mode objects to memory that is also used elsewhere, or that is read-only.
 
-    The AD copies what it is given before it writes there: `return NoTangent(), y_bar, y_bar` is right.
+    The AD copies what it is given before it writes to it: `return NoTangent(), y_bar, y_bar` is right.
     """
     return isinstance(error, RuleEffectsError) and error.is_sharing
 
 
 def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Inputs and cotangents that are not what they were before."""
+    """A finding if the rule changes its inputs or its cotangent."""
     inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)])
@@ -184,8 +186,8 @@ def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
 
 
 def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether an answer still stands when another one has been asked for: of the same pullback or of the rule
-    by a call of its own.
+    """A finding if an answer changes when another answer is computed, by the same pullback or by that of
+    another call of the rule.
     """
     point, y, changed = probe.point, probe.truth.y, None
     with quiet():
@@ -197,13 +199,13 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
                 _answers(subject, again(cotangent_like(y, probe.seeds[-2])))
                 changed = changed or lent.changed()
         except Exception:
-            return  # the probe itself has told
+            return  # the probe itself reports it
     if changed is not None:
         yield _not_what_it_was(changed, probe)
 
 
 def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether the value still stands when the rule has been called with other arguments."""
+    """A finding if the value changes when the rule is called with other arguments."""
     inputs = own_copies(probe.point.inputs)
     with quiet():
         try:
@@ -211,18 +213,18 @@ def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
             lent = Lent([("its value", y)], containers=True)
             _called(subject, _smaller(inputs), probe.point)
         except Exception:
-            return  # the other arguments may lie where there is no value
+            return  # the function may have no value at the other arguments
     if lent.changed() is not None:
         yield _not_what_it_was("its value", probe)
 
 
 def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
-    """Whether the rule has the value of the function once one argument has changed and the others are as they
-    were: what is kept by some arguments is right for all that change at once.
+    """A finding if the value by the rule is wrong after a call in which only one argument was different: a
+    cache with an incomplete key goes unnoticed if all arguments change together.
     """
     point, own = probe.point, to_vec(probe.y)[0]
     if len(point.inputs) < 2 or _is_another(own, to_vec(probe.truth.y)[0]):
-        return  # a value that is wrong anyway has been told
+        return  # a value that is wrong anyway is reported elsewhere
     for i, name in enumerate(subject.names[: len(point.inputs)]):
         smaller = (*point.inputs[:i], *_smaller(point.inputs[i : i + 1]), *point.inputs[i + 1 :])
         if i in point.constant or not point.moved(smaller, point.origin).is_inside():
@@ -241,8 +243,8 @@ def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
 
 
 def _is_settled(subject: Subject, inputs: tuple, point: Point, value: np.ndarray) -> bool:
-    """Whether the value of the function stays what it is if the inputs differ by a last digit: that of nearly
-    singular matrices does not, and two ways to it differ.
+    """Whether the value of the function barely changes if the inputs move by their last digits: that of
+    nearly singular matrices does, and then two ways of computing it differ.
     """
     rng = np.random.default_rng(0)
     for _ in range(NUDGES):
@@ -262,9 +264,9 @@ def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
 
 
 NUDGES = 3
-"""How often the inputs are moved by a last digit."""
+"""How often the inputs are moved by their last digits."""
 ANOTHER = 1e-3
-"""How far a value is off, relative to the largest, that is taken for that of another call."""
+"""By how much of the largest number a value must be off to count as the value of another call."""
 
 
 def _not_what_it_was(changed: str, probe: Probe) -> Finding:
@@ -273,7 +275,7 @@ def _not_what_it_was(changed: str, probe: Probe) -> Finding:
 
 
 LESS = 15 / 16
-"""Times the arguments, for a call in between whose answer is not looked at."""
+"""The factor of the arguments in a call in between, whose answer is ignored."""
 
 
 def _smaller(inputs: tuple) -> tuple:
@@ -283,7 +285,7 @@ def _smaller(inputs: tuple) -> tuple:
 
 
 def _answers(subject: Subject, first: Any) -> list[tuple[str, Any]]:
-    """What a pullback has answered by name, with all that was delayed."""
+    """The answer of a pullback by name, with thunks evaluated."""
     if not isinstance(first, tuple):
         return [("the answer", unthunk(first))]
     names = (subject.name, *subject.names)
@@ -291,7 +293,7 @@ def _answers(subject: Subject, first: Any) -> list[tuple[str, Any]]:
 
 
 def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[Finding]:
-    """Whether the answer depends on earlier calls: of the same pullback, or of the rule."""
+    """A finding if the answer depends on earlier calls, of the same pullback or of the rule."""
     point, y = probe.point, probe.truth.y
     seed, twice = probe.seeds[-1], probe.seeds[-2]
     expected = probe.answers[-1]
@@ -326,15 +328,15 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
 
 
 def _call_in_between(subject: Subject, probe: Probe) -> None:
-    """One more call, with other numbers of the same shapes: there may be no value for them."""
+    """Call the rule once more with other numbers of the same shapes, for which there may be no value."""
     with contextlib.suppress(Exception):
         _, between = _called(subject, _smaller(probe.point.inputs), probe.point)
         reverse_answer(between, probe.truth.y, probe.seeds[-1], probe.point)
 
 
 def _answer_later(back: Callable, probe: Probe, seed: np.ndarray) -> np.ndarray:
-    """What a pullback answers once the rule has been asked about other arguments; nothing where it raises, as
-    arrays kept from those have other shapes.
+    """The answer of a pullback after the rule was called with other arguments. Empty if it raises, as it does
+    if it keeps arrays from that call and these have other shapes.
     """
     try:
         return reverse_answer(back, probe.truth.y, seed, probe.point)
@@ -343,12 +345,12 @@ def _answer_later(back: Callable, probe: Probe, seed: np.ndarray) -> np.ndarray:
 
 
 def again_failing(error: Exception, probe: Probe | None = None) -> Finding:
-    """What a rule raises where it has answered before."""
+    """A finding about a rule that raises where it has answered before."""
     return Finding("effects", f"fails when it is called again: {said(error)}", probe=probe)
 
 
 def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Finding]:
-    """Whether a delayed cotangent gives the same, and is evaluated once at most."""
+    """A finding if a delayed cotangent gives a different answer, or is evaluated more than once."""
     counted: list[int] = []
     y = probe.truth.y
 
@@ -364,9 +366,9 @@ def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Fin
 
 
 def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
-    """Whether what the caller does afterwards to the inputs, or to the value, reaches the pullback.
+    """A finding if the pullback is affected by what the caller does to the inputs or the value afterwards.
 
-    Asked of `rulelab.pullback`, which guards what rules keep: the old derivative or a refusal.
+    This calls `rulelab.pullback`, which guards what rules keep: it must give the old derivative or a refusal.
     """
     for what in ("inputs", "value"):
         inputs = own_copies(probe.point.inputs)
@@ -390,7 +392,7 @@ def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
 
 
 def _overwritten(x: Any) -> bool:
-    """Writes other numbers into the arrays of a structure; whether there were any."""
+    """Write other numbers into the arrays of a structure; return whether there were any."""
     if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.flags.writeable and x.size:
         x[...] = x + 1.5
         return True
@@ -443,7 +445,9 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    """Equal but for the last digits, which BLAS may give differently from one call to the next."""
+    """Whether two answers are equal up to the last digits, in which BLAS may differ from one call to the
+    next.
+    """
     return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0.0, equal_nan=True)
 
 

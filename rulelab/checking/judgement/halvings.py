@@ -1,5 +1,5 @@
-"""Whether the value of a function that halves an interval, until nothing is left of it, is an end of what it
-halves: there was nothing between the ends to be found, and a rule of what lies there is not meant.
+"""Whether a function that halves an interval until nothing is left of it returns an end of the interval: then
+there was nothing to find between the ends, and a rule for what lies there is not intended.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..probing.perturb import landmarks
 from ..reading.texts import decides_in_a_loop, text_of
 
 AT_AN_END = 1e-9
-"""How far, relatively, the value of a bisection is from the end that it comes to."""
+"""How close, relatively, the value of a bisection has to be to an end."""
 
 
 def halves(f: Callable) -> bool:
-    """Whether a function decides something in steps that it repeats until they fit, or so and so many times.
+    """Whether a function has a condition in a loop that runs until it converges or for a number of steps.
 
     >>> def root(c):
     ...     low, high = 0.0, 1.0
@@ -39,13 +39,13 @@ def halves(f: Callable) -> bool:
 
 
 def repeats_until(f: Callable) -> bool:
-    """Whether the text of a function has a loop that goes on until something fits."""
+    """Whether the text of a function has a `while` loop."""
     node, _ = text_of(f)
     return node is not None and any(isinstance(step, ast.While) for step in ast.walk(node))
 
 
 def is_an_end(y: Any, args: tuple, codes: Sequence[CodeType]) -> bool:
-    """Whether each number of the value is one of the arguments, or stands in the code."""
+    """Whether each number of the value is one of the arguments, or a number in the code."""
     pairs = (pair for code in codes for pair in code.co_consts if isinstance(pair, tuple))
     in_pairs = (x for pair in pairs for x in pair if isinstance(x, (int, float)))  # `low, high = 0.0, 1.0`
     ends = np.concatenate([to_vec(args)[0], [*landmarks(codes), *in_pairs]])

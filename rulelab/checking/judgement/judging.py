@@ -1,4 +1,4 @@
-"""A rule asked and judged at one point: the answer beside the differences, its rounding and its effects."""
+"""The rule called and judged at one point: its answer against differences, its rounding and its effects."""
 
 from __future__ import annotations
 
@@ -58,29 +58,35 @@ from .answered import (
 )
 
 AT_EDGES = 1e-6
-"""And by how many such derivatives exactly at a number of the code, where a series may take over."""
+"""The tolerance, relative to slopes at ordinary points, exactly at a number of the code, where a series may
+take over.
+"""
 IN_SINGLE = 1e-3
-"""The same in single precision that nobody gave: of numbers in the thousands that cancel no digits are left,
-and what a rule does there for another reason, as by a constant of 1e-8, is off by more."""
+"""The same in single precision, if arguments were not given: when numbers in the thousands cancel, no digits
+are left. A rule that is off for another reason, such as a constant of 1e-8, is off by more.
+"""
 ODD_ORIGINS = ("all equal", "with ties", "in equal pairs")
 KINKS = 3
-"""Points at a kink whose neighbourhood is searched."""
+"""At how many kinks the slopes nearby are searched."""
 NUDGES = 6
-"""How often the inputs of a rule that seems to be wrong are moved by a last digit, to see its rounding."""
+"""How often the inputs of a rule that seems to be wrong are moved by their last digits, to measure its
+rounding.
+"""
 VALUE_NUDGES = 16
-"""And those of a rule whose value differs from that of its function: this may be the same number most "
-  "of the time."""
+"""The same for a rule whose value differs from that of its function: most nudges may show no difference."""
 ISOLATED = 1e-3
-"""The part of their distance to an answer within which those at moved inputs lie, where it stands alone."""
+"""An answer stands alone if the spread of those at nudged inputs is less than this fraction of their distance
+to it.
+"""
 BLOWN_UP = 1e8
-"""How many times as large as all numbers at a point a value may be elsewhere for its slopes to tell what gets
-lost there: those of what is multiplied by itself, step by step, grow beyond all bounds.
+"""An ordinary point is not used to recognise lost digits if its value is larger than all numbers at a point
+by this factor: slopes of something that is multiplied by itself step by step grow beyond all bounds.
 """
 EPS = {8: 2.0**-52, 4: 2.0**-23, 2: 2.0**-10}
 
 
 class Judging:
-    """A rule asked and judged at one point after another, and what has been found so far."""
+    """The rule called and judged at one point after another, with what has been found so far."""
 
     def __init__(
         self,
@@ -102,32 +108,32 @@ class Judging:
         self.depth, self.rng, self.rtol, self.atol = depth, rng, rtol, atol
         self.probes: list[Probe] = []
         self.findings: list[Finding] = []
-        self.far_off: list[Finding] = []  # what was found far away, where nobody asked
+        self.far_off: list[Finding] = []  # what was found at far points that were not given
         self.diagnoses: tuple[Diagnosis, ...] = ()
         self.compared: list[tuple[Probe, Closeness]] = []
         self.times: dict[str, int] = {}
         self.skipped = 0
         self.refused: list[Probe] = []
-        self.missing: list[str] = []  # the inputs whose cotangents the rule says it has not derived
-        self.unanswered: list[Probe] = []  # what a rule raised at arguments that nobody gave
-        self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # at length 1 alone
-        self.lost: list[Probe] = []  # where its numbers are off by no more than digits that got lost
-        self.numberless: list[Probe] = []  # where it has nan or infinity, which nobody asked it for
+        self.missing: list[str] = []  # the inputs whose cotangents the rule does not implement
+        self.unanswered: list[Probe] = []  # where the rule raised at arguments that were not given
+        self.valueless: list[tuple[Probe, list[Finding], tuple[Probe, Closeness]]] = []  # only at length 1
+        self.lost: list[Probe] = []  # where its numbers are off by lost digits only
+        self.numberless: list[Probe] = []  # where it gives nan or inf at points not given
         self.effects_seen: set[tuple[bool, ...]] = set()
         self.varied: set[str] = set()
-        self.asks_whole_numbers = True  # other frameworks do not differentiate by them
+        self.asks_whole_numbers = True  # other frameworks have no derivatives for them
         self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
-        self.heeded: tuple[type[Warning], ...] = HEEDED  # by them the function says that its value is no good
-        self.set_aside = ""  # what is wrong at arguments of which nobody has said that they are meant
-        self.noted: list[Noted] | None = None  # at ordinary points, once they are asked for
-        self.not_for_matrices = False  # whether it is wrong for these, and the function may not mean them
+        self.heeded: tuple[type[Warning], ...] = HEEDED  # these mean that a value is unusable
+        self.set_aside = ""  # what is wrong at arguments that may not be intended
+        self.noted: list[Noted] | None = None  # at ordinary points, once needed
+        self.not_for_matrices = False  # it is wrong for these, which may not be intended
         self.not_for_complex = False  # the same of complex numbers
-        self.answers_as_real = False  # whether its cotangents of complex numbers are real
-        self.beside: list[Answered] = []  # the same of other kinds, where nobody gave arguments
-        self.not_comparable = False  # whether the function has another value for the same numbers
+        self.answers_as_real = False  # whether its cotangents of complex numbers are all real
+        self.beside: list[Answered] = []  # the same for other kinds, if no arguments were given
+        self.not_comparable = False  # the function has another value for the same numbers
         self.kinks = 0
-        self.at_ties = ""  # what a right rule does there, in words
-        self.no_number_at = ""  # where the answer of a right rule is nan or infinite, and the slope is not
+        self.at_ties = ""  # what a right rule does at ties, in words
+        self.no_number_at = ""  # where a right rule gives nan or inf and the slope is finite
         self.like: Any = None
         self.reached: set[tuple[types.CodeType, int]] = set()
         self.seconds = 0.0
@@ -136,7 +142,7 @@ class Judging:
         self.output_tangent, self.order, self.other = output_tangent, order, other
 
     def _inputs(self, args: tuple) -> tuple:
-        """The inputs that go with arguments: the object of a method before them, defaults after."""
+        """The inputs that belong to arguments: the object of a method before them, defaults after them."""
         extra = len(self.first.inputs) - len(args)
         if not extra:
             return args
@@ -145,7 +151,7 @@ class Judging:
         return (*args, *self.first.inputs[len(args) :])
 
     def _defaults(self) -> int:
-        """How many of the inputs stand for defaults: the last ones, which nobody gave."""
+        """How many inputs are defaults that were not given: the last ones."""
         inputs, args = self.first.inputs, self.source.args
         is_bound = bool(inputs) and bool(args) and inputs[0] is not args[0]
         return len(inputs) - len(args) - is_bound
@@ -161,7 +167,7 @@ class Judging:
 
     @functools.cached_property
     def _defaults_said(self) -> Mapping[int, tuple[float, float]]:
-        """The intervals of defaults, by position, that the docstring gives, where they lie there."""
+        """The intervals that the docstring states for defaults, by position, if the defaults lie in them."""
         inputs, names = self.first.inputs, self.subject.names
         said = intervals_said(self.subject.primal) if self.source.drawn else {}
         defaults = self._positions_of_defaults()
@@ -170,7 +176,7 @@ class Judging:
 
     @functools.cached_property
     def _odd_defaults(self) -> list[int]:
-        """The defaults, by position, that are odd where the docstring speaks of odd numbers alone."""
+        """The positions of defaults that are odd numbers, if the docstring mentions "odd"."""
         inputs = self.first.inputs
         defaults = self._positions_of_defaults() if self.source.drawn else range(0)
         is_said = bool(re.search(r"\bodd\b", said_of(self.subject.primal))) if defaults else False
@@ -194,11 +200,11 @@ class Judging:
         self._judge(self._probe(point, truth))
 
     def _look_like(self, point: Point, like: Probe) -> None:
-        """At the numbers of a point whose derivative is known."""
+        """Judge the rule at the numbers of a point whose derivative is known, in another form."""
         y = self._usable(point)
         if y is None or not same_form(y, like.truth.y):
             return
-        if not _same_in_short(y, like.truth.y):  # it looks at the dtype, and is another function there
+        if not _same_in_short(y, like.truth.y):  # it tests the dtype, and is another function there
             self.not_comparable = True
             return
         truth = dataclasses.replace(
@@ -211,7 +217,7 @@ class Judging:
         return ask(self.subject, point, truth, self.rng)
 
     def _probe_at(self, point: Point) -> Probe | None:
-        """The rule asked at a point; None where the function has no value there."""
+        """The probe at a point; None if the function has no value there."""
         y = self._usable(point)
         return None if y is None else self._probe(point, truth_at(self.subject, point, self.rng, y))
 
@@ -248,13 +254,13 @@ class Judging:
         self._ask_effects_of_new(probe)
 
     def _has_said_shape(self, probe: Probe) -> bool:
-        """Whether the lengths at a point are of those that the function says, and so is that of its value: it
-        is for an impulse response longer than the signal as well, then.
+        """Whether the docstring states the lengths at a point and the length of its value: then an impulse
+        response longer than the signal, for instance, is intended as well.
         """
         return has_said_shape(self.subject.primal, probe.point.inputs, probe.truth.y)
 
     def _has_no_number(self, probe: Probe, findings: list[Finding]) -> bool:
-        """Whether all that is wrong with an answer is that it has nan or inf for numbers."""
+        """Whether nan and inf are all that is wrong with an answer."""
         wrong = [finding for finding in findings if finding.level == WRONG]
         if not wrong or probe.failure is not None or not self.compared or self.compared[-1][0] is not probe:
             return False
@@ -265,10 +271,9 @@ class Judging:
         return not np.any(compared.wrong & np.isfinite(compared.found))
 
     def _may_be_the_guess(self, probe: Probe) -> bool:
-        """Whether what a rule raised may be owing to arguments that it is not for, and is no mistake.
-
-        What it would raise at any arguments is one, and so is an answer of another form, but for
-        one that leaves out what the function does not look at: a polynomial has as many coefficients as it
+        """Whether the rule may have raised because it is not intended for such arguments, which is no
+        mistake. It is one if the rule would raise at any arguments, or returns an answer of another form,
+        except one that leaves out what the function does not use: a polynomial has as many coefficients as it
         has.
         """
         error = probe.failure
@@ -281,8 +286,8 @@ class Judging:
         return not (is_about_shapes(error) and self._answers_along_another_axis(probe))
 
     def _answers_for_tuples(self, probe: Probe) -> bool:
-        """Whether the rule has an answer where tuples hold the numbers of the vectors within its arguments:
-        it is for these, then, as its function may be that takes `p, q = setup["poles"]` apart.
+        """Whether the rule has an answer if the vectors within its arguments are tuples: it is intended for
+        tuples then, as its function may be, which unpacks `p, q = setup["poles"]`.
         """
         inputs = tuple(map(_with_tuples, probe.point.inputs))
         point = dataclasses.replace(probe.point, inputs=inputs)
@@ -290,8 +295,8 @@ class Judging:
         return y is not None and answers(self.subject, point, y)
 
     def _answers_along_another_axis(self, probe: Probe) -> bool:
-        """Whether the rule has an answer for the same arrays where a flag or the axis is another: it is for
-        arrays of this kind, then.
+        """Whether the rule has an answer for the same arrays with another flag or axis: then it is intended
+        for arrays of this kind.
         """
         for point in along_each_axis(probe.point, self.subject.names):
             y = self._usable(point)
@@ -300,7 +305,7 @@ class Judging:
         return False
 
     def _ignores_the_rest(self, probe: Probe) -> bool:
-        """Whether the function does not change with the numbers of arrays beyond those for which the rule has
+        """Whether the value does not depend on the elements of arrays beyond those for which the rule returns
         cotangents.
         """
         inputs, bars = probe.point.floats, probe.raw if isinstance(probe.raw, tuple) else ()
@@ -314,13 +319,13 @@ class Judging:
         return bool(np.array_equal(to_vec(y)[0], to_vec(probe.truth.y)[0]))
 
     def _ask_effects_of_new(self, probe: Probe) -> None:
-        """What the rule does besides computing, where arrays come in another way than before."""
+        """Look for effects of the rule at a point at which other inputs are arrays than before."""
         new = tuple(isinstance(x, np.ndarray) for x in (*probe.point.inputs, probe.truth.y))
         if probe.failure is None and probe.truth.is_smooth and new not in self.effects_seen:
             self.effects_seen.add(new)
             self._ask_effects(probe, None)
         elif probe.failure is None and self.subject.reverse is not None and any(new):
-            # By chance what is written may be what was there: `y_bar *= mask` where the mask is true.
+            # A write may leave the numbers as they were by chance: `y_bar *= mask` where the mask is true.
             self.findings += effects.writes(self.subject, probe)
 
     def _of_probe(self, probe: Probe) -> Iterator[Finding]:
@@ -359,7 +364,7 @@ class Judging:
             yield from kink_findings(self.subject, probe, compared, self.rng)
 
     def _usual_values(self, probe: Probe) -> dict[str, float]:
-        """The size of each part of the value at the points so far."""
+        """The largest size so far of each part of the value."""
         sizes = value_sizes(probe.truth)
         for other in self.probes:
             for part, size in value_sizes(other.truth).items():
@@ -367,8 +372,9 @@ class Judging:
         return sizes
 
     def _is_off_by_rounding(self, probe: Probe) -> bool:
-        """Whether the value by the rule is off by no more than digits that far away get lost, or than what
-        function and rule move by when their inputs do by a last digit: an angle of nearly zero by its cosine.
+        """Whether the value by the rule is off only by digits that get lost at far points, or by no more than
+        function and rule move when their inputs move by their last digits: an angle of nearly zero, computed
+        from its cosine.
         """
         one, other = to_vec(probe.truth.y)[0], to_vec(probe.y)[0]
         if is_another_kind(probe.y, probe.truth.y):
@@ -387,8 +393,9 @@ class Judging:
         return plainly(self.subject.primal, inputs, probe.point.kwargs)
 
     def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
-        """The same without numbers that are off by roundings of the derivative at ordinary points, and far
-        away without all that rounding and overflow explain; nan and infinity are kept apart, as no digits.
+        """The comparison without numbers that are off only by rounding errors of slopes at ordinary points
+        and, at far points, without everything that rounding and overflow explain. Where nan and inf are
+        excused, the probe is noted separately, since these are not lost digits.
         """
         size = np.maximum(np.abs(compared.found), np.abs(compared.expected))
         with np.errstate(all="ignore"):
@@ -396,8 +403,8 @@ class Judging:
             noted = self._noted_for(probe)
             usual = usual_slopes(noted, probe.truth, compared, self._is_forward)
             lost = apart <= LOST * EPS[digits(probe)] * usual
-            # Of `1 + erf(x)` no more may be left than a rounding of the 1, or than some; and what that is
-            # multiplied with may make more of it, which nobody asked for where nobody gave the arguments.
+            # `1 + erf(x)` may be no more than a few rounding errors of the 1, and a factor may enlarge these:
+            # they are excused more generously at arguments that were not given.
             most = LOST_FAR if probe.point.guessed else LOST
             is_flat = np.abs(compared.expected) <= most * EPS[digits(probe)] * usual
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
@@ -409,7 +416,7 @@ class Judging:
                 lost |= apart <= IN_SINGLE * usual
             if probe.point.far:
                 lost |= apart <= FAR_OFF * size
-                # Where a softmax is saturated, products of numbers so large cancel within the rule.
+                # In the rule of a saturated softmax, products of such large numbers cancel.
                 lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * usual * self._times_larger(probe))
         is_excused = probe.point.far or probe.point.edge
         numberless = compared.wrong & ~np.isfinite(compared.found) & is_excused
@@ -420,13 +427,13 @@ class Judging:
         return dataclasses.replace(compared, wrong=compared.wrong & ~lost & ~numberless)
 
     def _times_larger(self, probe: Probe) -> float:
-        """How many times larger the arguments of a point are than the first ones, if they are."""
+        """How many times larger than the first arguments those of a point are; at least 1."""
         size, usual = (input_sizes(point).max(initial=0.0) for point in (probe.point, self.first))
         return float(max(size / usual, 1.0)) if usual else 1.0
 
     def _without_bends(self, probe: Probe, compared: Closeness) -> Closeness:
-        """The same without nan and inf where equal numbers, which nobody gave, have brought the function to
-        an edge at which its slopes turn.
+        """The comparison without nan and inf where equal numbers that were not given put the function at an
+        edge at which its slopes change abruptly.
         """
         bad = compared.wrong & ~np.isfinite(compared.found)
         if not bad.any() or not self._has_an_edge_at_ties(probe.point):
@@ -435,13 +442,13 @@ class Judging:
         return dataclasses.replace(compared, wrong=compared.wrong & ~bad)
 
     def _tell_of(self, point: Point) -> None:
-        """Keep the first point at which a right rule has no number, to be told of."""
+        """Keep the first point at which a right rule has no number, for the report."""
         self.no_number_at = self.no_number_at or self.shown(point)
 
     def _has_an_edge_at_ties(self, point: Point) -> bool:
-        """Whether the function has no second derivatives at a point since numbers are equal there: the
-        corners of a triangle that lie in one point. All zeros may be an edge by themselves, as of
-        `x * norm(x)`.
+        """Whether the function has no second derivatives at a point because numbers are equal there: a
+        triangle whose corners coincide. For numbers that are all equal, the point is shifted by one first,
+        because all zeros may be an edge by themselves, as for `x * norm(x)`.
         """
         if point.origin not in ODD_ORIGINS:
             if not _are_all_equal(point):
@@ -450,9 +457,9 @@ class Judging:
         return not is_twice_differentiable(self.subject, point, self.rng)
 
     def _noted_for(self, probe: Probe) -> list[Noted]:
-        """What was found of the function at ordinary points: here, before, and at the first point with the
-        other sign; but where its values are beyond all comparison with the numbers here, nothing is told of
-        what gets lost here.
+        """Sizes of values and slopes at ordinary points: here, at earlier points, at the first one, and at
+        multiples of it with either sign. Points whose values are incomparably larger than the numbers here
+        are left out, since they do not show which digits get lost here.
         """
         if self.noted is None:
             self.noted = []
@@ -474,8 +481,8 @@ class Judging:
         return self.subject.reverse is None
 
     def _noise(self, probe: Probe, compared: Closeness) -> np.ndarray:
-        """How far the rule's answers move when its inputs do by their last digits: its own rounding. Those
-        that are a case of their own, by `a == 1.0`, stay: beside it a quotient may be next to 0 / 0.
+        """How far the rule's answers move when its inputs move by their last digits: its own rounding. Inputs
+        that are a special case, by `a == 1.0`, stay: close to it a quotient may be nearly 0 / 0.
         """
         moves = [np.zeros(compared.found.shape)]
         held = equalled(self.subject.codes, self.subject.named)
@@ -491,7 +498,7 @@ class Judging:
             noise = np.fmax.reduce(np.abs(moves))
             around = np.array(moves[1:] or moves)
             spread = np.fmax.reduce(around) - np.fmin.reduce(around)
-        # One answer beside others that are all alike is no rounding: it is a branch for this number alone.
+        # One answer that differs from all others is not rounding but a branch for this number only.
         return np.where(spread < ISOLATED * noise, spread, noise)
 
     def _ask_effects(self, probe: Probe, other: Probe | None) -> None:
@@ -505,25 +512,25 @@ class Judging:
         self.times[check] = self.times.get(check, 0) + 1
 
     def shown(self, point: Point) -> str:
-        """The arguments of a point in short, by their names."""
+        """The arguments of a point in short form, by name."""
         return self.subject.shown(point.inputs)
 
 
 def input_sizes(point: Point) -> np.ndarray:
-    """The size of the largest number of each input."""
+    """The absolute value of the largest number of each input."""
     return np.array([np.abs(to_vec(x)[0]).max(initial=0.0) for x in point.floats])
 
 
 def _are_all_equal(point: Point) -> bool:
-    """Whether the numbers of each array of several are one number."""
+    """Whether there are arrays of several numbers, and each has equal numbers only."""
     arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.size > 1 and x.dtype.kind in "fc"]
     return bool(arrays) and all(np.ptp(x) == 0 for x in arrays)
 
 
 def _beyond(x: Any, x_bar: Any) -> Any:
-    """An array with its numbers moved beyond the shape of a smaller answer of the same rank."""
+    """An array with its elements moved beyond the shape of an answer that is smaller and of the same rank."""
     if not isinstance(x, np.ndarray):
-        return x  # a list of arrays need not have a shape
+        return x  # a list of arrays may have no shape
     shape = shape_of_answer(x_bar) or ()
     if len(shape) != x.ndim or not shape < x.shape:
         return x
@@ -540,13 +547,15 @@ def _divided(args: tuple, by: float) -> tuple:
 
 
 def _same_in_short(y: Any, like: Any) -> bool:
-    """Whether two values are the same, but for what single precision and cancellation take away."""
+    """Whether two values are equal up to the loss in single precision, including cancellation."""
     found, wanted = to_vec(y)[0], to_vec(like)[0]
     return bool(np.all(np.abs(found - wanted) <= 1e-3 * np.abs(wanted).max(initial=0.0)))
 
 
 def _moved_by(value: Callable[[tuple], Any], inputs: tuple, before: np.ndarray) -> np.ndarray:
-    """How far the numbers of a value are from those before; zero where there is none."""
+    """How far each number of a value is from the one before; zero where the value cannot be computed or is
+    not finite.
+    """
     try:
         with np.errstate(all="ignore"):
             moved = np.abs(to_vec(value(inputs))[0] - before)
@@ -556,7 +565,7 @@ def _moved_by(value: Callable[[tuple], Any], inputs: tuple, before: np.ndarray) 
 
 
 def _with_tuples(x: Any, depth: int = 3) -> Any:
-    """An argument with a tuple in the place of each vector that a dict, a list or a tuple in it holds."""
+    """An argument in which each vector inside a dict, a list or a tuple is replaced by a tuple."""
     if isinstance(x, dict):
         return {key: _with_tuples(part, depth - 1) for key, part in x.items()}
     if type(x) in (list, tuple) and depth:
@@ -565,6 +574,6 @@ def _with_tuples(x: Any, depth: int = 3) -> Any:
 
 
 def lies_in(x: Any, low: float, high: float) -> bool:
-    """Whether all numbers of an argument lie in an interval, its ends among it."""
+    """Whether all numbers of an argument lie in a closed interval."""
     numbers = to_vec(x)[0]
     return bool(np.all((low <= numbers) & (numbers <= high)))

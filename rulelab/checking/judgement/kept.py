@@ -1,4 +1,4 @@
-"""What a rule keeps between calls in a container of its module, and raises for at the next one."""
+"""Whether a rule raises because of what earlier calls have left in a container of its module."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..probing.probes import Probe, quiet, reverse_answer
 
 
 def raised_for(subject: Subject, probe: Probe) -> str | None:
-    """The name of the list, dict or set without whose contents a rule answers where it has raised with them;
-    None where there is none. The contents are left as they were.
+    """The name of a list, dict or set of the rule's module such that the rule raises with its contents and
+    answers without them; None if there is none. The contents are restored.
     """
     if subject.rule is None or subject.reverse is None:
         return None

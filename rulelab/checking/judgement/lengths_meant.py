@@ -1,5 +1,5 @@
-"""Whether a rule that answers with another shape than an argument has is one for arrays of one length, which
-nobody has said: `np.zeros(3)` is what somebody writes who means points in space.
+"""Whether a rule that answers with another shape than that of an argument is intended for arrays of one
+length, although nothing says so: whoever writes `np.zeros(3)` has points in space in mind.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from ..probing.probes import Point, Probe
 def shapes_meant(
     wrong: list[Probe], right: Iterable[Probe], is_written: Callable[[int], bool]
 ) -> dict[int, tuple[int, ...]]:
-    """The shapes of arguments, by position, that a rule is for: where it is wrong it answers with these for
-    arrays of others, and where it is right it was asked at them. Empty where there are none.
-
-    `is_written` says whether a whole number stands in the text of the rule: the length of what it computed,
-    which another number may be by chance, is its mistake.
+    """The shapes of arguments, by position, for which a rule is intended: it answers with these shapes where
+    it is wrong, and at a point with these shapes it is right. Empty if there are none. `is_written` says
+    whether a whole number is a literal in the text of the rule: a length that the rule computes, and which
+    differs by chance, is its mistake.
     """
     if not wrong or not all(isinstance(probe.failure, RuleShapeError) and not probe.spent for probe in wrong):
         return {}
@@ -36,10 +35,11 @@ def shapes_meant(
 
 
 def misses_a_length(probe: Probe, right: Iterable[Probe]) -> bool:
-    """Whether a rule that answers with another shape than an argument has is right for arguments of these
-    very shapes at other numbers, or for several shapes of its one array: it goes by the lengths, and is not
-    made for one, as that of a polynomial is for as many coefficients as this has, nor for two that go
-    together. Beside indices, which say what is looked at, it need but be right for that argument's shape.
+    """Whether a rule that answers with another shape than that of an argument works for various lengths, so
+    that the shape is its mistake: it is right at other points with the same shapes, or for several shapes of
+    its only array. It is then not made for one length, as the rule of a polynomial is for its number of
+    coefficients, nor for two lengths that go together. If there are indices, which say what is used, it
+    suffices that it is right for the shape of that argument.
     """
     others = _answered_otherwise(probe) if isinstance(probe.failure, RuleShapeError) else {}
     if not others or probe.spent:
@@ -52,8 +52,8 @@ def misses_a_length(probe: Probe, right: Iterable[Probe]) -> bool:
 
 
 def at_last_places(probe: Probe) -> Iterator[Point]:
-    """The point with an index at the last place of each array for which a rule has answered with a shorter
-    one: who goes by the largest index is right there.
+    """The point with an index at the last element of each array for which a rule has returned a shorter
+    cotangent. A rule that sizes its cotangent by the largest index is right there.
     """
     others = _answered_otherwise(probe) if isinstance(probe.failure, RuleShapeError) else {}
     for i, shape in others.items():
@@ -64,15 +64,15 @@ def at_last_places(probe: Probe) -> Iterator[Point]:
 
 
 def _with_first(x: Any, number: int) -> Any:
-    """An array of whole numbers that begins with another; anything else as it is."""
+    """An array of whole numbers with its first number replaced; anything else unchanged."""
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "iu" or not x.size:
         return x
     return np.concatenate([[number], x.ravel()[1:]]).astype(x.dtype).reshape(x.shape)
 
 
 def only_length(right: Iterable[Probe], unanswered: Iterable[Probe]) -> int | None:
-    """The one length of all arrays for which a rule has an answer, where it raises for their shapes at other
-    lengths of as many arrays; None where there are several, or it does not raise there.
+    """The only length of arrays for which a rule has an answer, if it raises because of shapes at two or more
+    other lengths; otherwise None.
     """
     answered = {n for probe in right for n in _all_lengths(probe)}
     raising = (probe for probe in unanswered if probe.failure is not None and is_about_shapes(probe.failure))
@@ -94,7 +94,7 @@ def _is_of(probe: Probe, shapes: dict[int, tuple[int, ...]]) -> bool:
 
 
 def _answered_otherwise(probe: Probe) -> dict[int, tuple[int, ...]]:
-    """The shapes of cotangents that are arrays of another length than their arguments, by position."""
+    """The shapes of cotangents that have as many axes as their arguments but other lengths, by position."""
     inputs = probe.point.floats
     bars: tuple[Any, ...] = probe.raw if isinstance(probe.raw, tuple) else ()
     pairs = zip(inputs, bars[max(0, len(bars) - len(inputs)) :])

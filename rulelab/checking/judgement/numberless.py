@@ -1,5 +1,5 @@
-"""Single places at which a rule has no number although its function is smooth there: at zero, at one, at a
-number of its code, and so far away that an exponential in it overflows.
+"""Single places at which a rule gives nan or inf, or divides by zero, although its function is smooth there:
+zero, one, numbers in its code, and numbers so large that an exponential in the rule overflows.
 """
 
 from __future__ import annotations
@@ -39,26 +39,27 @@ from .otherwise import PLAIN
 from .settling import Settling
 
 MARKS = 6
-"""Numbers of the code, the smallest first, that single numbers are exactly."""
+"""How many numbers of the code, the smallest first, are tried as the exact value of single numbers."""
 MOST_KINDS = 4
-"""Kinds of arguments, by which of them are arrays, of which the first point is moved to such places."""
+"""For how many kinds of arguments, told apart by which of them are arrays, the first point is moved to such
+places.
+"""
 SECONDS = 5.0
-"""Of the processor, that such places may take; they take a tenth of one where a call takes no time."""
+"""The limit of processor time for such places; a tenth of a second suffices if the function is fast."""
 AGAIN = 4
-"""How often a place that condemns a rule is looked at among other numbers."""
+"""At how many other points a place is tried again at which the rule was found to be wrong."""
 TINY = float(np.finfo(float).tiny)
 _ALL = (-np.inf, np.inf)
 
 
 class Numberless(Settling):
-    """A rule that is right so far, at single places where nan, infinity or a division by zero may be all that
-    it has.
-    """
+    """A check that also tries a rule that is right so far at single places where it may have no number."""
 
     def _look_for_numberless(self) -> None:
-        """One that has no number where the slopes of its function settle is wrong there, whatever it gives
-        elsewhere, and although it may not be for other arguments at which it has none; where they do not,
-        where the function itself divides by zero, and far away, it is only told.
+        """Judge the rule at such places. One that has no number where the slopes of its function are known
+        and finite is wrong, even if it may not be intended for other arguments at which it has none. Where
+        they are not known, where the function itself divides by zero, and far away, this is only mentioned in
+        the report.
         """
         is_brief = self.depth == "quick" and not self.is_witness
         open_ones = [finding for finding in self.findings if finding.level in (WRONG, UNKNOWN)]
@@ -69,11 +70,11 @@ class Numberless(Settling):
             self._tell_of(probe.point)
 
     def _ask_at_places(self) -> bool:
-        """Ask the rule at single places until one condemns it, and whether one does."""
+        """Try the rule at single places until it is found to be wrong; return whether it is."""
         bases, limit = list(self._first_of_each_kind()), Limit(SECONDS)
         for base in bases:
             for position, point in self._places(base):
-                if limit.is_over():  # of a function that takes so long
+                if limit.is_over():  # the function is slow
                     return False
                 probe = self._numberless_at(point)
                 if probe is not None and self._condemns(probe, position, base):
@@ -84,7 +85,9 @@ class Numberless(Settling):
         return False
 
     def _condemns_where_equal(self, point: Point) -> bool:
-        """Whether that a rule has no number where two arguments are equal counts as a mistake."""
+        """Whether it is a mistake that the rule has no number where two arguments are equal; if so, note a
+        finding.
+        """
         y = self._usable(point)
         if self.subject.reverse is None or y is None or not has_no_number(self.subject, point, y):
             return False
@@ -98,21 +101,21 @@ class Numberless(Settling):
         if bad and isinstance(probe.failure, (ZeroDivisionError, type(None))):
             what = "gives nan or inf" if probe.failure is None else "raises ZeroDivisionError"
             self.probes.append(probe)
-            slope = np.array([float(f"{x:.3g}") for x in slopes[blocks[bad[0]]].ravel()])  # known to a part
+            slope = np.array([float(f"{x:.3g}") for x in slopes[blocks[bad[0]]].ravel()])  # the known digits
             self.findings.append(self._at_zero(probe, bad[0], what, slope))
         return bool(bad)
 
     def _slopes_if_ordinary(self, point: Point, y: Any) -> np.ndarray | None:
-        """The derivative of the function at a point where it is shown to be smooth, has a value that does not
-        vanish and computes it without dividing by zero, None elsewhere: where it vanishes, as a sum does
-        whose step is zero, the point need not be meant.
+        """The derivative of the function at a point where it is smooth, has a value without zeros, and
+        computes it without dividing by zero; otherwise None. A value may be zero at a point that is not
+        intended, such as a sum whose step is zero.
         """
         if not np.all(to_vec(y)[0]) or warns_of_floats(self.subject.primal, point.inputs, point.kwargs):
             return None
         return slopes_if_smooth(self.subject, point)
 
     def _look_there_again(self, point: Point, position: int, base: Point) -> None:
-        """The same place among other numbers: a correction that is right for some of them alone is none."""
+        """Judge the same place at other points, because a correction has to be right there as well."""
         if point.far:
             return
         for other in itertools.islice((p for p in self._usual() if p is not base), AGAIN):
@@ -124,7 +127,7 @@ class Numberless(Settling):
                 self.compared.append((probe, closeness(probe, limit, self.subject.reverse is None)))
 
     def _first_of_each_kind(self) -> Iterator[Point]:
-        """The first points of each kind, by which inputs are arrays, at which the rule has numbers."""
+        """For each combination of inputs that are arrays, the first point at which the rule has numbers."""
         usual = self._usual()
         kinds = dict.fromkeys(map(_which_are_arrays, usual))
         for kind in itertools.islice(kinds, MOST_KINDS):
@@ -136,8 +139,8 @@ class Numberless(Settling):
         return [point for point in usual if not point.far and point.like is None]
 
     def _places(self, base: Point) -> Iterator[tuple[int, Point]]:
-        """The places around a point, and which input is moved: where somebody gave the arguments, zeros alone
-        of inputs about which the function does something special there.
+        """The places around a point, each with the position of the input that is moved. If arguments were
+        given, only zeros of inputs that the function treats specially at zero.
         """
         intervals = self.source.intervals()
         if self.source.drawn:
@@ -158,8 +161,9 @@ class Numberless(Settling):
     def _judged_between(
         self, base: Point, intervals: Mapping[int, tuple[float, float]]
     ) -> dict[int, tuple[float, float]]:
-        """The smallest and the largest number of each argument at which the rule is right so far, within its
-        interval: a place between is one of those that it is for, and zero is not where all were positive.
+        """The smallest and largest number of each argument at which the rule was judged so far, clipped to
+        its interval. Places in between are numbers that the function is intended for; zero is not if all
+        numbers were positive.
         """
         usual = [p.point for p in self.probes if p.failure is None and p.truth.is_smooth and not p.point.far]
         found = {}
@@ -170,8 +174,9 @@ class Numberless(Settling):
         return found
 
     def _ends_at_zero(self, judged: Mapping[int, tuple[float, float]]) -> dict[int, tuple[float, float]]:
-        """Around zero, for each input that was drawn on one side of it alone although the function says in
-        its code what it is there, or in its docstring that it has a value; nothing for the others.
+        """A tiny interval around zero for each input that was drawn on one side of zero only, although the
+        code of the function treats zero specially or its docstring allows it. An empty interval for the
+        others.
         """
         names, special = self.subject.names, special_at_zero(self.subject.primal)
         ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
@@ -183,21 +188,23 @@ class Numberless(Settling):
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
 
     def _is_an_end(self, base: Point, position: int) -> bool:
-        """Whether zero is no number between those of an input at which the rule was judged."""
+        """Whether zero is not inside the range of numbers of an input at which the rule was judged."""
         if not self.source.drawn:
             return False
         low, high = self._judged_between(base, self.source.intervals())[position]
         return not low < 0.0 < high
 
     def _numberless_at(self, point: Point) -> Probe | None:
-        """The rule asked where it has no number and its function has a value; None elsewhere."""
+        """The probe at a point where the function has a value and the rule has no number; otherwise None."""
         y = self._usable(point)
         if y is None or not has_no_number(self.subject, point, y) or self._has_an_edge_at_ties(point):
             return None
         return self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
 
     def _condemns(self, probe: Probe, position: int, base: Point) -> bool:
-        """Whether that a rule has no number at a place counts as a mistake; it is told if not."""
+        """Whether it is a mistake that the rule has no number at a place. If so, note a finding; if not, note
+        the place for the report.
+        """
         if probe.failure is not None:
             is_meant = self._is_met_at(probe, base, position)
             found = self._raised_at_zero(probe, position) if is_meant else None
@@ -229,14 +236,14 @@ class Numberless(Settling):
         return True
 
     def _is_meant(self, probe: Probe, base: Point, position: int) -> bool:
-        """Whether a rule has to have a number at a place: far away, where nobody asked, an exponential of a
-        right formula may overflow.
+        """Whether the rule has to have a number at a place. Not at far points that were not given, where an
+        exponential in a right formula may overflow.
         """
         is_within = not probe.point.far and self._is_within(probe, base, position)
         return is_within and self._is_met_at(probe, base, position)
 
     def _is_within(self, probe: Probe, base: Point, position: int) -> bool:
-        """Whether a place is no end of what the function is for, or is zero and said to be among that."""
+        """Whether a place is inside the domain of the function, or is zero and stated to be in the domain."""
         names, primal = self.subject.names, self.subject.primal
         is_said = position < len(names) and names[position] in zero_said(primal)
         if is_said and np.any(to_vec(probe.point.inputs[position])[0] == 0.0):
@@ -244,8 +251,8 @@ class Numberless(Settling):
         return self._is_inside(probe, base, position)
 
     def _is_inside(self, probe: Probe, base: Point, position: int) -> bool:
-        """Whether the slopes by each number that was moved are known, and at zero are one on both sides, so
-        that the place is no end of what the function is for, and no kink.
+        """Whether the slopes with respect to each number that was moved are known and, at zero, equal on both
+        sides, so that the place is neither an end of the domain nor a kink.
         """
         known = probe.truth.slopes.known()
         if not probe.truth.whole:
@@ -261,10 +268,10 @@ class Numberless(Settling):
         return zeros <= {at for at, _ in self._slopes_at(probe, position)}
 
     def _is_met_at(self, probe: Probe, base: Point, position: int) -> bool:
-        """Whether a function computes its value at a place without dividing by zero itself, or says in its
-        code what it is there. One of several arguments need not be meant for zero, nor one number, as a
-        wavelength or the step of Simpson's rule, by which `y_bar * y / h` divides: only where the function
-        says so. A guard is there not to be zero.
+        """Whether the function computes its value at a place without dividing by zero, or treats the place
+        specially in its code. Zero need not be intended for one of several arguments, or for a single number
+        such as a wavelength or the step of Simpson's rule, by which a rule divides (`y_bar * y / h`): it
+        counts only if the function mentions it. A guard, which exists to be nonzero, does not count.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         if position in self._positions_of_defaults() and is_a_guard(name, self.first.inputs[position]):
@@ -284,8 +291,8 @@ class Numberless(Settling):
         return is_special or not divides
 
     def _is_lost_by_its_steps(self, probe: Probe, position: int, base: Point) -> bool:
-        """Whether the derivative of the function's own steps has no number at a place either, and the
-        function does not say in its code what it is there: a rule that follows the steps is as good as they.
+        """Whether differentiating the function step by step gives no number at a place either, and its code
+        does not treat the place specially: then a rule that follows the steps is as good as they are.
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         there, moved = _moved(probe, base, position)
@@ -305,8 +312,8 @@ class Numberless(Settling):
         return Finding(NO_NUMBER, words, argument=leaf.name, worst=compared.worst(leaf), probe=probe)
 
     def _at_a_bend(self, probe: Probe, position: int, base: Point) -> Finding | None:
-        """The same at zero where differences of higher orders do not settle, as of `v * abs(v)`, and the
-        slopes on both sides are one: of a place that need not be meant, where that is zero.
+        """A finding at zero if the slopes on both sides are equal although differences of higher order do not
+        settle, as for `v * abs(v)`. If the slope is not zero, the function must be intended for zero.
         """
         name = self.subject.names[position]
         start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
@@ -336,24 +343,24 @@ class Numberless(Settling):
 
 
 def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple[float, float]:
-    """An interval without the side of zero on which no number was judged."""
+    """An interval without the side of zero on which nothing was judged."""
     return (low if smallest < 0 else max(low, 0.0)), (high if largest > 0 else min(high, 0.0))
 
 
 def _with_zero(bounds: tuple[tuple[float, float], ...], position: int) -> tuple[tuple[float, float], ...]:
-    """Open intervals, of which one that begins at zero has zero in it."""
+    """Open intervals, of which the one at `position` is extended to contain zero if it begins there."""
     ends = enumerate(bounds)
     return tuple((-TINY if i == position and low == 0 else low, high) for i, (low, high) in ends)
 
 
 def _moved(probe: Probe, base: Point, position: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of an input at a place, and which of them were moved there."""
+    """The numbers of an input at a place, and the indices of those that were moved."""
     there = to_vec(probe.point.floats[position])[0]
     return there, np.flatnonzero(there != to_vec(base.floats[position])[0])
 
 
 def _is_in_doubt(finding: Finding) -> bool:
-    """Whether a rule has no number at arguments that it may not be for."""
+    """Whether a finding says that the rule has no number at arguments for which it may not be intended."""
     return finding.level == UNKNOWN and finding.check == NO_NUMBER
 
 

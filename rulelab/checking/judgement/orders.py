@@ -1,4 +1,6 @@
-"""Second derivatives: whether the gradient of the gradient through a rule is what differences of it say."""
+"""Second derivatives: whether the gradient of the gradient through a rule agrees with differences of the
+gradient.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,12 @@ from ..probing.probes import FEW, Probe, quiet
 from .differentiated import slope_along, weighted
 
 LOOSER = 100.0
-"""The tolerance at second order, in those of the first."""
+"""The tolerance for second derivatives, in multiples of that for first ones."""
 
 
 def second_order_findings(f: Callable, probe: Probe, rng: np.random.Generator) -> Iterator[Finding]:
-    """What is wrong with the second derivatives of `f` at a probe; inconclusive where they are refused.
-
-    They are those of a weighted sum of the function's values, in random directions.
+    """What is wrong with the second derivatives of `f` at a probe; inconclusive if they are refused. They are
+    those of a sum of the function's values with random weights, along a random direction.
     """
     inputs, kwargs, y = probe.point.inputs, dict(probe.point.kwargs), probe.truth.y
     if not (isinstance(y, np.ndarray) or is_number(y)) or np.iscomplexobj(y):

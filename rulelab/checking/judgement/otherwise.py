@@ -1,4 +1,4 @@
-"""The same point as users have it: which of its variants are judged, and when."""
+"""Which variants of a point are judged, and when: the same point in the forms in which users may have it."""
 
 from __future__ import annotations
 
@@ -64,26 +64,28 @@ from .answered import FAR_OFF, same_form
 from .judging import Judging
 
 LENGTHS = {"quick": 5, "normal": 5, "deep": 12}
-"""Points of other lengths than the first one with arrays."""
+"""How many points of other lengths than the first one with arrays are judged."""
 AMONG_ELEMENTS = 0.55
-"""The part of a vector's length at which a number stands that is the place of one of its elements."""
+"""Where in a vector, as a fraction of its length, a number is put that the function rounds to an index."""
 COUNTED = {"quick": 1, "normal": 3, "deep": 8}
-"""Points with other whole numbers than those drawn."""
+"""How many points with other whole numbers than those drawn are judged."""
 
 
 OPTIONS = {"quick": 3, "normal": 14, "deep": 30}
-"""Points with another value of one option, of the words, flags and whole numbers that nobody gave."""
+"""At how many points one option that was not given (a word, flag or whole number) has another value."""
 PAIRS = {"quick": 0, "normal": 8, "deep": 20}
-"""And points with other values of two options."""
+"""And how many at which two options differ."""
 
 PLAIN = ("given", "near those given", "drawn")
 
 
 class Otherwise(Judging):
-    """The last point as users have it: see `variants.py`."""
+    """A check that also judges variants of its points: see `variants.py`."""
 
     def _variants(self) -> Iterator[str]:
-        """The last point as users have it, where it is the first with arrays, or the first at all."""
+        """Judge the variants of the last point and yield their origins. Most variants are judged only at the
+        first point with arrays and at the first without.
+        """
         probe = self.probes[-1] if self.probes else None
         if probe is None or probe.failure is not None or probe.point.far or probe.point.origin not in PLAIN:
             return
@@ -127,8 +129,8 @@ class Otherwise(Judging):
         meant: Callable[[Point, Any], Point | None] = lambda point, y: point,
         most: int | None = None,
     ) -> Iterator[str]:
-        """Looks at points at which the function has a value, so many at `most`, and gives their origins. What
-        is `meant` says of a point with this value as which one it is looked at, or None.
+        """Judge up to `most` of the points at which the function has a value, and yield their origins.
+        `meant` maps a point and its value to the point that is judged, or to None if it is to be skipped.
         """
         looked = 0
         for point in points:
@@ -142,7 +144,7 @@ class Otherwise(Judging):
                 yield one.origin
 
     def _along_other_axes(self, probe: Probe) -> Iterator[str]:
-        """Other axes than that by default, where nobody gave one."""
+        """Other axes than the default, if none was given."""
         names, keyword = self.subject.names, default_of(self.subject.primal, "axis")
         if "axis" in names[: len(self.source.args)] or "axis" in probe.point.kwargs:
             return
@@ -151,7 +153,7 @@ class Otherwise(Judging):
             yield from self._looked_at([point])
 
     def _with_other_defaults(self, probe: Probe) -> Iterator[str]:
-        """Other options than those by default, where nobody gave one, and numbers for those that are none."""
+        """Other options than the defaults, if none were given, and numbers for defaults that are None."""
         given = len(self.first.inputs) - self._defaults()
         choices = self._choices(probe.point)
         left = OPTIONS[self.depth]
@@ -165,7 +167,7 @@ class Otherwise(Judging):
         left, filled = COUNTED[self.depth], set()
         for i, point in with_numbers_for_none(probe.point, self.subject.names, given, self.rng):
             if i in filled and not shape_of(point.inputs[i]):
-                continue  # an array is meant, and a number is broadcast like one
+                continue  # an array is intended here, and a number would only be broadcast like one
             if left and self.subject.names[i] not in worded:
                 for origin in self._looked_at([point], partial(self._as_answered, probe, i)):
                     left -= 1
@@ -175,8 +177,9 @@ class Otherwise(Judging):
                     yield from self._looked_at_first(beside, PAIRS[self.depth] // 2)
 
     def _options_elsewhere(self) -> Iterator[str]:
-        """Other options at further arguments of each kind that is judged: what they are for may be alike at
-        some lengths, or for numbers of one sign. Nothing where the first shows that there are none.
+        """Other options at further arguments of each kind that is judged, because two options may give the
+        same result at some lengths, or for numbers of one sign. Nothing if the first point shows that there
+        are no options.
         """
         if not self._choices(self.first) or self.depth == "quick":
             return
@@ -189,14 +192,14 @@ class Otherwise(Judging):
                     left -= 1
                     yield origin
                 larger = max(larger, point, key=_count_of_numbers)
-        # Of a width of three there is one piece only in an array as small as these.
+        # An array as small as these has only one piece of width three.
         wide = twice_as_long(larger, self.rng)
         widths = [one for one in self._choices(wide) if any(type(x) is int for x in one.others)]
         yield from self._looked_at_first(with_other_options(wide, widths), COUNTED[self.depth])
 
     def _options_where_it_varies(self) -> Iterator[str]:
-        """Other options at the first arguments at which the function has a slope, where it has none wherever
-        these were looked at, so that any rule was right: `max(hp - hit, 0.0)`.
+        """Other options at the first point at which the function has a slope, if its slopes are zero wherever
+        options were varied, so that any rule was right: `max(hp - hit, 0.0)`.
         """
         probes = [probe for probe in self.probes if probe.failure is None and not probe.point.far]
         sloping = [probe.point for probe in probes if np.any(probe.truth.slopes.value)]
@@ -208,8 +211,8 @@ class Otherwise(Judging):
             yield from self._looked_at_first(others, PAIRS[self.depth])
 
     def _defaults_elsewhere(self) -> Iterator[str]:
-        """Other numbers than those by default at a point of each kind that is judged, if they were not moved
-        there: what forgets a factor is right where it is 1 by default.
+        """Other numbers than the defaults at one point for each combination of ranks that is judged at the
+        defaults: a rule that forgets a factor is right where this is 1 by default.
         """
         usual = [p.point for p in self.probes if p.failure is None and p.point.origin in PLAIN]
         first = {tuple(map(shape_of, p.inputs)): p for p in reversed(usual) if not p.far}
@@ -218,7 +221,7 @@ class Otherwise(Judging):
         yield from self._looked_at(moved)
 
     def _with_other_numbers(self, point: Point) -> Iterator[Point]:
-        """The point with other numbers for all by default, where there are such that vary."""
+        """The point with other numbers for all defaults that are floats and vary, if there are any."""
         defaults = self._positions_of_defaults()
         free = [i for i in defaults if type(point.inputs[i]) is float and i not in self.first.constant]
         if free:
@@ -227,7 +230,9 @@ class Otherwise(Judging):
             yield point.moved(inputs, "with other defaults")
 
     def _looked_at_first(self, several: Iterable[tuple[Point, ...]], most: int) -> Iterator[str]:
-        """Looks, of each group of points, at the first at which the function has a value."""
+        """Judge the first point of each group at which the function has a value, up to `most` in all; yield
+        their origins.
+        """
         looked = 0
         for points in several:
             if looked >= most:
@@ -237,7 +242,7 @@ class Otherwise(Judging):
                 yield origin
 
     def _choices(self, point: Point) -> list[Choice]:
-        """The options of the function at a point, those that are drawn among them."""
+        """The options of the function at a point, including those that are drawn."""
         given = len(self.first.inputs) - self._defaults()
         kinds = self.source.choices[0] if self.source.drawn else ()
         drawn = [i for i, kind in enumerate(kinds) if kind.form == "option"]
@@ -246,19 +251,19 @@ class Otherwise(Judging):
 
     @cached_property
     def _options(self) -> Mapping[str, tuple[Option, ...]]:
-        """The values of options that the function or its rule tells apart."""
+        """The values of options that the function or its rule distinguishes."""
         return options_of(self.subject)
 
     def _with_arrays_for_numbers(self, probe: Probe) -> Iterator[str]:
-        """Arrays for numbers by default, where function or rule asks which of the two it has."""
+        """Arrays for numbers that are defaults, if the function or the rule tests which of the two it has."""
         asked = frozenset().union(*map(ranks_asked, self.subject.authors))
         given = len(self.first.inputs) - self._defaults()
         arrays = with_arrays_for_numbers(probe.point, self.subject.names, given, asked, self.rng)
         yield from self._looked_at(arrays, partial(_of_same_ranks, probe))
 
     def _as_answered(self, probe: Probe, i: int, point: Point, y: Any) -> Point | None:
-        """The point with an input held where the rule says NoTangent() of it; None where the rule refuses
-        the input, or the value is another than at a probe.
+        """The point with an input held fixed if the rule returns NoTangent() for it. None if the rule raises
+        for the input, or if the value has another form than at a probe.
         """
         bar = self._cotangent_of(i, point, y)
         if bar is None or not same_form(y, probe.truth.y):
@@ -267,7 +272,9 @@ class Otherwise(Judging):
         return dataclasses.replace(point, constant=constant)
 
     def _cotangent_of(self, position: int, point: Point, y: Any) -> Any:
-        """What the rule answers for an input; None where it refuses these, which nobody gave."""
+        """The cotangent that the rule returns for an input. None if it raises at these inputs, which were not
+        given.
+        """
         if self.subject.reverse is None:
             return None
         with contextlib.suppress(Exception), quiet():
@@ -276,8 +283,8 @@ class Otherwise(Judging):
         return None
 
     def _with_other_counts(self, probe: Probe) -> Iterator[str]:
-        """Other whole numbers than those that we have drawn: of one part, or of parts of one number, there is
-        no telling in which order they are.
+        """Other whole numbers than those drawn: with a single part, or several parts of equal size, a wrong
+        order does not show.
         """
         drawn = enumerate(probe.point.inputs[: len(self.source.args)] if self.source.drawn else ())
         counts = [i for i, x in drawn if type(x) is int and self.subject.names[i] != "axis"]
@@ -285,7 +292,7 @@ class Otherwise(Judging):
         yield from self._looked_at(others, partial(_of_same_ranks, probe), COUNTED[self.depth])
 
     def _with_larger_counts(self, probe: Probe) -> Iterator[str]:
-        """Larger whole numbers than those that we have drawn: what stops at five is right for the others."""
+        """Larger whole numbers than those drawn: a rule that stops at five is right for smaller ones."""
         kinds = self.source.choices[0] if self.source.drawn else ()
         counts = [i for i, kind in enumerate(kinds) if kind.form == "integer" and not kind.dims]
         counts = [i for i in counts if np.isinf(kinds[i].high) and type(probe.point.inputs[i]) is int]
@@ -295,7 +302,9 @@ class Otherwise(Judging):
         yield from self._looked_at(larger, partial(_of_same_ranks, probe))
 
     def _in_whole_numbers(self, probe: Probe) -> Iterator[str]:
-        """Whole numbers instead of floats: the derivative is the same, a buffer like the argument is not."""
+        """Whole numbers instead of floats. The derivative is the same, but a buffer made like the argument
+        would truncate.
+        """
         if not self.asks_whole_numbers:
             return
         given = self.source.whole if probe.point is self.first else None
@@ -311,8 +320,8 @@ class Otherwise(Judging):
             yield from self._with_one_array_whole(probe)
 
     def _with_one_array_whole(self, probe: Probe) -> Iterator[str]:
-        """Whole numbers in one of several arrays, at the first point where the value depends on it: a buffer
-        like an array is right where there is no slope.
+        """Whole numbers in one of several arrays, at the first point where the value depends on it: where the
+        slope is zero, a buffer made like the array does no harm.
         """
         for position, one in one_in_floats(probe.point):
             name = self.subject.names[position]
@@ -321,9 +330,10 @@ class Otherwise(Judging):
                 yield from self._judged_in_whole_numbers(one, one_in_whole_numbers(one, position), False)
 
     def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
-        """Judge the rule there, which has an answer at floats. What it raises counts where whole numbers were
-        given, or where nothing was and floats are put into a buffer that is made like an argument; it is told
-        where a buffer of integers is changed in place.
+        """Judge the rule at whole numbers, where it has an answer at the same numbers as floats. If it
+        raises, that counts against it if whole numbers were given, or if no arguments were given and it
+        writes floats into a buffer that it makes like an argument. If it changes an integer buffer in place,
+        that is only noted as unanswered.
         """
         y = self._usable(floats)
         if whole is None or y is None or not self._agrees_in_whole_numbers(whole, y):
@@ -341,7 +351,7 @@ class Otherwise(Judging):
         elif found.failure is None and not _is_held(found):
             value = _floats_of(found.y)
             if value.shape == to_vec(y)[0].shape:
-                # Whole numbers are compared as floats.
+                # A value in integers is compared as floats.
                 found = dataclasses.replace(found, y=to_vec(y)[1](value))
             self._judge(found)
             yield whole.origin
@@ -357,7 +367,7 @@ class Otherwise(Judging):
     def _of_other_lengths(
         self, probe: Probe, is_meant: Callable[[Point, Point], bool] = lambda point, usual: True
     ) -> Iterator[str]:
-        """The point at other lengths, those that are meant beside those it has."""
+        """The point at other lengths, restricted to those for which `is_meant(point, usual)` holds."""
         codes = (*self.subject.codes, *self.subject.helpers)
         others = map(self._among_its_elements, of_other_lengths(probe.point, codes, self.rng))
         fitting = (point for point in others if is_meant(point, probe.point))
@@ -365,8 +375,9 @@ class Otherwise(Judging):
         yield from self._looked_at(fitting, partial(self._not_by_accident, probe), most)
 
     def _among_its_elements(self, point: Point) -> Point:
-        """A point of other lengths with numbers of which the function makes places of elements in the later
-        half of a vector, if it has a value there: there may be other elements than at the first.
+        """A point of other lengths, with each number that the function rounds to an index moved to the later
+        half of a vector, if the function has a value there: the elements there may be others than at the
+        first point.
         """
         sizes = [len(x) for x in point.inputs if isinstance(x, np.ndarray) and x.ndim]
         intervals, rounded = self.source.intervals(), rounded_to_whole(self.subject.primal)
@@ -386,11 +397,11 @@ class Otherwise(Judging):
         return None if by_accident else one
 
     def _as_matrices(self, probe: Probe) -> Iterator[str]:
-        """Matrices for vectors, where the function does to each number of them what it does to a vector's; a
-        rule that fails for matrices was written for vectors. Where it makes the same number, or the same
-        vector, of them, matrices may not be meant, and a rule that is wrong there (`/ len(x)`) is condemned
-        only where it tells them from vectors, or is right if they are not transposed in memory. None are
-        asked about where the function says that it is for vectors.
+        """Matrices for vectors, if the function does to each element of a matrix what it does to those of a
+        vector. A rule that fails for matrices was written for vectors. If the value is the same number or the
+        same vector as for vectors, matrices may not be intended; a rule that is wrong there (`/ len(x)`) is
+        then judged only if the code distinguishes matrices from vectors, and one that is right is judged with
+        matrices transposed in memory as well. No matrices if the function says that it is for vectors.
         """
         if says_vectors(self.subject.primal):
             return
@@ -400,11 +411,11 @@ class Otherwise(Judging):
             if judged is not None:
                 yield judged
             if judged is not None or not self._tells_matrices():
-                return  # a branch for matrices may be one for square ones
+                return  # otherwise go on: a branch for matrices may be one for square matrices
 
     def _judged_as_matrix(self, point: Point, beside: Point) -> str | None:
-        """Judge a point of matrices, beside which there are vectors of the same numbers; None where the rule
-        fails there, or the function does something else.
+        """Judge a point of matrices and return its origin; `beside` has vectors of the same numbers. None if
+        the rule fails there, or if the function does something else with vectors.
         """
         y, flat = map(self._usable, (point, beside))
         if y is None or flat is None or not _is_the_same_flat(point, y, flat):
@@ -427,8 +438,8 @@ class Otherwise(Judging):
         return by_helpers or any(tells_matrices(author, with_numbers) for author in self.subject.authors)
 
     def _is_of_matrices(self, y: Any) -> bool:
-        """Whether a value is a matrix as the arguments are, or some text tells matrices from vectors, or
-        counts the elements of what may be one where the rule counts rows.
+        """Whether the value has several axes as the arguments have, or the code distinguishes matrices from
+        vectors, or the function counts the elements of an array where the rule counts its rows.
         """
         rule = self.subject.rule
         if rule is not None and counts_elements(self.subject.primal) and counts_rows(author_of(rule)):
@@ -436,23 +447,22 @@ class Otherwise(Judging):
         return len(shape_of(y)) > 1 or self._tells_matrices()
 
     def _in_complex(self, probe: Probe) -> Iterator[str]:
-        """Complex numbers, where the code has words for them: for what it takes apart as one does with these,
-        for each argument alone where the others may be real, and for all.
-
-        A rule that answers with real numbers for some of them was written for these, unless it is right but
-        for the imaginary parts, which it drops. Without such words that is all that is asked, of arguments
-        called `z`.
+        """Judge the rule at complex numbers if the code mentions them: in the arguments whose real and
+        imaginary parts it takes, in each argument that may be complex beside real ones, and in all arguments.
+        A rule that returns real cotangents for some of them was written for real numbers, unless it is right
+        except for the imaginary parts, which it drops. If the code does not mention complex numbers, this is
+        all that is checked, and only for arguments named `z`.
         """
         meant, called = meant_complex(self.subject), called_complex(self.subject)
         each = [frozenset([i]) for i in may_be_complex(self.subject, probe.point)]
-        every = frozenset(i for one in each for i in one) or None  # a rate beside a signal is real
+        every = frozenset(i for one in each for i in one) or None  # not all: a rate beside a signal is real
         mentioned, real = self._mentions_complex(), meant_real(self.subject, probe.point)
         answered, measured = self._real_beside_complex(probe.point)
         said = complex_said(self.subject.primal)
         said_at = frozenset(i for i, name in enumerate(self.subject.names) if name in said)
         real |= answered - meant - called - said_at
         of_complex = [*map(_is_made_of_complex, probe.point.inputs)]
-        if not self.source.drawn and any(of_complex):  # who gives both means them
+        if not self.source.drawn and any(of_complex):  # the real ones were given on purpose
             real |= {i for i, is_complex in enumerate(of_complex) if not is_complex}
         if meant and all(isinstance(probe.point.inputs[i], np.ndarray) for i in meant):  # a bound is real
             real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
@@ -465,8 +475,8 @@ class Otherwise(Judging):
         ways = list(itertools.product(dict.fromkeys(kinds), bases))
         ask = partial(self._judged_in_complex, ways, mentioned or bool(said), None if said else meant)
         found = list(ask(real | measured - meant - called))
-        # A rule that answers with real numbers is not written for a complex signal beside what is measured,
-        # nor for a complex window beside a signal for which it does.
+        # A rule with real cotangents is not written for a complex signal beside measured data, nor for a
+        # complex window beside a signal whose cotangent it makes real.
         yield from found or (ask(real) if measured and not self.answers_as_real else ())
 
     def _judged_in_complex(
@@ -476,8 +486,9 @@ class Otherwise(Judging):
         meant: frozenset[int] | None,
         real: frozenset[int],
     ) -> Iterator[str]:
-        """Judge points with complex numbers at some positions, but for what is `real`; those that are `meant`
-        to be complex, any where that is None, whatever the rule answers.
+        """Judge points with complex numbers at some positions, except for those that are `real`, and yield
+        their origins. If the positions are those `meant` to be complex, or `meant` is None, the rule is
+        judged whatever it answers.
         """
         for positions, base in ways:
             point = in_complex(base, self.rng, positions, real)
@@ -488,8 +499,8 @@ class Otherwise(Judging):
                 yield one.origin
 
     def _with_moved_defaults(self, point: Point) -> Iterator[Point]:
-        """The point with other numbers than those by default, where there are such: a 0 or a 1 may hide
-        what a rule forgets of complex numbers.
+        """The point with other numbers than the defaults, if some of them vary: a default of 0 or 1 may hide
+        what a rule forgets about complex numbers.
         """
         given = len(self.first.inputs) - self._defaults()
         moved = [i for i, x in enumerate(point.inputs) if i >= given and type(x) is float]
@@ -501,13 +512,14 @@ class Otherwise(Judging):
             yield point.having(tuple(inputs), point.origin)
 
     def _mentions_complex(self) -> bool:
-        """Whether the code, or an annotation of the function, has words for complex numbers."""
+        """Whether the code, or an annotation of the function, mentions complex numbers."""
         return mentions_complex(self.subject) or bool(annotated_complex(self.subject))
 
     def _real_beside_complex(self, point: Point) -> tuple[frozenset[int], frozenset[int]]:
-        """The positions of the inputs for which the rule itself makes a real number of a complex cotangent
-        where another input alone is complex, a bound or a width; and those that alone make a complex value
-        where others make a real one, as what is measured does beside the size of a signal.
+        """Two sets of positions. First, the inputs for which the rule returns a real cotangent for a complex
+        seed while only another input is complex, such as a bound or a width. Second, the inputs that give a
+        complex value if they alone are complex, while others do not, as measured data does beside the size of
+        a signal.
         """
         answered: set[int] = set()
         values: dict[int, bool] = {}
@@ -529,7 +541,7 @@ class Otherwise(Judging):
         found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
         if found.failure is not None or self._takes_reals_for(found):
             return False
-        answers = self.subject.reverse is not None and _answers_in_complex(found)  # tangents are of the value
+        answers = self.subject.reverse is not None and _answers_in_complex(found)  # not for tangents
         held = mentioned and (is_meant or answers)
         is_judged = held or _drops_imaginary_parts(self.subject, found)
         if is_judged:
@@ -538,15 +550,17 @@ class Otherwise(Judging):
         return is_judged
 
     def _takes_reals_for(self, probe: Probe) -> bool:
-        """Whether a rule has a real value where that of its function is complex, and the rule alone speaks of
-        complex numbers: it finds real ones by way of them.
+        """Whether the rule has a real value where that of the function is complex, and only the rule mentions
+        complex numbers: it uses them to compute real results.
         """
         is_other = _is_made_of_complex(probe.truth.y) and not _is_made_of_complex(probe.y)
         return is_other and is_called_complex_by_rule(self.subject)
 
 
 def _stretched(x: float, number: int) -> float:
-    """A number of the same sign, another one for each of several; a share is one still, and zero is none."""
+    """A different number of the same sign, which also depends on `number`. A number between -1 and 1 stays in
+    that interval, and 0 becomes positive.
+    """
     step = 0.125 * (number % 3)
     return 0.25 + step if x == 0.0 else x * (0.5 + step if abs(x) <= 1.0 else 1.25 + step)
 
@@ -556,7 +570,9 @@ def _count_of_numbers(point: Point) -> int:
 
 
 def _answers_in_complex(probe: Probe) -> bool:
-    """Whether cotangents of complex arguments have imaginary parts, but for those that have none to have."""
+    """Whether the cotangents of complex arguments have imaginary parts, except where these are known to be
+    zero.
+    """
     slopes = np.where(probe.truth.slopes.known(), probe.truth.slopes.value, 1.0)
     imaginary = [_imaginary(leaf) for leaf in probe.truth.inputs if leaf.dtype.kind == "c"]
     answered = [bool(np.any(probe.answers[:, parts])) for parts in imaginary]
@@ -565,8 +581,8 @@ def _answers_in_complex(probe: Probe) -> bool:
 
 
 def _drops_imaginary_parts(subject: Subject, probe: Probe) -> bool:
-    """Whether a rule of a real value has the real parts of the right cotangents, and has computed complex
-    numbers that it put into a real buffer.
+    """Whether a rule for a real value returns only the real parts of the right cotangents, and has written
+    complex numbers into a real buffer.
     """
     leaves_in, slopes = probe.truth.inputs, probe.truth.slopes
     if not probe.units or any(leaf.dtype.kind == "c" for leaf in probe.truth.outputs):
@@ -586,20 +602,20 @@ def _is_made_of_complex(y: Any) -> bool:
 
 
 def _depends_on(probe: Probe, name: str) -> bool:
-    """Whether the value has a slope in an argument at a point, so far as it is known."""
+    """Whether the value has a slope with respect to an argument at a point, as far as is known."""
     slopes = probe.truth.slopes
     parts = [slice(leaf.start, leaf.stop) for leaf in probe.truth.inputs if leaf.name == name]
     return any(bool(np.any(np.where(slopes.known(), slopes.value, 0.0)[:, part])) for part in parts)
 
 
 def _imaginary(leaf: Any) -> np.ndarray:
-    """Where the imaginary parts of an argument stand."""
+    """The indices of the imaginary parts of an argument."""
     return np.arange(leaf.start + 1, leaf.stop, 2) if leaf.dtype.kind == "c" else np.zeros(0, int)
 
 
 def _is_the_same_flat(point: Point, y: Any, flat: Any) -> bool:
-    """Whether a value is one number, or a matrix like the arguments, or a vector of as many numbers, and that
-    of vectors of the same numbers is the same number by number.
+    """Whether the values for matrices (`y`) and for vectors of the same numbers (`flat`) have the same
+    elements, and are both one number, or a matrix like the arguments and its vector, or both that vector.
     """
     shapes = [leaf.shape for leaf in leaves(y)], [leaf.shape for leaf in leaves(flat)]
     matrix = next(x.shape for x in point.floats if isinstance(x, np.ndarray) and x.ndim == 2)
@@ -610,7 +626,7 @@ def _is_the_same_flat(point: Point, y: Any, flat: Any) -> bool:
 
 
 def _of_same_ranks(probe: Probe, point: Point, y: Any) -> Point | None:
-    """The point where the value is of as many axes as at a probe."""
+    """The point if its value has as many axes as that of a probe, otherwise None."""
     return point if _ranks(y) == _ranks(probe.truth.y) else None
 
 
@@ -619,7 +635,7 @@ def _ranks(y: Any) -> list[tuple[str, int]]:
 
 
 def _is_held(probe: Probe) -> bool:
-    """Whether a rule says of an argument of whole numbers that it has no derivative."""
+    """Whether a rule returns a zero tangent, such as NoTangent(), for an argument of whole numbers."""
     bars = probe.raw[1:] if isinstance(probe.raw, tuple) else ()
     return any(
         x is not floats and isinstance(bar, AbstractZero)
@@ -628,7 +644,7 @@ def _is_held(probe: Probe) -> bool:
 
 
 def _floats_of(y: Any) -> np.ndarray:
-    """All numbers of a value, whole ones too."""
+    """All numbers of a value as floats, including whole numbers."""
     if isinstance(y, (tuple, list)):
         return np.concatenate([np.zeros(0), *map(_floats_of, y)])
     if isinstance(y, (int, np.integer, np.bool_)) or (isinstance(y, np.ndarray) and y.dtype.kind in "iub"):

@@ -1,4 +1,4 @@
-"""The report of a check as HTML: the verdict, the mistake with its line, a corrected one, numbers, tables."""
+"""The report of a check as HTML: the verdict, the mistake with its line and correction, numbers, tables."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _CLASSES = {"-": " rulelab-minus", "+": " rulelab-plus"}
 
 
 class Shown(Protocol):
-    """What a report of a check says of itself (`reports.RuleCheck`)."""
+    """What a page needs of a report of a check (`reports.RuleCheck`)."""
 
     @property
     def verdict(self) -> str: ...
@@ -148,7 +148,7 @@ class Shown(Protocol):
 
 
 def html_of_check(report: Shown) -> str:
-    """The page of one report: escaped, without script, its tables folded."""
+    """The HTML of one report: escaped, without scripts, with its tables folded."""
     numbers = report.numbers_table()
     found = report.worst
     return _template().render(
@@ -170,14 +170,14 @@ def _stated(report: Shown) -> str:
 
 
 def _counts(report: Shown) -> str:
-    """How many of the checks came out how, in words."""
+    """How many checks have each verdict, in words."""
     verdicts = [word_of(check.verdict) for check in report.checks]
     counts = [f"{verdicts.count(word)} {word}" for word in (RIGHT, WRONG, CANNOT_TELL)]
     return "Checks: " + ", ".join(words for words in counts if not words.startswith("0 "))
 
 
 def _marked(diff: str) -> list[tuple[str, str]]:
-    """Each line of a diff with the class that it gets."""
+    """Each line of a diff with its CSS class."""
     return [(_CLASSES.get(line[:1], ""), line) for line in changed_lines(diff)]
 
 
@@ -193,7 +193,7 @@ def changed_lines(diff: str) -> list[str]:
 
 
 def _code(place: Place) -> str:
-    """The author's line and the caret below it, without the name of the place before it."""
+    """The author's line and the caret below it, without the label of the place."""
     head = printable(f"{place.label()}: ")
     lines = place.lines()
     return "\n".join(line[len(head) :] for line in lines) if lines[0].startswith(head) else "\n".join(lines)

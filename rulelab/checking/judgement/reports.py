@@ -1,4 +1,4 @@
-"""What a check of a rule gives: the verdict, each check, the mistake, and where it was looked at."""
+"""The report of a check of a rule: the verdict, each check, the mistake, and the points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..probing.findings import UNKNOWN, WARNING, WRONG, Diagnosis, Finding
 from .report_page import changed_lines, html_of_check
 
 MOST_FOUND, MOST_ROWS, MOST_LINES = 3, 6, 8
-"""Lines of one kind that the text of a report has: it is to fit on a screen."""
+"""How many lines of each kind the text of a report has at most, so that it fits on a screen."""
 
 
 class WrongRuleError(RuleError, AssertionError):
@@ -31,7 +31,7 @@ class InconclusiveCheckError(RuleError, AssertionError):
 
 @dataclass(frozen=True)
 class Checked:
-    """One kind of check: how often it was made, and with which verdict, in words."""
+    """One kind of check: how often it was made, its verdict, and that in words."""
 
     name: str
     verdict: str
@@ -41,7 +41,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class LookedAt:
-    """A point of a check as it is shown: where its numbers come from, and the inputs in short."""
+    """A point of a check as it is shown: where its numbers come from, and its inputs in short form."""
 
     origin: str
     inputs: tuple[str, ...]
@@ -52,16 +52,16 @@ class RuleCheck(Report):
     """Whether a rule is right, as far as numbers can say.
 
     `verdict` is "right", "wrong" or "inconclusive": right only if every check found its numbers and all of
-    them agree with two families of differences. The report is true where the rule is right.
+    them agree with two families of differences. The report is true if the rule is right.
 
     Attributes
     ----------
     function : str
-        The function that the rule is of.
+        The function that the rule is for.
     mode : str
         "rrule", or "frule" for a forward rule.
     by : str
-        What the report calls the rule.
+        The name of the rule in the report.
     names : tuple of str
         The parameters of the function.
     place : Place or None
@@ -69,9 +69,9 @@ class RuleCheck(Report):
     checks : tuple of Checked
         The kinds of checks, each with its verdict.
     findings : tuple of Finding
-        What was found to be wrong.
+        What was found, including warnings and what could not be judged.
     diagnoses : tuple of Diagnosis
-        The mistakes behind that, each with a corrected line if one was found.
+        The mistakes behind the findings, each with a corrected line if one was found.
     points : tuple of LookedAt
         The arguments at which it was checked.
     notes : tuple of str
@@ -79,19 +79,19 @@ class RuleCheck(Report):
     seconds : float
         How long the check took.
     interrupted : bool
-        Whether it was stopped before its end: then it is never right.
+        Whether it was stopped before its end: then the verdict is never "right".
     loses : str
-        Where the rule loses digits, which is no mistake; empty where it does not.
+        Where the rule loses digits, which is no mistake; empty if it does not.
     no_number_at : str
-        Where a right rule gives nan or infinity, although the function has a slope: far away, or at a number
-        of the code that nobody gave.
+        Where a right rule gives nan or infinity although the function has a slope: far away, or at a number
+        in the code that was not given.
     beside : str
         For which other kinds of arguments a right rule has a different answer, if nothing says which are
-        meant.
+        intended.
     at_ties : str
         What the rule does at ties that were not given.
     unreached : str
-        Which lines of the rule no point reached: of these a right rule is not known to be right.
+        Which lines of the rule no point reached, so that it is not known whether they are right.
     """
 
     function: str
@@ -124,7 +124,7 @@ class RuleCheck(Report):
 
     @property
     def sentence(self) -> str:
-        """The verdict as a sentence: the mistake where it is known, else what was found first."""
+        """The verdict as a sentence, with the mistake if it is known, otherwise with the first finding."""
         who = f"{self.by} of {self.function}" if self.by != self.function else self.function
         if self.verdict == RIGHT:
             where = f"; it loses digits at {self.loses}" if self.loses else ""
@@ -141,12 +141,14 @@ class RuleCheck(Report):
 
     @property
     def headlines(self) -> tuple[str, ...]:
-        """The sentence as a headline, and the line below it where it is too long for one."""
+        """The sentence as a headline, with a line below if it is too long for one."""
         return headed(self.sentence, self.function, self.by, *self.names)
 
     @property
     def reason(self) -> str:
-        """Why the verdict is not "right", in words: the mistake, or what was found; empty where it is."""
+        """Why the verdict is not "right", in words: the mistake, or the first finding. Empty if it is
+        "right".
+        """
         if self.verdict == WRONG:
             return self.diagnoses[0].words if self.diagnoses else self._first(WRONG).words
         if any(finding.level == UNKNOWN for finding in self.findings):
@@ -155,7 +157,7 @@ class RuleCheck(Report):
 
     @property
     def in_short(self) -> str:
-        """The verdict in one line, with the line of the mistake: where space is short."""
+        """The verdict in one line, with the line of the mistake, for where space is short."""
         if self.verdict == RIGHT:
             points = _counted(len(self.points), "point")
             where = f", loses digits at {self.loses}" if self.loses else ""
@@ -181,7 +183,7 @@ class RuleCheck(Report):
         yield f"{self.extent}, {self.closing}"
 
     def details(self) -> Iterator[str]:
-        """What stands between the verdict and the seconds: the mistake, the worst number, findings, notes."""
+        """The lines between the verdict and the times: the mistake, the worst number, findings, notes."""
         for one in self.diagnoses[:1]:
             yield from _diagnosis_lines(one)
         yield from _at_most(MOST_FOUND, [f"also: {one.words}" for one in self.diagnoses[1:]], "mistake")
@@ -190,7 +192,7 @@ class RuleCheck(Report):
         yield from (f"note: {note}" for note in self.notes)
 
     def other_findings(self) -> Iterator[str]:
-        """Warnings, and where no mistake explains it, what was found besides the verdict; each once."""
+        """Warnings and, if no diagnosis explains them, findings besides the verdict; each once."""
         shown = {self.reason}
         for finding in self.findings:
             told = finding.level == WARNING or (not self.diagnoses and finding.worst is None)
@@ -199,28 +201,28 @@ class RuleCheck(Report):
                 yield f"{'warning' if finding.level == WARNING else 'found'}: {finding.words}"
 
     def failed_checks(self) -> list[Checked]:
-        """The kinds of checks with another verdict than "right"."""
+        """The kinds of checks whose verdict is not "right"."""
         return [check for check in self.checks if check.verdict != RIGHT]
 
     @property
     def extent(self) -> str:
-        """How much was looked at: the number of checks and of points."""
+        """The number of checks and of points, in words."""
         if not self.points:
             return "No point was checked"
         return f"{_counted(len(self.checks), 'check')} at {_counted(len(self.points), 'point')}"
 
     @property
     def closing(self) -> str:
-        """How long it took, and whether it was stopped."""
+        """How long the check took, and whether it was stopped."""
         return engineering(self.seconds, "s") + (", stopped before its end" if self.interrupted else "")
 
     @property
     def worst(self) -> Finding | None:
-        """The first finding that has numbers: `worst` of it is the one that is furthest off."""
+        """The first finding with a number: its `worst` is the one that is furthest off."""
         return next((finding for finding in self.findings if finding.worst is not None), None)
 
     def worst_lines(self) -> Iterator[str]:
-        """The number that is furthest off, with both values and the error bar, and where that was."""
+        """The number that is furthest off with both values and the error bar, and the inputs there."""
         finding = self.worst
         if finding is None or finding.worst is None:
             return
@@ -237,7 +239,7 @@ class RuleCheck(Report):
     wrong_error: ClassVar[type[RuleError]] = WrongRuleError
 
     def where(self, finding: Finding) -> str:
-        """The inputs, and the cotangent, at which something was found."""
+        """The inputs at a finding, and the cotangent or tangent."""
         if finding.probe is None:
             return ""
         at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.names, finding.probe.point.inputs))
@@ -264,7 +266,7 @@ class RuleCheck(Report):
         return Page(lead, tuple(tables), notes, self.verdict)
 
     def numbers_table(self) -> Table | None:
-        """The number that is furthest off beside what it should be; None where none is wrong."""
+        """A table of the number that is furthest off and what it should be; None if none is wrong."""
         finding = self.worst
         if finding is None or finding.worst is None:
             return None
@@ -278,11 +280,11 @@ class RuleCheck(Report):
         return Table("Furthest off", ("", self.says, "differences", "apart"), (row,))
 
     def checks_table(self, folded: bool = False) -> Table:
-        """The kinds of checks, a row for each."""
+        """A table with a row for each kind of check."""
         return _checks_table(self.checks, "Checks", folded)
 
     def points_table(self) -> Table:
-        """The points that were looked at, a row for each."""
+        """A table with a row for each point."""
         rows = tuple((str(i), p.origin, *p.inputs) for i, p in enumerate(self.points, 1))
         count = max((len(p.inputs) for p in self.points), default=0)
         names = (*self.names, *("" for _ in range(len(self.names), count)))[:count]

@@ -1,4 +1,6 @@
-"""What is left of the findings once all points are looked at: what nobody gave or said condemns no rule."""
+"""Which findings remain once all points have been judged: those at arguments that were not given or stated
+may not count.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +37,21 @@ from .otherwise import PLAIN
 from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
 
 NOTHING = 1e-30
-"""The part of its slope at a point that a function has at usual numbers at which any rule would be right."""
+"""If slopes at usual numbers are at most this fraction of the slope at another point, any rule is right at
+usual numbers.
+"""
 BESIDE_A_DEFAULT = (0.97, 1.03)
-"""Parts of a default at which it is asked whether the function has a value for other numbers, too."""
+"""Factors of a default at which the function is called to see whether it has a value for other numbers."""
 
 
 class Settling(Judging):
-    """What was found, once all points are looked at, weighed against what nobody gave or said."""
+    """A check that weighs its findings, once all points have been judged, by what was given or stated."""
 
     def _settle_valueless(self) -> None:
-        """That a rule divides by zero at a length of one, where all vectors are in line, or has another value
-        there, where the first element is the last, and is right at longer ones, is no mistake; a rule that
-        nobody has asked at longer ones is judged at that.
+        """Drop or keep findings at arrays of length one. It is no mistake that a rule divides by zero there,
+        where all vectors are collinear, or has another value there, where the first element is also the last,
+        if it is judged at longer arrays. A rule that was judged at length one only is judged by these
+        findings.
         """
         if any(not is_of_one(probe) for probe in self.probes):
             return
@@ -57,10 +62,10 @@ class Settling(Judging):
         self.valueless = []
 
     def _settle_far_off(self) -> None:
-        """What was found far away confirms what was found elsewhere; alone it condemns no rule, for there
-        the function itself may have lost its digits. Numbers of which none is larger than at points where
-        the rule is right, and at which the slope is known, are small and not far away; nor are others where
-        the function is next to nothing at usual numbers: it is for those at which it has a slope.
+        """Findings at far points confirm findings elsewhere. Alone they do not make a rule wrong, since the
+        function itself may have lost its digits there. They do count at smooth points where no number is
+        larger than at the other points, since small numbers are not far away, and where the slopes at usual
+        numbers are negligible, since the function is intended for numbers at which it has a slope.
         """
         wrong = [finding for finding in self.far_off if finding.level == WRONG]
         is_meant = any(self._is_small(finding) or self._is_first_to_tell(finding) for finding in wrong)
@@ -72,7 +77,9 @@ class Settling(Judging):
         self.findings.append(dataclasses.replace(wrong[0], check="far away", words=words, level=UNKNOWN))
 
     def _is_small(self, finding: Finding) -> bool:
-        """Whether a rule is off at numbers smaller than usual ones, where its function has a slope."""
+        """Whether a rule is wrong at numbers no larger than usual ones, where the slope of its function is
+        known.
+        """
         probe = finding.probe
         if probe is None or probe.failure is not None or not probe.truth.is_smooth:
             return False
@@ -80,8 +87,8 @@ class Settling(Judging):
         return bool(usual) and bool(np.all(input_sizes(probe.point) <= np.max(usual, axis=0)))
 
     def _is_first_to_tell(self, finding: Finding) -> bool:
-        """Whether a rule is off where its function has a slope, and at usual numbers that has none to speak
-        of, at which any rule is right: as of `np.exp(-9000 / T)` at temperatures of about one.
+        """Whether a rule is wrong where the slope of its function is known, while slopes at usual numbers are
+        so small that any rule is right, as for `np.exp(-9000 / T)` at temperatures of about one.
         """
         probe = finding.probe
         if probe is None or probe.failure is not None or not probe.truth.is_smooth:
@@ -91,9 +98,10 @@ class Settling(Judging):
         return largest <= NOTHING * _largest_slope(probe)
 
     def _settle_longer(self) -> None:
-        """A rule that is right at several lengths, and raises at a longer one for its shapes, is wrong there
-        if each number of the arguments counts: it is made for the lengths that somebody tried. So is one
-        whose cotangent has another shape where the function drops the rest of an argument.
+        """A rule that is right at several lengths, and raises because of shapes at a longer one, is wrong
+        there if the value depends on each number of the arguments: it only works for the lengths that its
+        author tried. So is a rule that returns a cotangent of another shape where the function drops the rest
+        of an argument.
         """
         if self._wrong():
             return
@@ -113,20 +121,20 @@ class Settling(Judging):
                 return
 
     def _is_right_at(self, point: Point) -> bool:
-        """Whether the rule has an answer at a further point that is right."""
+        """Whether the rule answers at a further point, and is right there."""
         probe = self._probe_at(point)
         return probe is not None and probe.failure is None and not self._is_wrong_at(probe)
 
     def _settle_refusals(self) -> None:
-        """A rule that raises at most of the points says nothing about them by being right at the others."""
+        """A rule that raises at most points cannot be called right because of the few others."""
         if self.probes and len(self.unanswered) > len(self.probes):
             why = failure_found(self.unanswered[0]).words
             words = f"not judged at most points: {'the rule ' if why.startswith('raises') else ''}{why}"
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_ties(self) -> None:
-        """A rule that counts each of several equal numbers, at ties that nobody gave, gives each of them a
-        slope that it has on one side: where it is right otherwise that is told, and condemns no rule.
+        """At ties that were not given, a rule may give each of several equal numbers the slope on one side.
+        If it is right elsewhere, that is reported but does not make the rule wrong.
         """
         wrong = self._wrong()
         if wrong and all(one.of_several for one in wrong) and self._right_elsewhere(wrong):
@@ -134,9 +142,10 @@ class Settling(Judging):
             self.at_ties = wrong[0].words
 
     def _settle_numberless(self) -> None:
-        """A rule that gives nan or inf at arguments that nobody gave, and is right at others, need not be for
-        them: whether it is, cannot be told, unless that is by whole numbers alone, where the function's own
-        steps have a derivative.
+        """A rule that gives nan or inf at arguments that were not given, and is right at others, may not be
+        intended for them, so the verdict is "cannot tell". If the function itself divides by zero there, the
+        points are left out and mentioned. The rule stays wrong if only whole numbers are the cause, and the
+        function's own steps have a derivative there.
         """
         wrong = self._wrong()
         if not wrong or any(np.any(c.wrong & np.isfinite(c.found)) for _, c in self.compared):
@@ -159,23 +168,24 @@ class Settling(Judging):
             self._cannot_tell(wrong, NO_NUMBER, words)
 
     def _leave_out(self, wrong: list[Finding]) -> None:
-        """What is wrong, and the points at which it is, say nothing of the rule."""
+        """Remove the wrong findings and the points at which they were made."""
         off = self._probes_off(wrong)
         self.findings = [finding for finding in self.findings if finding.level != WRONG]
         self.probes = [probe for probe in self.probes if id(probe) not in off]
         self.compared = [(probe, compared) for probe, compared in self.compared if id(probe) not in off]
 
     def _divides_itself(self, probe: Probe) -> bool:
-        """Whether a function divides by zero on its way to a value at a point where it has a slope, by places
-        or flags alone, and says nothing of zero in its code: a node without edges, of which it makes nothing.
+        """Whether a function of indices or flags divides by zero at a point although it has a value there,
+        and its code does not treat zero as a special case: a node without edges, of which it makes nothing.
         """
         picks = any(np.asarray(x).dtype.kind in "iub" for x in self.first.inputs if np.ndim(x))
         primal, point = self.subject.primal, probe.point
         return picks and not told_at(primal, 0.0) and warns_of_floats(primal, point.inputs, point.kwargs)
 
     def _is_lost_by_whole_numbers(self, probe: Probe) -> bool:
-        """Whether a rule has no number for the whole numbers of a point, which are in no interval that its
-        author may have had in mind, with the numbers of points at which it is right either.
+        """Whether a rule has no number because of the whole numbers of a point: with them it has none at
+        points at which it is right otherwise either. Whole numbers do not lie in an interval that its author
+        may have had in mind.
         """
         inputs = enumerate(probe.point.inputs)
         whole = {i: x for i, x in inputs if isinstance(x, np.ndarray) and x.dtype.kind in "iu"}
@@ -191,8 +201,8 @@ class Settling(Judging):
         return bool(there) and all(there)
 
     def _settle_searches(self) -> None:
-        """A rule that is wrong only where a loop of its function looks for something and does not find it, at
-        arguments that nobody gave, and wherever it does not, need not be for these.
+        """A rule that is wrong only, and always, where a search loop of its function finds nothing may not be
+        intended for such arguments, if they were not given.
         """
         wrong = self._wrong()
         searches = Searches(self.subject.primal)
@@ -211,9 +221,9 @@ class Settling(Judging):
             self._cannot_tell(wrong, "answer", words)
 
     def _settle_repeated(self) -> None:
-        """A rule of what a `while` loop of its function comes to that is wrong only at numbers of other signs
-        than those that were given, or at negative ones where none were, need not be for these: the loop may
-        end elsewhere, or never run.
+        """A rule for the limit of a `while` loop that is wrong only at numbers of other signs than those
+        given, or at negative numbers if none were given, may not be intended for them: the loop may end
+        elsewhere, or never run.
         """
         wrong = self._wrong()
         if not wrong or any(one.probe is None for one in wrong) or not self._is_of_a_limit():
@@ -229,9 +239,9 @@ class Settling(Judging):
             self._cannot_tell(wrong, "answer", words)
 
     def _settle_ends(self) -> None:
-        """A rule of what a bisection comes to that is wrong only where that is an end of what it halves, or
-        has no number at the pole that it comes to, need not be for such arguments: there was nothing between
-        the ends to be found.
+        """A rule for the limit of a bisection may not be intended for arguments at which the limit is an end
+        of the searched interval, or a pole at which the rule has no number: nothing was to be found between
+        the ends.
         """
         wrong = self._wrong()
         is_search = halves(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
@@ -250,18 +260,18 @@ class Settling(Judging):
             self._cannot_tell(wrong, "answer", words)
 
     def _is_at_an_end(self, probe: Probe) -> bool:
-        """Whether nothing was found between the ends of what is halved."""
+        """Whether the bisection found nothing between the ends of its interval."""
         return is_an_end(probe.truth.y, probe.point.floats, self.subject.codes)
 
     def _is_of_a_limit(self) -> bool:
-        """Whether the function repeats steps until they fit, and its rule repeats none."""
+        """Whether the function has a `while` loop, and its rule has no loop."""
         return repeats_until(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
 
     def _settle_defaults(self) -> None:
-        """A rule that is wrong only at numbers of other signs than those that were given or drawn, where the
-        function has a value for the very default of a parameter and none for numbers close to it, need not be
-        for these: 1 / 0.5 happens to be whole, and then there is a power of a negative number. A default that
-        is whole itself, as in `x**2.0`, is no accident.
+        """A rule that is wrong only at numbers of other signs than those given or drawn may not be intended
+        for them, if the function has a value there for the default of a parameter and none for numbers close
+        to it: 1 / 0.5 happens to be whole, so that the power of a negative number exists. A default that is
+        whole itself, as in `x**2.0`, is no such accident.
         """
         wrong = self._wrong()
         defaults = self._fractional_defaults()
@@ -289,13 +299,13 @@ class Settling(Judging):
         return not is_drawn and self._has_other_signs(point)
 
     def _fractional_defaults(self) -> list[int]:
-        """The positions of the inputs that nobody gave, and which are numbers that are not whole."""
+        """The positions of the inputs that are defaults and not whole numbers."""
         inputs = self.first.inputs
         those = self._positions_of_defaults()
         return [i for i in those if isinstance(inputs[i], float) and not inputs[i].is_integer()]
 
     def _is_alone(self, point: Point, i: int) -> bool:
-        """Whether the function has no value on either side of a number that it has one for."""
+        """Whether the function has a value at a number but none on either side of it."""
         x = point.inputs[i]
         if not isinstance(x, (int, float)):
             return False
@@ -303,15 +313,15 @@ class Settling(Judging):
         return not any(self._is_usable(point.moved(inputs, "beside")) for inputs in beside)
 
     def _has_other_signs(self, point: Point) -> bool:
-        """Whether a number has another sign than the one that was given or, where none was, is negative."""
+        """Whether a number has another sign than the one given or, if none was given, is negative."""
         pairs = ((x, first) for x, first in zip(point.inputs, self.first.inputs) if _is_real(x))
         if self.source.drawn:
             return any(np.any(np.sign(x) < 0) for x, _ in pairs)
         return any(_has_another_sign(x, first) for x, first in pairs)
 
     def _settle_lengths(self) -> None:
-        """A rule that is right for arrays of a length that stands in its text, and answers with such for
-        others, may be for these alone: whether others are meant nobody has said.
+        """A rule that is right for arrays of a length that is a literal in its text, and answers with that
+        length for other arrays, may be intended for that length only: nothing says that others are.
         """
         wrong = self._wrong()
         if any(one.probe is None for one in wrong) or not self.source.drawn or not self.source.is_guessed:
@@ -329,8 +339,8 @@ class Settling(Judging):
             self._cannot_tell(wrong, "answer", words)
 
     def _settle_one_length(self) -> None:
-        """A rule that is right for arrays of one length, which stands in its text, and raises for all others
-        that its function takes, may be for these alone: nobody has said that they are meant.
+        """A rule that is right for arrays of one length, which is a literal in its text, and raises for all
+        other lengths that its function takes, may be intended for that length only.
         """
         is_open = self.source.drawn and self.source.is_guessed
         if not is_open or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings):
@@ -339,7 +349,7 @@ class Settling(Judging):
         functions = (code for code in self.subject.codes if code not in self.subject.rule_codes)
         written = own - {c for code in functions for c in constants_in(code)}
         length = only_length(self.probes, self.unanswered)
-        is_read = length in elements_taken(self.subject.primal).values()  # `c[0]` and `c[1]` of a plane
+        is_read = length in elements_taken(self.subject.primal).values()  # it reads `c[0]` and `c[1]`
         if length in written and not is_read:
             words = (
                 f"right for arrays of length {length}, which stands in the rule, and raises for others: "
@@ -348,9 +358,9 @@ class Settling(Judging):
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_symmetric(self) -> None:
-        """A rule that is wrong for square matrices of ours, or near symmetric ones that were given, in
-        several cotangents, and right for symmetric ones, is written for these where no single change makes it
-        right for the others.
+        """A rule that is wrong for square matrices in several cotangents, and right for symmetric ones, is
+        intended for symmetric matrices if no single change makes it right for others. This concerns matrices
+        that were drawn, and points near symmetric matrices that were given.
         """
         if any(one.diff for one in self.diagnoses) or not (those := self._right_if_symmetric()):
             return
@@ -360,8 +370,8 @@ class Settling(Judging):
         self.diagnoses = ()
 
     def _right_if_symmetric(self) -> list[str]:
-        """The arguments, by name, for which a rule that is wrong in several cotangents is right where they
-        are symmetric; none where others are meant.
+        """The names of the arguments for which a rule that is wrong in several cotangents is right if they
+        are symmetric; none if other matrices are intended.
         """
         wrong = self._wrong()
         if self.source.drawn:
@@ -381,36 +391,38 @@ class Settling(Judging):
         return [self.subject.names[i] for i in found]
 
     def _wrong(self) -> list[Finding]:
-        """What was found to be wrong."""
+        """The findings that say that the rule is wrong."""
         return [finding for finding in self.findings if finding.level == WRONG]
 
     def _cannot_tell(self, wrong: list[Finding], check: str, words: str) -> None:
-        """What is wrong is set aside: whether it is meant, nobody has said."""
+        """Replace the wrong findings by one that says "cannot tell", since nothing says whether such
+        arguments are intended.
+        """
         self.set_aside = words
         self.findings = [finding for finding in self.findings if finding.level != WRONG]
         self.findings.append(Finding(check, words, UNKNOWN, probe=wrong[0].probe))
 
     def _probes_off(self, wrong: list[Finding]) -> set[int]:
-        """The probes, by identity, at which something is wrong."""
+        """The identities of the probes at which something is wrong."""
         off = {id(probe) for probe, compared in self.compared if compared.wrong.any()}
         return off | {id(finding.probe) for finding in wrong}
 
     def _right_elsewhere(self, wrong: list[Finding], fewest: int = 2) -> int:
-        """At how many points a rule is right that is wrong at others which nobody gave; none where there are
-        too few.
+        """The number of points at which a rule is right that is wrong at points that were not given; 0 if
+        arguments were given, or if there are too few ordinary points among them.
         """
         is_guessed = self.source.drawn and self.source.is_guessed
         return self._points_right(wrong, fewest) if is_guessed else 0
 
     def _points_right(self, wrong: list[Finding], fewest: int = 2) -> int:
-        """At how many points nothing is wrong; none where too few of them are ordinary ones."""
+        """The number of points at which nothing is wrong; 0 if too few of them are ordinary ones."""
         found = self._probes_off(wrong)
         usual = [p for p in self.probes if id(p) not in found and p.failure is None and not is_odd(p.point)]
         return len(self.probes) - len(found) if len(usual) >= fewest else 0
 
     def _look_beside(self) -> None:
-        """Note for which kinds close to those judged a rule that is right has another answer, or wrong
-        numbers: whether they are meant nobody has said.
+        """Note for which kinds of arguments close to those judged a right rule answers with another shape or
+        wrong numbers: nothing says whether they are intended.
         """
         is_right = not any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
         is_brief = self.depth == "quick" or self.is_witness
@@ -437,8 +449,8 @@ class Settling(Judging):
             self.findings.append(Finding("answer", words, UNKNOWN))
 
     def _look_at_complex(self) -> None:
-        """Whether the rule of a function that is as usual for complex numbers, and says nothing of them, is
-        right for these: at the first point of as many axes as any.
+        """Note whether the rule is wrong for complex numbers, if its function usually takes them and does not
+        mention them. This is tried at the ordinary point whose arrays have the most axes.
         """
         primal = self.subject.primal
         if "complex" in self.varied or not may_be_of_complex(primal) or says_real(primal):
@@ -452,12 +464,14 @@ class Settling(Judging):
             self.not_for_complex = found.failure is None and self._is_wrong_at(found)
 
     def _point_of(self, args: tuple) -> Point:
-        """The point of arguments that were drawn of kinds beside those judged."""
-        first = dataclasses.replace(self.first, forms=())  # they are of what is judged
+        """The point of arguments that were drawn from kinds close to those judged."""
+        first = dataclasses.replace(self.first, forms=())  # forms belong to the kinds that are judged
         return first.moved(self._inputs(args), "of other kinds", guessed=True)
 
     def _unknown_findings(self) -> Iterator[Finding]:
-        """Leaves of which no number could be measured at any point, and arguments without any."""
+        """Findings about what could not be judged: rules that raise or refuse everywhere, cotangents that are
+        not implemented, and arguments whose derivative could not be measured at any point.
+        """
         if self.unanswered and not self.probes:
             words = failure_found(self.unanswered[0]).words
             raised = words.startswith("raises ")
@@ -499,12 +513,12 @@ class Settling(Judging):
 
 
 def _with_whole(inputs: tuple, whole: Mapping[int, np.ndarray]) -> tuple:
-    """The inputs with other whole numbers at some positions, over and over where there were more."""
+    """The inputs with the given whole numbers at some positions, repeated or cut to the shapes there."""
     return tuple(np.resize(whole[i], x.shape) if i in whole else x for i, x in enumerate(inputs))
 
 
 def _kind_of(x: Any) -> tuple[int, str]:
-    """How many axes an argument has, and whether its numbers are whole."""
+    """The number of axes of an argument, and the kind of its dtype if it is an array."""
     return len(shape_of(x)), x.dtype.kind if isinstance(x, np.ndarray) else ""
 
 
@@ -513,7 +527,7 @@ def _largest_slope(probe: Probe) -> float:
 
 
 def _has_no_number(finding: Finding) -> bool:
-    """Whether what is wrong with an answer is nan or inf."""
+    """Whether a wrong finding is about an answer or a value with nan or inf."""
     probe = finding.probe
     if probe is None or probe.failure is not None:
         return False
@@ -521,13 +535,13 @@ def _has_no_number(finding: Finding) -> bool:
 
 
 def _has_numbers(probe: Probe) -> bool:
-    """Whether an answer is made of finite numbers."""
+    """Whether the rule raised, or all its answers are finite."""
     return probe.failure is not None or bool(np.all(np.isfinite(probe.answers)))
 
 
 def _has_another_sign(x: Any, first: Any) -> bool:
-    """Whether a number has another sign than the one in its place, or, in an array of another shape, a sign
-    that none has.
+    """Whether a number has another sign than the number at the same index of `first` or, if the shapes
+    differ, a sign that no number of `first` has.
     """
     if np.shape(x) == np.shape(first):
         return bool(np.any(np.sign(x) * np.sign(first) < 0))
@@ -535,15 +549,15 @@ def _has_another_sign(x: Any, first: Any) -> bool:
 
 
 def _replaced(inputs: tuple, i: int, x: Any) -> tuple:
-    """The inputs with another one at one position."""
+    """The inputs with another value at one position."""
     return (*inputs[:i], x, *inputs[i + 1 :])
 
 
 def _most_axes(point: Point) -> int:
-    """The number of axes of the array that has most, also in structs."""
+    """The largest number of axes of an array, including arrays in structs."""
     return max((len(leaf.shape) for leaf in leaves(point.inputs)), default=0)
 
 
 def _is_real(x: Any) -> bool:
-    """Whether an argument is a real number or an array of such."""
+    """Whether an argument is a real number or an array of real numbers."""
     return isinstance(x, (int, float, np.generic, np.ndarray)) and np.asarray(x).dtype.kind in "if"

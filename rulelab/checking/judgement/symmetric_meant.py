@@ -1,4 +1,4 @@
-"""Whether a rule that is wrong for square matrices is one for symmetric ones, which nobody has said."""
+"""Whether a rule that is wrong for square matrices is intended for symmetric ones, if nothing says so."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from ..probing.forms import conformed, is_symmetric, symmetric_part
 from ..probing.probes import Point, Probe
 
 MOST_SQUARE = 4
-"""Square matrices of which any may be the symmetric ones; of more each alone, and all."""
+"""Up to this many square matrices, all subsets are tried as the symmetric ones; of more, each one and all of
+them.
+"""
 DRAWS = 3
-"""Points with symmetric matrices at which a rule has to be right."""
+"""The number of points with symmetric matrices at which the rule has to be right."""
 
 
 def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) -> tuple[int, ...]:
-    """The positions of the square matrices for which a rule is right where they are symmetric, with all of
-    its cotangents; none where it is wrong there, too, or cannot be asked, and none where it is right for
-    others as well, so that its mistake is another one. `look` asks it at a point.
+    """The positions of the square matrices for which a rule is right in all cotangents if they are symmetric.
+    Empty if it is wrong there too or cannot be called, and if it is right for other matrices as well, so that
+    its mistake is a different one. `look` calls the rule at a point.
     """
     square = [i for i, x in enumerate(points[0].floats) if _is_square(x) and not points[0].symmetric(i)]
     if not square or _is_right(points[:DRAWS], (), look):
@@ -35,8 +37,8 @@ def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) 
 
 
 def cut_short(point: Point) -> list[Point]:
-    """The point with a row less of all square matrices, and with a column less: a function that takes both
-    does not mean symmetric ones.
+    """The point with all square matrices one row shorter, and with all one column shorter. A function that
+    takes both is not intended for symmetric matrices.
     """
     cuts = (slice(None, -1), slice(None)), (slice(None), slice(None, -1))
     inputs = [tuple(x[cut] if _is_square(x) else x for x in point.floats) for cut in cuts]
@@ -68,7 +70,7 @@ def _definite(x: Any) -> Any:
 
 
 def is_symmetric_matrix(x: Any) -> bool:
-    """Whether an argument is a matrix of several rows that is symmetric to the last digit."""
+    """Whether an argument is a square matrix of several rows that is exactly symmetric."""
     return _is_square(x) and is_symmetric(x)
 
 
