@@ -1,4 +1,4 @@
-"""The RuleConfigs under which rules are checked that call back into the AD."""
+"""The RuleConfigs under which rules that call back into the AD are checked."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .differences import fd_jvp, fd_vjp
 
 
 def ad_config() -> RuleConfig:
-    """The config of rulelab's own AD, which a check gives to rules that ask for one."""
+    """The config of rulelab's own AD, which a check passes to rules that take one."""
     return RuleConfig(reverse=_pullback, forwards=_pushforward)
 
 
 def FiniteDifferenceConfig() -> RuleConfig:
-    """A config for tests of rules that call back into an AD: rules where there are some, else differences.
+    """A config for testing rules that call back into an AD: it uses rules where they exist, else differences.
 
-    With it a rule is tested for itself: no other part of an AD takes part.
+    With it a rule is tested on its own, without any other part of an AD.
 
     >>> import math
     >>> y, back = FiniteDifferenceConfig().rrule_via_ad(lambda x: math.sin(x) * x, 1.0)

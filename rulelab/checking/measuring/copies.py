@@ -1,4 +1,4 @@
-"""Copies of arguments, in a fraction of what `copy.deepcopy` takes: thousands are made for one verdict."""
+"""Copies of arguments in a fraction of the time of `copy.deepcopy`: one verdict needs thousands."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 PLAIN = frozenset({float, int, complex, bool, str, bytes, type(None), np.float64, np.complex128, np.int64})
-"""Classes of numbers and words, which hold nothing."""
+"""Classes of numbers and text, which hold no other objects."""
 _ATOMS = PLAIN | {types.FunctionType}
-"""Classes of which `copy.deepcopy` makes no copies; what a function has captured stays its own."""
+"""Classes that `copy.deepcopy` does not copy; a function keeps what it has captured."""
 
 
 class _Unusual(Exception):
-    """Something for which `copy.deepcopy` may do more than take its parts: what is met twice, say."""
+    """A value that `copy.deepcopy` may not copy part by part, such as one that contains an object twice."""
 
 
 def own_copies(args: tuple) -> tuple:
-    """What `copy.deepcopy` makes of arguments.
+    """Copies of arguments, equal to those of `copy.deepcopy`.
 
     >>> weights = [np.zeros(2)]
     >>> copied, = own_copies((weights,))
@@ -37,13 +37,13 @@ def own_copies(args: tuple) -> tuple:
 
 
 def own_keywords(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of arguments by keyword."""
+    """Copies of keyword arguments, as by `own_copies`."""
     return dict(zip(kwargs, own_copies(tuple(kwargs.values())))) if kwargs else {}
 
 
 def share_nothing(one: Any, other: Any) -> bool:
-    """Whether two values have no object in common that can be changed, so that what is written into one is
-    not seen in the other; False for what cannot be followed to its end.
+    """Whether two values share no mutable object, so that what is written into one is not seen in the other.
+    False if a part of one cannot be followed.
 
     >>> x = np.zeros(2)
     >>> share_nothing([x, 1.0], [x.copy(), 1.0]), share_nothing([x, 1.0], [x[:1], 1.0])
@@ -54,7 +54,9 @@ def share_nothing(one: Any, other: Any) -> bool:
 
 
 def _changeable_in(value: Any) -> set[int] | None:
-    """The numbers of all objects in a value that can be changed, of a view that of what it is one of."""
+    """The ids of all mutable objects in a value, including the bases of views; None if a part cannot be
+    followed.
+    """
     found: set[int] = set()
     waiting = [value]
     while waiting:
@@ -88,7 +90,7 @@ def _copied(x: Any, seen: set[int]) -> Any:
         return x if all(map(operator.is_, parts, x)) else tuple(parts)
     if _is_named_tuple(kind):
         return tuple.__new__(kind, [_copied(part, seen) for part in x])
-    if id(x) in seen:  # an array that stands in two places is one array in the copies, too
+    if id(x) in seen:  # an object in two places must be one object in the copies too
         raise _Unusual
     seen.add(id(x))
     if kind is np.ndarray:
@@ -107,13 +109,13 @@ def _copied(x: Any, seen: set[int]) -> Any:
 
 
 def _is_named_tuple(kind: type) -> bool:
-    """Whether a class is one that `collections.namedtuple` made, or `typing.NamedTuple`."""
+    """Whether a class was made by `collections.namedtuple` or `typing.NamedTuple`, and is copied as usual."""
     made = kind.__mro__[1:2] == (tuple,) and "_make" in vars(kind)
     return made and not hasattr(kind, "__deepcopy__") and kind not in copyreg.dispatch_table
 
 
 def is_its_attributes(kind: type) -> bool:
-    """Whether the objects of a class are no more than their attributes, as those of most dataclasses are."""
+    """Whether the objects of a class consist of their attributes only, as those of most dataclasses do."""
     return (
         kind.__new__ is object.__new__
         and kind.__reduce_ex__ is object.__reduce_ex__
@@ -128,7 +130,7 @@ def is_its_attributes(kind: type) -> bool:
 
 
 def shallow(x: Any) -> Any:
-    """What `copy.copy` makes of an object that is no more than its attributes."""
+    """What `copy.copy` makes of an object that consists of its attributes only."""
     new = object.__new__(type(x))
     new.__dict__.update(x.__dict__)
     return new

@@ -1,7 +1,7 @@
-"""Difference methods in one variable, with steps and errors they estimate themselves, and extrapolation.
+"""Difference methods in one variable that estimate their own steps and errors, and extrapolation.
 
-A method is a grid of points and exact weights for them; how far apart the points lie is computed from how
-fast the function bends and how exactly it is computed, as in FiniteDifferences.jl.
+A method is a grid of points and exact weights for them. The distance of the points is computed from the size
+of a higher derivative of the function and from the accuracy of its values, as in FiniteDifferences.jl.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from ...shown_options import shows_options_of
 from ..findiff import noise_level
 
 INSIDE = 0.9
-"""The part of the way to the end of a domain that the points may take up: the end itself may not belong to
-it."""
+"""The fraction of the distance to an end of the domain that the points may use: the end may not belong to the
+domain.
+"""
 
 
 SHRINKS = 12
-"""How often the points move closer, each time to an eighth, where a function has no value."""
+"""How often the points move closer, each time to an eighth of the distance, if a function has no value."""
 
 WIDER_TRIES = 3
-"""How often the step is doubled at which the size of a high derivative is estimated, if rounding hides it."""
+"""How often the step is tried and doubled with which the size of a high derivative is estimated, if rounding
+hides it.
+"""
 
 _EVERYWHERE = (-math.inf, math.inf)
 
@@ -38,7 +41,7 @@ _EVERYWHERE = (-math.inf, math.inf)
 
 @lru_cache(maxsize=512)
 def _weights(grid: tuple[int, ...], q: int) -> tuple[Fraction, ...]:
-    """The weights of values at the points of a grid in the `q`-th derivative at zero, exactly."""
+    """The exact weights of the values at the points of a grid in the `q`-th derivative at zero."""
     weights = [[Fraction(0)] * len(grid) for _ in range(q + 1)]
     weights[0][0] = Fraction(1)
     product, near = Fraction(1), Fraction(grid[0])
@@ -61,30 +64,34 @@ def _weights(grid: tuple[int, ...], q: int) -> tuple[Fraction, ...]:
 
 @lru_cache(maxsize=512)
 def _rounded_weights(grid: tuple[int, ...], q: int) -> np.ndarray:
-    """The same as longdoubles, which each narrower precision can take its own from; not to be written to."""
+    """The same as longdoubles, which are converted to narrower precisions where needed; read-only by
+    convention.
+    """
     return np.array([np.longdouble(w.numerator) / np.longdouble(w.denominator) for w in _weights(grid, q)])
 
 
 @lru_cache(maxsize=512)
 def _noise_weight(grid: tuple[int, ...], q: int) -> float:
-    """How many times larger than that of a value the rounding of a `q`-th derivative is, with the step 1."""
+    """By which factor the rounding error of a `q`-th derivative is larger than that of a value, for the step
+    1.
+    """
     return float(sum(abs(c) for c in _weights(grid, q)))
 
 
 @lru_cache(maxsize=512)
 def _bend_weight(grid: tuple[int, ...], q: int) -> float:
-    """How much of the first derivative that is left out gets into the `q`-th one, with the step 1."""
+    """The coefficient of the first neglected derivative in the error of the `q`-th one, for the step 1."""
     p = len(grid)
     return float(sum(abs(c * g**p) for c, g in zip(_weights(grid, q), grid)) / math.factorial(p))
 
 
 @dataclass(frozen=True)
 class FiniteDifferenceMethod:
-    """A way to take the `q`-th derivative: the values of a function at the points of a grid, weighted.
+    """A method for the `q`-th derivative: a weighted sum of the values of a function at the points of a grid.
 
     `m(f, x)` is the derivative of `f` at `x` with an estimated step, `m(f, x, step)` with a given one. `f`
     takes a number and returns a number or an array, of which each entry is then differentiated, all with one
-    step: the one that suits the entry that bends most.
+    step: the smallest of those estimated for the entries.
 
     Where `f` raises ArithmeticError or ValueError, or has no finite real value at a point, the points move
     closer to `x`, or to one side of it, and a RuntimeWarning says so; the derivative is nan where that does
@@ -105,15 +112,15 @@ class FiniteDifferenceMethod:
         How often the size of the `p`-th derivative, on which the step depends, is itself estimated by
         differences; with 0 it is taken to be `condition`.
     condition : float
-        The size of the `p`-th derivative relative to the function, where nothing is known.
+        The size of the `p`-th derivative relative to the function, if nothing is known.
     factor : float or "auto"
-        How many times less exact than rounding the values of `f` are; "auto" finds out.
+        The error of the values of `f` as a multiple of rounding; "auto" measures it.
     max_range : float
         No point lies further from `x` than this.
     domain : tuple of float
         (lo, hi), between which `f` is called. Near an end the points move closer, or to the other side.
     geom : bool
-        Whether the grid's distances grow geometrically, which only `adapt` needs to know.
+        Whether the grid's distances grow geometrically; only used if `adapt` is positive.
 
     Raises
     ------
@@ -162,7 +169,7 @@ class FiniteDifferenceMethod:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether the points lie alike on both sides, so that the error has even powers of the step only."""
+        """Whether the points are symmetric about zero, so that the error has even powers of the step only."""
         return sorted(self.grid) == sorted(-g for g in self.grid)
 
     def __call__(self, f: Callable[..., Any], x: float, step: float | None = None) -> Any:
@@ -192,7 +199,7 @@ class FiniteDifferenceMethod:
 
     @cached_property
     def _bound_estimator(self) -> FiniteDifferenceMethod:
-        """The method that estimates the `p`-th derivative: two points more."""
+        """The method that estimates the `p`-th derivative, with two more points."""
         return replace(self, grid=_wider(self.grid, self.geom), q=self.p, adapt=self.adapt - 1)
 
 
@@ -326,7 +333,7 @@ def _wider(grid: tuple[int, ...], geom: bool) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class _Sample:
-    """The values of a function at `x + step * g` for the points of a grid; an array of shape (p, …)."""
+    """The values of a function at `x + step * g` for each `g` of a grid; an array of shape (p, …)."""
 
     grid: tuple[int, ...]
     step: Any
@@ -340,12 +347,12 @@ class _Sample:
         return value[()] if value.ndim else value.item() if value.dtype == np.float64 else value[()]
 
     def largest(self, q: int) -> np.ndarray:
-        """How large the `q`-th derivative is at `x` and one step to each side, or two to one side."""
+        """The largest size of the `q`-th derivative at `x` and one step to each side, or two to one side."""
         first = 0 if min(self.grid) >= 0 else -2 if max(self.grid) <= 0 else -1
         return np.max([np.abs(self.derivative(q, place)) for place in range(first, first + 3)], axis=0)
 
     def rounding(self, m: FiniteDifferenceMethod) -> float:
-        """What the rounding of the values does to the derivative by `m`."""
+        """The error of the derivative by `m` from the rounding of the values."""
         last_digit = np.spacing(np.max(np.abs(self.values), axis=0))
         return _norm(last_digit) * m._noise_weight / float(self.step) ** m.q
 
@@ -363,7 +370,9 @@ def _eps(x: Any) -> float:
 
 
 def _sampled(m: FiniteDifferenceMethod, f: Callable, x: Any, step: float) -> _Sample | None:
-    """The values at the grid's points; closer to `x`, or on one side, where there are none so far away."""
+    """The values at the grid's points; at points closer to `x`, or on one side, if some have no value. None
+    if even these have none.
+    """
     if not step > 0 or not math.isfinite(step):
         return None
     grid, failure = m.grid, None
@@ -391,16 +400,16 @@ def _works(f: Callable, point: Any) -> bool:
 
 
 def _asked(f: Callable, x: Any, grid: tuple[int, ...], step: Any) -> tuple[np.ndarray, str | None]:
-    """The values at the points, or the first point that has none."""
+    """The values at the points, with None; or no values, with the first point that has none, in words."""
     values: list[np.ndarray] = []
     for g in grid:
         point = x + step * g
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(f(point))
-        except TypeError:  # a mistake in the call, and no place without a value
+        except TypeError:  # a mistake in the call, not a point without a value
             raise
-        except Exception as error:  # of whatever class: an assertion, an error of its author's
+        except Exception as error:  # of any class: an assertion, the author's own error class
             return np.empty(0), f"{point:.6g} ({error or type(error).__name__})"
         if value.dtype.kind in "iub":
             value = value.astype(np.float64)
@@ -430,9 +439,9 @@ def name_shown(f: Any) -> str:
 
 
 def estimate_step(m: FiniteDifferenceMethod, f: Callable[..., Any], x: float) -> tuple[float, Any]:
-    """The step that `m` takes for `f` at `x`, and about how far off the derivative then is.
+    """The step that `m` takes for `f` at `x`, and the estimated error of the derivative.
 
-    The step weighs the rounding of the values against the terms that the method leaves out.
+    The step balances the rounding of the values against the terms that the method neglects.
 
     Parameters
     ----------
@@ -446,8 +455,8 @@ def estimate_step(m: FiniteDifferenceMethod, f: Callable[..., Any], x: float) ->
     Returns
     -------
     tuple
-        The step, and the error, which has the shape of the values of `f`. It is nan where the step was
-        limited by `max_range`, or is 1000 times the step of a function about which nothing is known.
+        The step, and the error, which has the shape of the values of `f`. The error is nan if the step was
+        limited by `max_range`, or to 1000 times the step for a function about which nothing is known.
 
     Raises
     ------
@@ -477,8 +486,8 @@ def _planned(m: FiniteDifferenceMethod, f: Callable, x: Any) -> _Plan:
 
 
 def _confirms(other: _Plan, plan: _Plan, f: Callable, x: Any) -> bool:
-    """Whether the derivative by another placement lies within the error of the first one's: its own error is
-    no witness, as it may look past a singularity at the end of the domain.
+    """Whether the derivative by another placement lies within the error of the first one. Its own error
+    estimate does not suffice, since it may miss a singularity at the end of the domain.
     """
     ours, theirs = (each.method._value(f, x, each.step) for each in (plan, other))
     return bool(np.all(np.abs(ours - theirs) <= 3 * plan.error)) or not np.all(np.isfinite(ours))
@@ -490,8 +499,8 @@ def _worst(error: Any) -> float:
 
 
 def _placements(m: FiniteDifferenceMethod, x: Any) -> list[tuple[FiniteDifferenceMethod, float]]:
-    """The method, and those with their points on one side if the domain leaves it little room; each with the
-    largest step it has room for.
+    """The method and, if the domain leaves it little room, its variants with all points on one side; each
+    with the largest step that fits.
     """
     low, high = m.domain
 
@@ -509,8 +518,8 @@ def _placements(m: FiniteDifferenceMethod, x: Any) -> list[tuple[FiniteDifferenc
 
 
 class _Plan(NamedTuple):
-    """A method with its step, about how far off the derivative then is, and whether the step was limited by
-    something else than the domain.
+    """A method with its step, the estimated error of the derivative, and whether the step was limited by
+    something other than the domain.
     """
 
     method: FiniteDifferenceMethod
@@ -536,7 +545,9 @@ def _plan(m: FiniteDifferenceMethod, room: float, f: Callable, x: Any) -> _Plan:
 
 
 def _exact(step: float, longest: float) -> float:
-    """The nearest power of two: `x` plus its multiples is then often a number without rounding."""
+    """The nearest power of two that is no more than `longest`, so that `x` plus its multiples is often exact;
+    the step itself if there is none.
+    """
     step = min(step, longest)
     if not 0 < step < math.inf:
         return step
@@ -545,13 +556,13 @@ def _exact(step: float, longest: float) -> float:
 
 
 def _default(m: FiniteDifferenceMethod, x: Any) -> tuple[float, float]:
-    """Step and error for a function about which nothing is known but `condition`."""
+    """The step and the error for a function of which only `condition` is known."""
     step = _balanced(m, m.condition, _eps(x))
     return step, _error(m, m.condition, _eps(x), step)
 
 
 def _balanced(m: FiniteDifferenceMethod, bend: Any, noise: Any) -> Any:
-    """The step at which rounding and the terms left out are smallest together."""
+    """The step that minimises the sum of the rounding error and the neglected terms."""
     ratio = noise * m._noise_weight * m.factor / (bend * m._bend_weight)
     return (m.q / (m.p - m.q) * ratio) ** (1 / m.p)
 
@@ -562,7 +573,7 @@ def _error(m: FiniteDifferenceMethod, bend: Any, noise: Any, step: float) -> Any
 
 
 def _magnitudes(m: FiniteDifferenceMethod, f: Callable, x: Any) -> tuple[np.ndarray, np.ndarray]:
-    """How large the `p`-th derivative is around `x`, and the rounding of values there; entry by entry."""
+    """The size of the `p`-th derivative around `x`, and the rounding of the values there, for each entry."""
     estimator, step, _, limited = _planned(m._bound_estimator, f, x)
     once = limited or estimator.domain != _EVERYWHERE
     bend = size = np.asarray(math.nan)
@@ -574,12 +585,12 @@ def _magnitudes(m: FiniteDifferenceMethod, f: Callable, x: Any) -> tuple[np.ndar
         bend = np.fmin(bend, found)
         if np.all(found > 2 * sample.rounding(estimator)) or step * 2 * estimator._spread > m.max_range:
             break
-        step *= 2  # what was seen is rounding, of which less is left at a larger step
+        step *= 2  # the result was rounding error, which is less at a larger step
     return np.asarray(bend, float), np.where(size > 0, np.spacing(size), 0.0).astype(float)
 
 
 def _noise_factor(m: FiniteDifferenceMethod, f: Callable, x: Any) -> float:
-    """The noise of `f` near `x` as a multiple of rounding; of the entry in which it is largest."""
+    """The noise of `f` near `x` as a multiple of rounding, for the entry in which it is largest."""
     distance = type(x)(1e-4 * min(_default(m, x)[0], INSIDE * max(m.domain[1] - x, x - m.domain[0])))
     for sign in (1, -1):
         values, failed = _asked(f, x, tuple(sign * k for k in range(7)), distance)
@@ -604,11 +615,11 @@ def extrapolate_fdm(
 ) -> tuple[Any, float]:
     """The derivative by `m` with smaller and smaller steps, extrapolated to the step zero, and its error.
 
-    It ends when the error, which is the change by the last extrapolation and the rounding, is 1.5e-8 of the
-    value; when the smallest change in a row is more than `breaktol` times the error; or when rounding alone
-    is more than the error. An array is judged by its norm. A step at which `f` has no value is left out.
+    It ends when the error (the change by the last extrapolation plus the rounding) is at most 1.5e-8 of the
+    value, when the smallest change in a row is more than `breaktol` times the error, or when rounding alone
+    is more than the error. Arrays are compared by norm. A step at which `f` has no value is skipped.
 
-    Richardson extrapolation in the tableau of Neville, as in Richardson.jl by S. G. Johnson.
+    This is Richardson extrapolation in Neville's tableau, as in Richardson.jl by S. G. Johnson.
 
     Parameters
     ----------
@@ -621,17 +632,17 @@ def extrapolate_fdm(
     initial_step : float
         The first step.
     power : int
-        The power of the step with which the error begins and goes on. For a method whose points are symmetric
-        it is 2, whatever is given.
+        The error is a series in this power of the step. For a method whose points are symmetric it is 2,
+        whatever is given.
     breaktol : float
-        When to give up.
+        When to stop: see above.
     contract : float
-        Each step is this many times the one before.
+        The ratio of each step to the one before.
 
     Returns
     -------
     tuple
-        The derivative and its error; `(nan, inf)` where `f` has no value.
+        The derivative and its error; `(nan, inf)` if `f` has no value.
 
     Raises
     ------

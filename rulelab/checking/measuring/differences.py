@@ -1,4 +1,6 @@
-"""Gradients, products and Jacobians of any structure by a method of differences."""
+"""Gradients, products with Jacobians, and Jacobians of functions of any structure, by a method of
+differences.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,23 @@ def fd_gradient(
     *args: Any,
     fdm: FiniteDifferenceMethod | None = None,
 ) -> tuple[Any, ...]:
-    """The gradient of a scalar function by differences, one entry for each argument, in its form.
+    """The gradient of a scalar function by differences: one entry for each argument, of its structure.
 
     A complex argument gives d/dRe + i d/dIm.
 
     Parameters
     ----------
     f : callable
-        A function that returns a real number. It gets fresh arguments at each call.
+        A function that returns a real number. It is called with fresh copies of its arguments.
     *args
         Numbers, arrays and structures of them, as in `to_vec`.
     fdm : FiniteDifferenceMethod, optional
-        The method, by default `central_fdm(5)`; its `domain` is for each number.
+        The method, by default `central_fdm(5)`; its `domain` applies to each number.
 
     Returns
     -------
     tuple
-        One entry for each argument; None for what has no entry there (text, integers).
+        One entry for each argument; None for what has no derivative (text, integers).
 
     Raises
     ------
@@ -62,7 +64,7 @@ def fd_vjp(
     *args: Any,
     fdm: FiniteDifferenceMethod | None = None,
 ) -> tuple[Any, ...]:
-    """What a pullback of `f` at `args` gives for the cotangent `y_bar`, by differences.
+    """The cotangents that the pullback of `f` at `args` maps `y_bar` to, by differences.
 
     Parameters
     ----------
@@ -112,8 +114,8 @@ def fd_jvp(
     *args
         The arguments.
     fdm : FiniteDifferenceMethod, optional
-        The method, by default `central_fdm(5)`. A `domain` of it is that of the factor of the direction,
-        which is 0 at `args`.
+        The method, by default `central_fdm(5)`. Its `domain` applies to the factor of the direction, which
+        is 0 at `args`.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def fd_jacobian(
            [0., 6.]])
     """
     size = to_vec(f(*own_copies(args)))[0].size
-    vector_valued = lambda *moved: to_vec(f(*moved))[0]  # noqa: E731 (a name for what it is)
+    vector_valued = lambda *moved: to_vec(f(*moved))[0]  # noqa: E731 (named for what it is)
     return tuple(
         np.stack(columns, axis=1) if columns else np.empty((size, 0))
         for columns in _by_entry(vector_valued, args, fdm)
@@ -188,7 +190,7 @@ def _gradients(scalar: Callable, args: tuple, fdm: FiniteDifferenceMethod | None
 
 
 def _by_entry(f: Callable, args: tuple, fdm: FiniteDifferenceMethod | None) -> list[list[Any]]:
-    """The derivative of `f` by each entry of the vector of each argument."""
+    """The derivatives of `f` with respect to each entry of the vector of each argument."""
     method = fdm or central_fdm(5)
     pairs = [to_vec(x) for x in args]
 

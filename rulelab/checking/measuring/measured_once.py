@@ -1,4 +1,4 @@
-"""The Jacobians that a check has measured: where it comes back to the same numbers they are known."""
+"""The Jacobians that a check has measured, which it reuses at the same numbers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from .oracles import Measured
 
 
 class Jacobians:
-    """What one check has measured. It comes back to the same numbers in another layout, at zero, which is a
-    number of the code as well, and where corrections are verified.
+    """The Jacobians that one check has measured. It comes back to the same numbers in another memory layout,
+    at zero if that is also a number in the code, and when it verifies corrections.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple, tuple[Any, Measured]] = {}
 
     def at(self, primal: Any, where: tuple, measure: Callable[[], Measured]) -> Measured:
-        """That of a function somewhere, measured if it is not known; nobody may write to it."""
+        """The Jacobian of a function at a point, measured if it is not known yet. The caller must not write
+        to it.
+        """
         of, measured = self._known.get(where, (None, None))
         if measured is None or of is not primal:
             measured = measure()
@@ -28,8 +30,8 @@ class Jacobians:
 
 
 def same_numbers_as(x: Any, is_moved: bool = False) -> tuple:
-    """What two numbers, words or arrays of numbers have in common if no function can tell them apart. How
-    they lie in memory is no part of it where their floats are moved: these are put into new arrays.
+    """A key that two numbers, texts or arrays of numbers have in common if no function can tell them apart.
+    Without the memory layout if the floats are moved (`is_moved`), since they are put into new arrays.
 
     >>> same_numbers_as(0.0) == same_numbers_as(-0.0), same_numbers_as(1.0) == same_numbers_as(np.float64(1))
     (False, False)

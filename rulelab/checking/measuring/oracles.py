@@ -1,4 +1,4 @@
-"""Derivatives measured with an error bar, and given only where two families of differences agree."""
+"""Derivatives measured with an error bar, and returned only where two families of differences agree."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ import numpy as np
 from ..findiff import noise_level
 
 RATIO = 3.0
-"""From one step of the ladder of central differences to the next."""
+"""The ratio of one step to the next in the ladder of central differences."""
 LEVELS = 6
-"""Steps of the ladder."""
+"""The number of steps in the ladder."""
 FIRST = 0.3
-"""The first step of the ladder, as a part of the length on which the function is thought to change."""
+"""The first step of the ladder, as a fraction of the length on which the function is assumed to change."""
 NODES = np.array([0.09, 0.32, 0.66, 1.0])
-"""Where the one-sided differences look, as parts of their own largest step."""
+"""The points of the one-sided differences, as fractions of their largest step."""
 ONE_SIDED = 2.0
-"""That largest step, as a multiple of the smallest one the chosen central difference was made from."""
+"""That largest step, as a multiple of the smallest step in the chosen central difference."""
 NEAR_NOISE = 1e-6
-"""Distance of the points at which noise is looked for, as a part of the same length."""
+"""The distance between the points at which noise is measured, as a fraction of the same length."""
 JUMP = 1e-9
-"""The part of its value by which a function may jump close to `x`: less is taken for rounding within it."""
+"""The fraction of its value by which a function has to jump close to `x` to be noticed: less counts as
+rounding.
+"""
 LEAP = 1e-2
-"""The part of its largest number by which a function may jump between `x` and the points of the differences.
-If any number of the output leaps, those beside it say nothing either: an eigenvector with another sign."""
+"""A change between `x` and the points of the differences is a leap if it exceeds this fraction of the largest
+number. If any number of the output leaps, the others are not used either: an eigenvector with another sign.
+"""
 TOO_NOISY = 1e-3
-"""The noise, as a part of the values, at which nothing is known: it may be a very fast oscillation."""
+"""The noise, as a fraction of the values, at which nothing is known: it may be a very fast oscillation."""
 LOWER_ORDER = 0.1
-"""The part of the last extrapolation that counts as error, beside the change from step to step."""
+"""The fraction of the last extrapolation that counts as error, besides the change from step to step."""
 SAFETY = 2.0
-"""By how much an error bar is longer than the error that was estimated."""
+"""The ratio of an error bar to the estimated error."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,9 @@ class Measured:
     Attributes
     ----------
     value : ndarray of float64
-        The numbers; nan where there is none.
+        The numbers; nan where none is known.
     error : ndarray of float64
-        How far off each may be, in the same shape; inf where the function has no value nearby, or where
+        The error bar of each, in the same shape; inf where the function has no value nearby, or where
         two families of differences do not agree, as at a kink, a jump or the edge of a domain.
 
     Examples
@@ -61,20 +64,20 @@ class Measured:
     error: np.ndarray
 
     def known(self) -> np.ndarray:
-        """Where there is a number: true where the error bar is finite."""
+        """Which numbers are known: true where the error bar is finite."""
         return np.isfinite(self.error)
 
 
 def measured_jvp(f: Callable[..., Any], x: np.ndarray, v: np.ndarray, *, domain: Any = None) -> Measured:
-    """The derivative of `f(x + t * v)` by `t` at 0, for `f` from real vectors to real vectors.
+    """The derivative of `f(x + t * v)` with respect to `t` at 0, for `f` from real vectors to real vectors.
 
     A point at which `f` raises ArithmeticError or ValueError, or has no finite real value, is left out.
 
     Parameters
     ----------
     f : callable
-        A function from vectors of shape (n,) to vectors of shape (m,). It gets a fresh vector at each call,
-        about 27 times, and up to 50 where the first steps were not the right ones.
+        A function from vectors of shape (n,) to vectors of shape (m,). It is called about 27 times, and up
+        to 50 times if the first steps were unsuitable, each time with a fresh vector.
     x, v : numpy.ndarray
         The point and the direction, of shape (n,).
     domain : optional
@@ -106,16 +109,16 @@ def measured_jvp(f: Callable[..., Any], x: np.ndarray, v: np.ndarray, *, domain:
 def measured_jacobian(f: Callable[..., Any], x: np.ndarray, *, domain: Any = None) -> Measured:
     """The Jacobian of `f`, from real vectors to real vectors, at `x`: `value[k, i]` is d f(x)[k] / d x[i].
 
-    `f` is called about 20 times for each column, and up to 36 times for a few. All else is as in
+    `f` is called about 20 times for each column, and up to 36 times for a few. Everything else is as in
     `measured_jvp`.
 
     Two families of differences must agree. The first are central differences with six steps, each a third
     of the one before, extrapolated to step zero (as in C. J. F. Ridders, Advances in Engineering Software 4
     (1982) 75-76). The second are extrapolated one-sided differences at other distances, on each side
-    separately: at a kink the two sides differ, and the entry is unknown. Six points close to `x` tell how
-    exactly `f` is computed (see `findiff.noise_level`), and must lie where the derivatives say: for a step
-    function they do not. The error bar is what the extrapolation still changed, plus the noise, plus the
-    distance between the families.
+    separately: at a kink the two sides differ, and the entry is unknown. Six points close to `x` show how
+    accurately `f` is computed (see `findiff.noise_level`), and the values there must agree with the
+    derivatives: those of a step function do not. The error bar is the last change by the extrapolation, plus
+    the noise, plus the distance between the families.
 
     Parameters
     ----------
@@ -149,13 +152,13 @@ def measured_jacobian(f: Callable[..., Any], x: np.ndarray, *, domain: Any = Non
 
 
 def complex_step(f: Callable[..., Any], x: float) -> Any:
-    """The derivative at `x` from one value beside the real line, `f(x + ih).imag / h`; None where `f` is not
-    shown to be analytic there.
+    """The derivative at `x` from one value off the real line, `f(x + ih).imag / h`; None if `f` is not shown
+    to be analytic there.
 
-    `f` takes a number and returns a number or an array. The result is exact to rounding. What has no complex
-    derivative (`abs`, `norm`, `var`, `slogdet`, a conjugate) loses the imaginary part, and would give 0 or a
-    part of the derivative. So the number counts only where the value is complex, its real part is `f(x)`, and
-    it is within the error bar of `measured_jvp`.
+    `f` takes a number and returns a number or an array. The result is exact to rounding. Functions without a
+    complex derivative (`abs`, `norm`, `var`, `slogdet`, a conjugate) lose the imaginary part, and would give
+    0 or a part of the derivative. So the number counts only if the value is complex, its real part is `f(x)`,
+    and it is within the error bar of `measured_jvp`.
 
     W. Squire and G. Trapp, "Using Complex Variables to Estimate Derivatives of Real Functions", SIAM Review
     40 (1998) 110-112, doi:10.1137/S003614459631241X.
@@ -170,7 +173,7 @@ def complex_step(f: Callable[..., Any], x: float) -> Any:
     try:
         with np.errstate(all="ignore"):
             plain, beside = np.asarray(f(x)), np.asarray(f(complex(x, step)))
-    except Exception:  # code for real numbers raises what it likes
+    except Exception:  # code for real numbers may raise anything
         return None
     if plain.dtype.kind not in "fiu" or beside.dtype.kind != "c" or beside.shape != plain.shape:
         return None
@@ -180,11 +183,11 @@ def complex_step(f: Callable[..., Any], x: float) -> Any:
 
 
 def mp_derivative(f: Callable[..., Any], x: float) -> float | None:
-    """The derivative at `x` of a scalar function with 50 digits, rounded to a float; None where its code does
-    not run on mpmath numbers.
+    """The derivative at `x` of a scalar function, computed with 50 digits and rounded to a float; None if its
+    code does not run on mpmath numbers.
 
-    Code that turns the number into a float on its way (`math.sin`) loses the digits, and would give a wrong
-    derivative; so the number counts only within the error bar of `measured_jvp`.
+    Code that converts the number to a float on its way (`math.sin`) loses digits, and would give a wrong
+    derivative. So the number counts only within the error bar of `measured_jvp`.
 
     >>> mp_derivative(lambda x: x**3 / (1 + x), 2.0) == 28 / 9
     True
@@ -198,7 +201,7 @@ def mp_derivative(f: Callable[..., Any], x: float) -> float | None:
     try:
         with mpmath.workdps(50):
             value = mpmath.diff(f, mpmath.mpf(x))
-    except Exception:  # so does code for floats
+    except Exception:  # and so may code for floats
         return None
     if not isinstance(value, mpmath.mpf):
         return None
@@ -206,7 +209,7 @@ def mp_derivative(f: Callable[..., Any], x: float) -> float | None:
 
 
 def _confirmed_by_differences(f: Callable, x: float, derivative: np.ndarray) -> Any:
-    """The derivative where differences agree with each entry of it, else None."""
+    """The derivative if differences agree with each of its entries, otherwise None."""
     if not np.all(np.isfinite(derivative)):
         return None
     try:
@@ -228,7 +231,7 @@ def _vector(x: Any, name: str) -> np.ndarray:
 
 @dataclass
 class _Found:
-    """What a family says: value and error bar for each (column, output), and the smallest step in it."""
+    """The result of one family: value and error bar for each (column, output), and the smallest step used."""
 
     value: np.ndarray
     bar: np.ndarray
@@ -239,7 +242,7 @@ class _Found:
         return _Found(*(np.where(take, b, a) for a, b in zip(self._all(), other._all())))
 
     def or_else(self, other: _Found) -> _Found:
-        """The other one where this one has nothing at all."""
+        """This result, replaced by the other one where it has no finite error bar."""
         take = ~np.isfinite(self.bar)
         return _Found(*(np.where(take, b, a) for a, b in zip(self._all(), other._all())))
 
@@ -249,7 +252,9 @@ class _Found:
 
 @dataclass
 class _Measurement:
-    """One point of one function: columns are the directions, None for the unit vectors."""
+    """The measurement of one function at one point. Its columns are the directions; None for the unit
+    vectors.
+    """
 
     f: Callable
     x: np.ndarray
@@ -258,10 +263,10 @@ class _Measurement:
     calls: int = field(default=0, init=False)
     near: np.ndarray = field(init=False)  # the values at `x` and six points close to it
     near_step: np.ndarray = field(init=False)  # from one of these points to the next, for each column
-    away: np.ndarray = field(init=False)  # and as a vector
+    away: np.ndarray = field(init=False)  # the same as a vector
 
     def run(self) -> tuple[np.ndarray, np.ndarray]:
-        """Value and error, of shape (columns, outputs)."""
+        """The values and the errors, of shape (columns, outputs)."""
         with np.errstate(all="ignore"):
             self.at_x = self._first()
             if not self.x.size or not self.at_x.size:
@@ -270,7 +275,7 @@ class _Measurement:
             self._look_near()
             return self._answer()
 
-    # --- asking the function
+    # --- calling the function
 
     def _first(self) -> np.ndarray:
         y = np.asarray(self.f(self.x.copy()))
@@ -283,19 +288,19 @@ class _Measurement:
         return y
 
     def _ask(self, point: np.ndarray) -> np.ndarray:
-        """The function's values there; nan where there are none."""
+        """The function's values at a point; nan if it has none."""
         self.calls += 1
         try:
             y = np.asarray(self.f(point))
-        except Exception:  # whatever a function refuses a place with: an assertion, an error of its author's
+        except Exception:  # of any class: an assertion, the author's own error class
             return self._no_value()
         if y.shape != self.at_x.shape or y.dtype.kind not in "fiub":
             return self._no_value()
         return np.array(y, np.float64)
 
     def _moved(self, column: int, t: float) -> tuple[np.ndarray, float]:
-        """The values at distance `t` in a direction, and the distance that was gone in fact; nan at an
-        infinite distance, over which no change makes a slope.
+        """The values at distance `t` in a direction, and the distance after rounding. The values are nan
+        outside the domain, and if a step overflows, since no slope can be computed over an infinite distance.
         """
         if not self.below[column] <= t <= self.above[column]:
             return self._no_value(), t
@@ -323,7 +328,7 @@ class _Measurement:
         size = np.abs(self.x)
         small, big = np.where(size == 0, 1.0, np.minimum(size, 1.0)), np.maximum(size, 1.0)
         low, high = (np.broadcast_to(end, self.x.shape) for end in self.domain or (-np.inf, np.inf))
-        if np.any((self.x < low) | (high < self.x)):  # what is not a number is not outside
+        if np.any((self.x < low) | (high < self.x)):  # written so that nan is not outside
             raise ValueError("the point lies outside the domain")
         ends = np.stack([low, high]) - self.x
         if self.directions is None:
@@ -342,19 +347,19 @@ class _Measurement:
         self._set_edge()
 
     def _set_edge(self) -> None:
-        """Which columns have room on one side only, by the domain; others are found out when `f` is asked."""
+        """Find the columns with room on one side only, by the domain; others are found when `f` is called."""
         self.edge = np.minimum(self.above, -self.below) <= 1e-3 * FIRST * self.small
 
     def _rounded(self, steps: np.ndarray) -> np.ndarray:
-        """Steps that can be added to `x` exactly, as far as possible; beside the least numbers they are more
-        units long than there are numbers for.
+        """Steps rounded so that they can be added to `x` exactly, as far as possible. Next to the smallest
+        numbers the count of units overflows, and a step stays as it is.
         """
         unit = np.where(self.unit > 0, self.unit, np.nan)
         units = np.round(steps / unit)
         return np.where((np.abs(steps) > 4 * unit) & np.isfinite(units), units * unit, steps)
 
     def _look_near(self) -> None:
-        """Seven points close to `x` and to each other: how exact the function is, and which way it goes."""
+        """Measure the noise of the function, and its direction, at `x` and six points close to it."""
         self._look_along(self._near(NEAR_NOISE * self.small))
         kind: Any = np.finfo(np.float64)
         if _is_single(self.near) and self._is_single_further_off():
@@ -366,7 +371,7 @@ class _Measurement:
         self.noise[self._jumps()] = np.inf
 
     def _is_single_further_off(self) -> bool:
-        """Whether the values are those of float32 elsewhere too, where they need not be equal."""
+        """Whether the values have float32 precision also further away, where equal values are less likely."""
         near, step, away = self.near, self.near_step, self.away
         self._look_along(self._near(0.0137 * self.small))
         single = _is_single(self.near)
@@ -374,7 +379,9 @@ class _Measurement:
         return single
 
     def _jumps(self) -> np.ndarray:
-        """Whether most of the points close to `x` lie on a line and some do not: no noise looks so."""
+        """Which outputs jump: most of the points close to `x` lie on a line and a few do not, which noise
+        does not explain.
+        """
         steps = np.diff(self.near, axis=0)
         usual = np.median(steps, axis=0)
         off = np.abs(steps - usual)
@@ -386,13 +393,15 @@ class _Measurement:
         return alike & (largest > 100 * rounding + max(100 * self.eps, JUMP) * np.abs(self.near).max(axis=0))
 
     def _near(self, step: np.ndarray) -> np.ndarray:
-        """The step for six points on one side of `x`: within the domain, and negative for those below."""
+        """The step for six points on one side of `x`, inside the domain; negative for points below `x`."""
         step = np.maximum(self._rounded(step), self.unit)
         step = np.minimum(step, np.maximum(self.above, -self.below) / 8)
         return step * np.where(self.above > 7 * step, 1.0, -1.0)
 
     def _look_along(self, step: np.ndarray) -> None:
-        """The values at `x` and at six points in equal steps, to the other side if there are none here."""
+        """Compute the values at `x` and at six points in equal steps, on the other side if some are missing
+        on this one.
+        """
         self._ask_along(step)
         other_side = np.where(step > 0, -self.below, self.above)
         lost = np.isfinite(self.near[-1]).sum() < np.isfinite(self.at_x).sum()
@@ -415,7 +424,9 @@ class _Measurement:
         return self._confirmed(found)
 
     def _scale(self) -> np.ndarray:
-        """The length on which the function seems to change: where `x` is far from 1, its size or 1."""
+        """The length on which the function seems to change. If `x` is far from 1, it may be the size of `x`
+        or 1.
+        """
         scale = self.small.copy()
         for column in np.flatnonzero(self.big >= 30 * self.small).tolist():
             near = self._slope(column, self.small[column])
@@ -432,7 +443,7 @@ class _Measurement:
         return (high - low) / (above - below)
 
     def _ladder(self, scale: np.ndarray, wanted: np.ndarray | None = None) -> _Found:
-        """Central differences with falling steps, extrapolated; one-sided ones at an edge."""
+        """Central differences with decreasing steps, extrapolated; one-sided ones at an edge."""
         sides = np.stack([self.above, -self.below])
         room = np.where(self.edge, sides.max(axis=0), sides.min(axis=0))
         first = np.minimum(FIRST * scale, 0.9 * room)
@@ -456,7 +467,7 @@ class _Measurement:
         return found.or_else(one_sided)
 
     def _extrapolated(self, high, low, up, down, power: int) -> _Found:
-        """The best entry of the table of extrapolated difference quotients."""
+        """The entry of the table of extrapolated difference quotients with the smallest error bar."""
         table = (high - low) / (up - down)[:, :, None]
         steps = (up - down) / 2 if power == 2 else up - down
         noise = self.noise + self.eps * np.maximum(np.abs(high), np.abs(low))
@@ -479,7 +490,7 @@ class _Measurement:
         return _Found(value, SAFETY * bar, step)
 
     def _again(self, found: _Found, scale: np.ndarray) -> _Found | None:
-        """A second ladder with smaller steps for the columns in which the first one said little."""
+        """A second ladder with smaller steps for the columns in which the first one was inaccurate."""
         noise = 1000 * (self.noise + self.eps * np.abs(self.at_x)) / scale[:, None]
         poor = ~(found.bar <= 1e-8 * np.abs(found.value) + noise) & np.isfinite(self.at_x)
         wanted = poor.any(axis=1)
@@ -492,8 +503,8 @@ class _Measurement:
         return self._ladder(scale, wanted)
 
     def _reach(self, column: int, scale: float) -> tuple[float, bool]:
-        """A length within which the function has values on both sides; and whether there is none, so that `x`
-        lies at the edge of where it is defined.
+        """A length within which the function has values on both sides, and False; if there is none, so that
+        `x` lies at the edge of the function's domain, the given length and True.
         """
         there = np.isfinite(self.at_x)
         for shrink in range(8):
@@ -504,7 +515,7 @@ class _Measurement:
         return scale, True
 
     def _confirmed(self, found: _Found) -> tuple[np.ndarray, np.ndarray]:
-        """The values of the first family where the second one agrees, on each side that there is."""
+        """The values of the first family where the second one agrees, on each side that exists."""
         step = ONE_SIDED * np.where(np.isfinite(found.bar), found.step, np.inf).min(axis=1)
         step = np.where(np.isfinite(step), step, 1.0)
         spread = np.zeros_like(found.value)
@@ -523,20 +534,20 @@ class _Measurement:
         return np.where(known, found.value, np.nan), np.where(known, error, np.inf)
 
     def _fits_near(self, slope: np.ndarray) -> np.ndarray:
-        """For each output, whether the points close to `x` go the way that these derivatives say; true where
-        one of them is not known.
+        """For each output, whether the values close to `x` change as these derivatives predict; true if one
+        of them is not known.
 
-        They do not on a flight of steps, nor where the function has derivatives along the axes only, as the
+        They do not for a step function, nor if the function has derivatives along the axes only, such as the
         median of three equal numbers.
         """
         moves = 6 * self.near_step[:, None] * slope
-        seen = 4 * self.near[3] - 3 * self.near[0] - self.near[6]  # a parabola's slope at x, six steps long
+        seen = 4 * self.near[3] - 3 * self.near[0] - self.near[6]  # a parabola's slope at x, times six steps
         rounding = 16 * (self.noise + self.eps * np.abs(self.at_x))
         return ~(np.abs(moves.sum(axis=0) - seen) > rounding + 0.1 * np.abs(moves).sum(axis=0))
 
     def _one_sided(self, steps: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Extrapolated one-sided differences on one side, their error bars, inf where there are none, and the
-        columns in which a number of the output leaps on the way to `x`.
+        """Extrapolated one-sided differences on one side, their error bars (inf where there are none), and
+        the columns in which a number of the output leaps on the way to `x`.
         """
         values = np.full((len(NODES), self.columns, self.at_x.size), np.nan)
         far = self._rounded(steps * NODES[:, None])
@@ -547,13 +558,13 @@ class _Measurement:
         noise = 2 * (self.noise + self.eps * np.abs(values)) / np.abs(far)[:, :, None]
         value = _combined(_WEIGHTS, quotients)
         rough, rougher = (_combined(_FEWER[k], quotients[:k]) for k in (3, 2))
-        off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # one alone may vanish by chance
+        off = np.abs(value - rough) + 1e-3 * np.abs(rough - rougher)  # each alone may vanish by chance
         bar = SAFETY * (off + _combined(np.abs(_WEIGHTS), noise))
         gone = np.where(wanted, steps, np.nan)[:, None] * NODES[:, None, None]
         return value, np.where(np.isfinite(bar), bar, np.inf), self._leaps(quotients * gone)
 
     def _leaps(self, changes: np.ndarray) -> np.ndarray:
-        """For each column, whether the changes of some number on the way to `x` do not go to zero."""
+        """For each column, whether the change of some output does not go to zero on the way to `x`."""
         rest, rough = _combined(_WEIGHTS, changes), _combined(_FEWER[3], changes[:3])
         least = LEAP * np.max(np.abs(self.at_x), where=np.isfinite(self.at_x), initial=0.0)
         return np.any((np.abs(rest) > least) & (np.abs(rest - rough) < 0.1 * np.abs(rest)), axis=1)
@@ -564,21 +575,23 @@ def _is_single(values: np.ndarray) -> bool:
 
 
 def _combined(weights: np.ndarray, tables: np.ndarray) -> np.ndarray:
-    """The weighted sum of some tables: `np.tensordot(weights, tables, 1)` without its search for axes."""
+    """The weighted sum of tables: `np.tensordot(weights, tables, 1)` without its overhead."""
     return np.dot(weights[None], tables.reshape(len(weights), -1)).reshape(tables.shape[1:])
 
 
 def _to_zero(nodes: np.ndarray) -> np.ndarray:
-    """The weights of values at these nodes in the polynomial through them, at zero."""
+    """The weights of the values at these nodes in the interpolating polynomial at zero."""
     return np.array([np.prod([-b / (a - b) for b in nodes if b != a]) for a in nodes])
 
 
 def _amplified(power: int) -> list[float]:
-    """By extrapolations: the noise of their weighted quotients, of which the last has the noise 1."""
+    """For each number of extrapolations, the noise of the weighted quotients, if the noise of the last
+    quotient is 1.
+    """
     nodes = RATIO ** np.arange(LEVELS)
     return [float(np.sum(np.abs(_to_zero(nodes[: j + 1] ** power)) / nodes[: j + 1])) for j in range(LEVELS)]
 
 
 _WEIGHTS = _to_zero(NODES)
-_FEWER = {k: _to_zero(NODES[:k]) for k in (2, 3)}  # the same by the nearest of them alone
+_FEWER = {k: _to_zero(NODES[:k]) for k in (2, 3)}  # the same for the nearest nodes only
 _AMPLIFIED = {1: _amplified(1), 2: _amplified(2)}

@@ -1,4 +1,4 @@
-"""Values in one line of a table, and as plain data for JSON."""
+"""Values on one line of a table, and as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def plain_data(value):
 
 
 def shortened(value, kind: bool = True) -> str:
-    """A value in one line of a table: a number in full, of a large array the `kind` and the ends; where these
-    are zeros, how many elements are not, and the first and the last of those.
+    """A value on one line of a table: a number in full; of a large array its `kind` and its ends or, if these
+    are zeros, how many elements are not zero, and the first and the last of those.
 
     >>> shortened(np.arange(8.0)), shortened(np.arange(8.0), kind=False)
     ('float64[8] [0., 1., ..., 6., 7.]', '[0., 1., ..., 6., 7.]')
@@ -40,7 +40,7 @@ def shortened(value, kind: bool = True) -> str:
             precision=5,
             separator=", ",
         )
-        # On one line, without the spaces that stand below each other in an array of several.
+        # On one line, without the spaces that align the columns of several lines.
         shown = re.sub(r" (?=[\],])|(?<=\[) ", "", " ".join(shown.split()))
         if value.size <= 6:
             return shown
@@ -54,7 +54,7 @@ def shortened(value, kind: bool = True) -> str:
 
 
 def _few_that_are_not_zero(array, shown: str) -> str | None:
-    """In words, what an array of numbers has besides zeros, if the elements that are shown are zeros."""
+    """A text about the elements of a numeric array that are not zero, if those shown are all zeros."""
     if array.dtype.kind not in "iufc" or re.search("[1-9]|nan|inf", shown):
         return None
     places = np.argwhere(array)

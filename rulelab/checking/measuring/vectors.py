@@ -41,15 +41,15 @@ _CONSTANT = (
 
 @dataclass(frozen=True)
 class Leaf:
-    """A number or an array within a structure, and where its entries stand in the structure's vector.
+    """A number or an array within a structure, and the position of its entries in the structure's vector.
 
     Attributes
     ----------
     name : str
-        What a person would write: `x`, `x[0]`, `x['w']`, `p.rate`.
+        As a person would write it: `x`, `x[0]`, `x['w']`, `p.rate`.
     start, stop : int
-        Its entries are `vector[start:stop]`, in C order; a complex number takes two, first the real
-        part.
+        Its entries are `vector[start:stop]`, in C order; a complex number takes two, the real part
+        first.
     shape : tuple of int
         The shape of the array; empty for a number.
     dtype : numpy.dtype
@@ -79,7 +79,7 @@ class Leaf:
         return tuple(int(k) for k in np.unravel_index(flat, self.shape))
 
     def part(self, i: int) -> str:
-        """`"re"` or `"im"`: which part of a complex number entry `i` of the vector is; `""` if it is real."""
+        """`"re"` or `"im"` if entry `i` of the vector is a part of a complex number; `""` if it is real."""
         self.where(i)
         return ("re", "im")[(i - self.start) % 2] if self._reals == 2 else ""
 
@@ -99,17 +99,17 @@ class Leaf:
 
 
 def to_vec(x: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
-    """All numbers of `x` that can be moved as one real vector, and the function that puts a vector back.
+    """All numbers of `x` that can vary, as one real vector, and the function that puts a vector back.
 
     `x` may be a number, an array, or tuples, lists, dicts, NamedTuples, dataclasses, objects with attributes
     and closures of them. The vector has one entry for each float and two for each complex number, real part
     first, in C order and in the order of `leaves(x)`; it is float64 (longdouble where `x` has one). Integers,
     bools, text, None, plain functions and arrays of them have no entry.
 
-    `back(vector)` is a structure of the same kind, shapes and dtypes with these numbers; what has no entry is
-    as it was in `x`. It shares no array with `x`, with the vector, or with another result of `back`. It
-    raises ValueError for a vector of another length, and `to_vec` raises ValueError for a structure that
-    holds itself, TypeError for an array class that is not NumPy's own.
+    `back(vector)` is a structure of the same kind, shapes and dtypes with these numbers; parts without
+    entries are as in `x`. It shares no array with `x`, with the vector, or with another result of `back`. It
+    raises ValueError for a vector of another length. `to_vec` raises ValueError for a structure that contains
+    itself, and TypeError for an array class that is not NumPy's own.
 
     After `to_vec` of FiniteDifferences.jl.
 
@@ -137,12 +137,12 @@ def to_vec(x: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
 
 
 def vector_in(x: Any) -> np.ndarray:
-    """The vector of `to_vec(x)` alone."""
+    """Only the vector of `to_vec(x)`."""
     return _plain_vector(x) if _is_plain(x) else to_vec(x)[0]
 
 
 def leaves(x: Any, name: str = "x") -> tuple[Leaf, ...]:
-    """The numbers and arrays of `x` that can be moved, in the order in which `to_vec` has them.
+    """The numbers and arrays of `x` that can vary, in the order in which `to_vec` has them.
 
     >>> [leaf.name for leaf in leaves(({"w": 1.0, "n": 3}, [2.0, np.ones(2)]), "p")]
     ["p[0]['w']", 'p[1][0]', 'p[1][1]']
@@ -151,7 +151,7 @@ def leaves(x: Any, name: str = "x") -> tuple[Leaf, ...]:
 
 
 def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
-    """A tangent or cotangent of `x` as a real vector, entry for entry that of `to_vec(x)`.
+    """A tangent or cotangent of `x` as a real vector, with the same entries as that of `to_vec(x)`.
 
     Parameters
     ----------
@@ -159,11 +159,11 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
         The value that it belongs to.
     x_bar : object
         What a rule returns or takes: a number, an array, a Tangent, a thunk, NoTangent or ZeroTangent, a
-        tuple, list or dict, or a structure of the class of `x`. What is missing in it, and None, is zero;
-        what belongs to a part of `x` without entries is left out. As in `ProjectTo`, the imaginary part is
-        dropped where `x` is real, and axes of length one at the end do not count.
+        tuple, list or dict, or a structure of the class of `x`. Missing parts, and None, are zero; what
+        belongs to a part of `x` without entries is left out. As in `ProjectTo`, the imaginary part is
+        dropped where `x` is real, and trailing axes of length one are ignored.
     name : str
-        What errors call it.
+        The name of `x` in error messages.
 
     Returns
     -------
@@ -173,11 +173,11 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
     Raises
     ------
     ValueError
-        For another shape, length or key; it names the leaf.
+        For another shape, length or key; the message names the leaf.
     TypeError
-        For what is not a cotangent.
+        For something that is not a cotangent.
     NotImplementedTangentError
-        For a cotangent that its author has not derived.
+        For a cotangent that its author has not implemented.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def cotangent_vec(x: Any, x_bar: Any, name: str = "x") -> np.ndarray:
 
 
 def cotangent_reader(x: Any, name: str = "x") -> Callable[[Any], np.ndarray]:
-    """`cotangent_vec` for many cotangents of one value, which is read once."""
+    """`cotangent_vec` for many cotangents of one value, which is analysed only once."""
     read: list[tuple[Any, np.ndarray]] = []
 
     def vector_of(x_bar: Any) -> np.ndarray:
@@ -206,7 +206,7 @@ def cotangent_reader(x: Any, name: str = "x") -> Callable[[Any], np.ndarray]:
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of a number, an array, or a list of such of one shape; none of a list of arrays of several.
+    """The shape of a number, an array, or a list of these with equal shapes; `()` if the shapes differ.
 
     >>> shape_of([1.0, 2.0]), shape_of([np.ones(2), np.ones(3)])
     ((2,), ())
@@ -218,7 +218,9 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def shape_of_answer(x_bar: Any) -> tuple[int, ...] | None:
-    """The shape of a cotangent that is a number or an array; None of zeros without one, lists and structs."""
+    """The shape of a cotangent that is a number or an array; None for zeros without a shape, lists and
+    structs.
+    """
     x_bar = unthunk(x_bar)
     return np.shape(x_bar) if isinstance(x_bar, (np.ndarray, np.generic, int, float, complex)) else None
 
@@ -226,8 +228,8 @@ def shape_of_answer(x_bar: Any) -> tuple[int, ...] | None:
 def cotangent_like(x: Any, vector: np.ndarray) -> Any:
     """The cotangent of `x` whose real vector is `vector`: the inverse of `cotangent_vec`.
 
-    A number gives a number, an array an array of its shape and dtype, a structure a `Tangent` as a pullback
-    is given one; a part without entries gives a zero. Raises ValueError for a vector of another length.
+    A number gives a number, an array an array of its shape and dtype, and a structure a `Tangent`, as a
+    pullback gets it; a part without entries gives a zero. Raises ValueError for a vector of another length.
 
     >>> cotangent_like((1.0, np.zeros(2, np.float32), "name"), np.array([1.0, 2.0, 3.0]))
     Tangent(tuple, 1.0, array([2., 3.], dtype=float32), NoTangent())
@@ -236,7 +238,7 @@ def cotangent_like(x: Any, vector: np.ndarray) -> Any:
 
 
 def gradient_like(x: Any, vector: np.ndarray) -> Any:
-    """As `cotangent_like`, but as `rl.gradient` hands it out: tuples and dicts, None where there is no entry.
+    """As `cotangent_like`, but as `rl.gradient` returns it: tuples and dicts, None where there is no entry.
 
     >>> gradient_like((1.0, np.zeros(2), "name", 3), np.array([1.0, 2.0, 3.0]))
     (1.0, array([2., 3.]), None, None)
@@ -245,7 +247,9 @@ def gradient_like(x: Any, vector: np.ndarray) -> Any:
 
 
 def _zero_of_constant(value: Any) -> Any:
-    """What the AD hands a pullback there: zeros for integers, which have no entry, NoTangent for all else."""
+    """What the AD passes to a pullback for a part without entries: zeros for integers and arrays, otherwise
+    NoTangent.
+    """
     counts = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return zeros_like(value) if counts or isinstance(value, np.ndarray) else NoTangent()
 
@@ -261,14 +265,14 @@ def _cotangent(x, vector, of_constant):
     return node.cotangent(vector, of_constant)
 
 
-# A function is called thousands of times for the truth about one rule, and most give a number or an array.
+# One check calls a function thousands of times, and most functions return a number or an array.
 
 _DOUBLE = np.dtype(np.float64)
 _NUMBERS = (float, np.float64)
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether a structure is no more than a number, or an array as most are."""
+    """Whether a structure is just a float, or a contiguous float64 array."""
     is_array = type(x) is np.ndarray and x.dtype is _DOUBLE and x.flags.c_contiguous
     return is_array or type(x) in _NUMBERS
 
@@ -290,10 +294,10 @@ def _is_plain_part(x: Any) -> bool:
 
 
 def _plain_parts(x: tuple) -> tuple[np.ndarray, Callable[[np.ndarray], tuple]]:
-    """What `to_vec` gives for a tuple of plain parts, as the arguments of most functions are."""
+    """The result of `to_vec` for a tuple of plain parts, which the arguments of most functions are."""
     plain = [part for part in x if _is_plain(part)]
     ends = iter(np.cumsum([part.size if type(part) is np.ndarray else 1 for part in plain]).tolist())
-    layout: list[tuple[Any, int, int]] = []  # where each part stands in the vector: nowhere, from 0 to 0
+    layout: list[tuple[Any, int, int]] = []  # each part with its start and stop in the vector
     size = 0
     for part in x:
         start, size = (size, next(ends)) if _is_plain(part) else (0, size)
@@ -309,14 +313,16 @@ def _plain_parts(x: tuple) -> tuple[np.ndarray, Callable[[np.ndarray], tuple]]:
 
 
 def _part_of(vector: np.ndarray, part: Any, start: int, stop: int) -> Any:
-    """A fresh part like this one with its entries of a vector of doubles."""
+    """A fresh part like this one, with its entries taken from a vector of doubles."""
     if type(part) is np.ndarray:
         return vector[start:stop].reshape(part.shape).copy()
     return type(part)(vector[start]) if type(part) in _NUMBERS else part
 
 
 def _are_plainly_alike(x: Any, x_bar: Any) -> bool:
-    """Whether both are numbers, or arrays of doubles of one shape: the vector is that of the cotangent."""
+    """Whether both are floats, or float64 arrays of one shape, so that the vector is just that of the
+    cotangent.
+    """
     if type(x_bar) is np.ndarray:
         doubles = type(x) is np.ndarray and x.dtype is _DOUBLE and x_bar.dtype is _DOUBLE
         return doubles and x_bar.shape == x.shape
@@ -329,7 +335,7 @@ def _joined(pieces: list[np.ndarray]) -> np.ndarray:
 
 
 def _reals(x: np.ndarray) -> np.ndarray:
-    """The entries of a float or complex array as a real vector, in C order, as wide as need be."""
+    """The entries of a float or complex array as a real vector, in C order, as float64 or longdouble."""
     kind = np.longdouble if x.dtype in (np.longdouble, np.clongdouble) else np.float64
     if x.dtype.kind != "c":
         return x.astype(kind).ravel()
@@ -337,7 +343,7 @@ def _reals(x: np.ndarray) -> np.ndarray:
 
 
 def _from_reals(vector: np.ndarray, leaf: Leaf) -> np.ndarray:
-    """A fresh array of the leaf's shape and dtype with its entries of the vector."""
+    """A fresh array of the leaf's shape and dtype, with its entries taken from the vector."""
     own = vector[leaf.start : leaf.stop]
     if leaf.dtype.kind != "c":
         return own.reshape(leaf.shape).astype(leaf.dtype)
@@ -346,7 +352,7 @@ def _from_reals(vector: np.ndarray, leaf: Leaf) -> np.ndarray:
     return whole
 
 
-# --- what a structure was read as: `back`, `walk`, `fill` and `cotangent` of each kind of part
+# --- the nodes of a structure: `back`, `walk`, `fill` and `cotangent` of each kind of part
 
 
 @dataclass
@@ -441,7 +447,7 @@ class _Structure:
 
 @dataclass
 class _Objects(_Structure):
-    """An array of objects, of which some are numbers."""
+    """An array of objects, some of which are numbers."""
 
     shape: tuple[int, ...]
 
@@ -467,7 +473,7 @@ def _objects(shape: tuple[int, ...], entries: dict) -> np.ndarray:
 
 
 def _plain(x_bar):
-    """A cotangent without its thunk; None for a zero."""
+    """A cotangent with its thunk evaluated; None for a zero."""
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, NotImplementedTangent):
         raise x_bar.error()
@@ -481,7 +487,7 @@ def _kind(x_bar) -> str:
 
 
 def _entries(node: _Structure, x_bar) -> Mapping[Any, Any]:
-    """The parts of a structure's cotangent by the keys of the structure, whatever form it has."""
+    """The parts of a structure's cotangent by the keys of the structure, whatever form the cotangent has."""
     cls, keys = node.cls, list(node.children)
     given = class_of(x_bar) if isinstance(x_bar, Tangent) else type(x_bar)
     found: Mapping[Any, Any] | None = None
@@ -514,7 +520,7 @@ def _check_length(node: _Structure, size: int | None) -> None:
 
 
 def _read(x: Any, name: str) -> tuple[Any, list[np.ndarray]]:
-    """What `x` is made of, and the entries of its leaves one after the other."""
+    """The tree of nodes for `x`, and the entries of its leaves in order."""
     reader = _Reader()
     return reader.node(x, name), reader.pieces
 
@@ -523,7 +529,7 @@ class _Reader:
     def __init__(self) -> None:
         self.pieces: list[np.ndarray] = []
         self.size = 0
-        self.above: list[int] = []  # the structures within which the present one stands
+        self.above: list[int] = []  # the structures that contain the present one
 
     def node(self, x: Any, name: str):
         if type(x) is np.ndarray or isinstance(x, np.memmap):
@@ -578,7 +584,9 @@ def _part_name(name: str, x: Any, key: Any) -> str:
 
 
 def parts_and_rebuild(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict], Any]]:
-    """The parts of `x` by key, and what makes another one of new parts; None for what is no structure."""
+    """The parts of `x` by key, and a function that makes such a structure from new parts; None and `dict` if
+    `x` is not a structure.
+    """
     cls = type(x)
     if isinstance(x, types.FunctionType):
         return _captured(x), lambda entries: _with_captured(x, entries)
@@ -602,7 +610,7 @@ def parts_and_rebuild(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict]
 
 
 def _copied(x: Any) -> Any:
-    """A shallow copy; `x` itself where there is only one such object (the member of an Enum) or no copy."""
+    """A shallow copy; `x` itself if there is no copy, or only one such object (the member of an Enum)."""
     try:
         return copy.copy(x)
     except (TypeError, copy.Error):
@@ -617,14 +625,14 @@ def _with_items(held: Any, entries: dict) -> Any:
 
 
 def _with_attributes(fresh: Any, entries: dict) -> Any:
-    """A copy with other attributes, not by the constructor: it may check, compute or count."""
+    """A copy with other attributes. The constructor is not called, as it may check, compute or count."""
     for name, entry in entries.items():
         object.__setattr__(fresh, name, entry)
     return fresh
 
 
 def _captured(f: types.FunctionType) -> dict[str, Any] | None:
-    """The numbers and arrays that a function captured, by name; None where there are none."""
+    """The numbers and arrays that a function has captured, by name; None if there are none."""
     numbers = (float, complex, np.inexact, np.ndarray)
     return {name: value for name, value in captured(f).items() if isinstance(value, numbers)} or None
 
