@@ -1,5 +1,5 @@
-"""Where a function is smooth at zero although its text takes a special way there, as `v * abs(v)` is: a rule
-that divides by zero has no number then, and the derivative is one.
+"""Whether a function is smooth at zero although its code treats zero specially, as `v * abs(v)` does. The
+derivative exists then, and a rule that divides by zero there has no number for it.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ _PARTING = frozenset(
     "abs fabs absolute sign copysign maximum minimum fmax fmin clip where heaviside norm hypot sinc prod "
     "cumprod".split()
 )
-"""Functions that do something special about zero, or in whose arguments it is as usual as any number."""
+"""Functions that treat zero specially, or for which zero is an ordinary argument."""
 STEPS = (1e-3, 1e-4, 1e-5)
-"""Of differences to either side."""
+"""The steps of differences on either side."""
 BEND = 10.0
-"""By how many times itself a slope may change on a length of one."""
+"""By how many times its own size a slope may change over a length of one."""
 MOST_BEND = 200.0
-"""The same where a function is shown to be smooth beside numbers that are not zero, where it may be zero."""
+"""The same for showing that a function is smooth at numbers that are not zero, where its slope may be."""
 MOST, DIRECTIONS = 16, 4
-"""Numbers up to which a function is shown to be smooth, and directions at random along which it has to be."""
+"""Up to how many numbers a function is shown to be smooth, and along how many random directions."""
 AGREE = 1e-3
-"""How far the slopes on both sides may be apart, relative to those of the function close by."""
+"""How much the slopes on both sides may differ, relative to the largest slope nearby."""
 
 
 def special_at_zero(f: Callable) -> frozenset[str]:
-    """The parameters that a function compares with zero or hands to functions that do something special
-    there, also under another name, or of which it takes a square in a root: it is meant for zero, and what
-    only divides by it may not be.
+    """The parameters that a function compares with zero, passes to functions that treat zero specially, or
+    squares inside a root, also under another name. They are intended to be zero at times; a parameter that
+    the function only divides by may not be.
 
     >>> def drag(rho, v, area):
     ...     speed = abs(v)
@@ -57,9 +57,8 @@ def special_at_zero(f: Callable) -> frozenset[str]:
 
 
 def parted_at_zero(f: Callable) -> frozenset[str]:
-    """The parameters that a function compares with zero, or hands to functions that do something special
-    there, and angles of which it takes the square of a sine in a root: one without a sign, too, is meant for
-    zero then.
+    """The parameters that a function compares with zero or passes to functions that treat zero specially, and
+    angles whose sine it squares inside a root: zero is intended for these even if they have no sign.
 
     >>> sorted(parted_at_zero(lambda t, n: np.sqrt(n**2 - np.sin(t) ** 2)))
     ['t']
@@ -77,8 +76,8 @@ def parted_at_zero(f: Callable) -> frozenset[str]:
 
 
 def told_at(f: Callable, mark: float) -> frozenset[str]:
-    """The parameters that a function compares with a number, also under another name: there it says what it
-    is.
+    """The parameters that a function compares with the number `mark`, also under another name, so that it
+    defines its value there.
 
     >>> sorted(told_at(lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c, -2.0))
     ['x']
@@ -100,7 +99,7 @@ _THEY_MAY = re.compile(r"\b((?:\w+(?:, | and | or |, and |, or ))*\w+) (?:may|ca
 
 
 def zero_said(f: Callable) -> frozenset[str]:
-    """The parameters of which the docstring of a function says that zero is one of their numbers.
+    """The parameters that may be zero according to the docstring of a function.
 
     >>> def effect(dose, half, n):
     ...     "The effect of a drug, where half > 0 and n >= 0; dose is a number, and may be zero."
@@ -135,7 +134,7 @@ def _names_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> It
 
 
 def _squared(args: Iterable[ast.expr]) -> Iterator[ast.expr]:
-    """What an even power is taken of within some expressions."""
+    """The bases of even powers within some expressions."""
     for inner in (inner for arg in args for inner in ast.walk(arg)):
         power = inner.right if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Pow) else None
         if isinstance(power, ast.Constant) and isinstance(power.value, int) and power.value % 2 == 0:
@@ -143,8 +142,8 @@ def _squared(args: Iterable[ast.expr]) -> Iterator[ast.expr]:
 
 
 def _angles_squared(args: Iterable[ast.expr], made: Mapping[str, ast.expr]) -> Iterator[str]:
-    """The names of what a sine or a tangent is taken of that is squared: the next half of its circle begins
-    at zero.
+    """The names in the argument of a squared sine or tangent, for which zero is only the border between two
+    halves of the circle.
     """
     for base in _squared(args):
         whole = made.get(base.id, base) if isinstance(base, ast.Name) else base
@@ -153,8 +152,8 @@ def _angles_squared(args: Iterable[ast.expr], made: Mapping[str, ast.expr]) -> I
 
 
 def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, np.ndarray]]:
-    """The derivative of the value by each zero of an input, with its place, where the differences to both
-    sides agree that there is one.
+    """For each zero of an input, its index and the derivative of the value with respect to it, if differences
+    on both sides agree that there is one.
     """
     vector, make = to_vec(point.inputs[position])
 
@@ -171,12 +170,12 @@ def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, n
 
 
 def slope_along(value: Callable[[float], np.ndarray], bend: float = BEND) -> np.ndarray | None:
-    """The derivative of a value by a step, at none, where the differences to both sides agree that there is
-    one, which does not change by more than `bend` times itself on a length of one.
+    """The derivative of `value(step)` at step zero, if differences on both sides agree that there is one, and
+    it changes by no more than `bend` times itself over a length of one; otherwise None.
     """
     here = value(0.0)
     sides = [[(value(sign * h) - here) / (sign * h) for h in STEPS] for sign in (1.0, -1.0)]
-    # What differs by as much as the step is taken away: of `v * abs(v)` the slope is the step.
+    # Extrapolation removes what is proportional to the step: the slope of `v * abs(v)` is the step.
     above, below = ((10 * slopes[2] - slopes[1]) / 9 for slopes in sides)
     near = max(float(np.abs(slopes[0]).max(initial=0.0)) for slopes in sides)
     limit = AGREE * max(near, STEPS[0])
@@ -190,10 +189,10 @@ def slope_along(value: Callable[[float], np.ndarray], bend: float = BEND) -> np.
 
 @silenced()
 def slopes_if_smooth(subject: Subject, point: Point) -> np.ndarray | None:
-    """The derivative of a function by each number that is moved, a column each, where it is shown to be
-    smooth at a point: by differences to both sides along each number and along several directions at random,
-    of which each is what the numbers say, and by second differences, which are those of a quadratic. None
-    where it is not shown.
+    """The derivative of a function with respect to each number that varies, one column each, if it is shown
+    to be smooth at a point. Differences on both sides must agree along each number, those along several
+    random directions must follow from these, and second differences must be those of a quadratic. Otherwise
+    None.
     """
     x, f = vector_function(subject, point)
     size, rng = np.maximum(1.0, np.abs(x)), np.random.default_rng(0)
@@ -214,8 +213,8 @@ def slopes_if_smooth(subject: Subject, point: Point) -> np.ndarray | None:
 def _jacobian_along(
     along: Callable[[np.ndarray], np.ndarray | None], size: int, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """The slopes along each of so many numbers, a column each; None where one is not known, or where those
-    along directions at random are not what these say.
+    """The slopes along each of `size` numbers, one column each. None if one is not known, or if those along
+    random directions do not follow from them.
     """
     units = [along(unit) for unit in np.eye(size)] if size <= MOST else [None]
     found = [slope for slope in units if slope is not None]

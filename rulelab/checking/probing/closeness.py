@@ -1,4 +1,4 @@
-"""Whether what a rule says is within the tolerance, and the error bars, of what was measured."""
+"""Whether the answers of a rule agree with what was measured, within the tolerance and the error bars."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ..measuring.vectors import Leaf, to_vec
 from .probes import Probe, Truth
 
 TOLERANCE = {8: 1e-9, 4: 2e-4, 2: 2e-2}
-"""Relative and absolute tolerance by the bytes of the coarsest floating number that takes part."""
+"""Relative and absolute tolerance by the bytes of the coarsest floating-point number involved."""
 LOST = 64.0
-"""How many roundings of the largest derivative at ordinary points a number may be off by lost digits."""
+"""By how many rounding errors of the largest ordinary slope a number with lost digits may be off."""
 LOST_FAR = 4096.0
-"""And how many where a tail is lost within the function itself, and differences see no slope: far away, and
-where they are zero or of the size of so few roundings."""
+"""And how many if a tail is lost within the function itself, so that differences show no slope: at far
+points, and where they are zero or no larger than so many rounding errors.
+"""
 BARS = 4.0
-"""How many error bars of the measurement count as agreement."""
+"""Within how many error bars of the measurement numbers agree."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,13 @@ class Tolerance:
 
     @classmethod
     def of(cls, probe: Probe, rtol: float | None = None, atol: float | None = None) -> Tolerance:
-        """That of the dtypes at a point, where the caller has not said otherwise."""
+        """The tolerance for the dtypes at a point, except for what the caller specifies."""
         usual = TOLERANCE[digits(probe)]
         return cls(usual if rtol is None else rtol, usual if atol is None else atol)
 
 
 def digits(probe: Probe) -> int:
-    """The bytes of the coarsest floating number that takes part at a point: 8, 4 or 2."""
+    """The bytes of the coarsest floating-point number involved at a point: 8, 4 or 2."""
     return min((_bytes(leaf) for leaf in (*probe.truth.inputs, *probe.truth.outputs)), default=8)
 
 
@@ -62,10 +63,10 @@ class Worst:
 
 @dataclass(frozen=True)
 class Closeness:
-    """Two tables of numbers of one probe, compared: what the rule `found` and what was `expected`.
+    """Two tables of numbers at one probe, compared: what the rule `found` and what was `expected`.
 
-    Rows go with the probe's seeds, columns with its directions (reverse) or the numbers of the output
-    (forwards). A number that could not be measured is neither right nor wrong.
+    Rows correspond to the probe's seeds, columns to its directions (reverse) or to the numbers of the output
+    (forward). A number that could not be measured is neither right nor wrong.
     """
 
     found: np.ndarray
@@ -78,25 +79,25 @@ class Closeness:
     whole: bool
 
     def where_finite(self) -> Closeness:
-        """The same, but nan and inf of the rule are not held against it: at a kink, a jump, a pole."""
+        """The comparison without nan and inf counting as wrong, as is right at a kink, a jump or a pole."""
         return replace(self, wrong=self.wrong & np.isfinite(self.found))
 
     def with_noise(self, noise: np.ndarray) -> Closeness:
-        """The same, with the noise of the rule's own arithmetic counted among the error bars."""
+        """The comparison with the noise of the rule's own arithmetic added to the error bars."""
         wrong = self.wrong & (np.abs(self.found - self.expected) > BARS * (self.error + noise))
         return replace(self, wrong=wrong | self.wrong & ~np.isfinite(self.found), error=self.error + noise)
 
     def of_rows(self, rows: np.ndarray) -> Closeness:
-        """The comparison for some of the seeds."""
+        """The comparison for some of the seeds only."""
         names = ("found", "expected", "error", "wrong", "known", "seeds")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def wrong_leaves(self) -> tuple[Leaf, ...]:
-        """The leaves, or where these are not told apart the arguments, of which some number is wrong."""
+        """The leaves with a wrong number; arguments instead if leaves are not told apart."""
         return tuple(leaf for leaf in self.columns if self.wrong[:, leaf.start : leaf.stop].any())
 
     def worst(self, leaf: Leaf | None = None) -> Worst | None:
-        """The wrong number that is furthest off by its own tolerance; None if none is wrong."""
+        """The wrong number that is furthest off relative to its error; None if none is wrong."""
         wrong = self.wrong.copy()
         if leaf is not None:
             outside = np.ones(wrong.shape[1], bool)
@@ -123,7 +124,7 @@ class Closeness:
 
 
 def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Closeness:
-    """The answers of a rule at a probe beside what the measurement expects of them."""
+    """The comparison of a rule's answers at a probe with the expected ones."""
     if forward:
         count = probe.truth.slopes.value.shape[1]
         rows = probe.seeds if probe.truth.whole else probe.seeds[:count]
@@ -142,16 +143,16 @@ def closeness(probe: Probe, tolerance: Tolerance, forward: bool = False) -> Clos
 
 
 def expected_of(truth: Truth, seeds: np.ndarray, forward: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """What the measurement expects in answer to cotangents of the value, one a row, or to tangents of the
-    inputs if `forward`; and its error bars.
+    """The expected answers to cotangents of the value, one per row, or to tangents of the inputs if
+    `forward`; and their error bars.
     """
     value, error = truth.slopes.value, truth.slopes.error
     return weighted(seeds, value.T, error.T) if forward else weighted(seeds, value, error)
 
 
 def rounding(probe: Probe, seeds: np.ndarray, forward: bool = False) -> np.ndarray:
-    """What rounding of the value may leave in the answers to seeds, one a row: a few of the last digits of
-    each part of the value that an answer is of. A part may be small beside others.
+    """What rounding of the value may leave in the answers to seeds, one per row: a few of the last digits of
+    each part of the value that contributes to an answer. A part may be small beside others.
     """
     outputs, largest = probe.truth.outputs, value_sizes(probe.truth)
     eps, tiny = _ROUNDING[digits(probe)]
@@ -173,7 +174,7 @@ def sizes_of(leaves: tuple[Leaf, ...], numbers: np.ndarray) -> dict[str, float]:
 
 
 def most(seeds: np.ndarray) -> np.ndarray:
-    """The largest number of each seed, one a row."""
+    """The largest number of each seed, one per row."""
     return np.abs(seeds).max(1, initial=0.0, keepdims=True)
 
 
@@ -186,7 +187,7 @@ _ROUNDING = {8: (2.0**-52, 2.0**-1022), 4: (2.0**-23, 2.0**-126), 2: (2.0**-10, 
 
 
 def weighted(weights: np.ndarray, value: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`weights @ value` and its error bars; what has weight zero need not be known.
+    """`weights @ value` and its error bars; numbers with weight zero need not be known.
 
     >>> weighted(np.array([[1.0, 0.0]]), np.array([[2.0], [np.nan]]), np.array([[0.1], [np.inf]]))
     (array([[2.]]), array([[0.1]]))
@@ -216,13 +217,15 @@ def _compared(
         limit = tolerance.rtol * size + tolerance.atol * _scales(expected, known, columns, whole)
         limit = limit + BARS * bars + left
         apart = np.abs(found - expected)
-        # nan and inf of the rule are wrong where the derivative is known: an inf would make its own limit.
+        # nan and inf are wrong where the derivative is known: inf would make its own limit infinite.
         wrong = known & (~(apart <= limit) | ~np.isfinite(found))
     return Closeness(found, expected, bars, wrong, known, columns, seeds, whole)
 
 
 def _scales(expected: np.ndarray, known: np.ndarray, columns: Iterable[Leaf], whole: bool) -> np.ndarray:
-    """The largest number of each leaf in each row: rounding at its size is no mistake of the small ones."""
+    """The largest number of each leaf in each row: rounding errors of that size are no mistake in small
+    numbers.
+    """
     sizes = np.where(known, np.abs(expected), 0.0)
     scales = np.zeros_like(sizes)
     if not whole:
@@ -230,5 +233,5 @@ def _scales(expected: np.ndarray, known: np.ndarray, columns: Iterable[Leaf], wh
     for leaf in columns:
         block = slice(leaf.start, leaf.stop)
         scales[:, block] = sizes[:, block].max(1, keepdims=True, initial=0.0)
-    # Where all of a leaf is zero, rounding of the others may have left something.
+    # If all numbers of a leaf are zero, rounding errors of other leaves may remain.
     return np.maximum(scales, 1e-4 * sizes.max(1, keepdims=True, initial=0.0))

@@ -1,4 +1,4 @@
-"""Arguments of some kinds, drawn at random."""
+"""Random arguments of given kinds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from ..reading.kinds import AS_LIST, AS_ROWS, SQUARE, Kind, dims_of
 from .perturb import few_digits
 
 SIZES = ((3, 2, 4), (2, 3, 5), (1, 4, 2), (4, 1, 3), (7, 2, 3))
-"""(vectors, rows, columns) of the points of a check: no two equal, so that no transpose goes unseen."""
+"""(vectors, rows, columns) for the points of a check: the three always differ, so that every transpose is
+noticed.
+"""
 MORE_LENGTHS = (5, 6, 8, 9)
-"""What further letters of a domain stand for, at each point."""
+"""The lengths of further letters in a domain, at each point."""
 MANY = 5
-"""How many elements there are at least where edges, triangles or the like join some that differ."""
+"""The least number of elements if edges, triangles or the like join different ones."""
 
 DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
 
@@ -27,7 +29,7 @@ DRAWN_SCALES = (1.0, 1.0, 8.0, 0.125, 1.0, 64.0, 2.0**-6)
 def draw_all(
     kinds: tuple[Kind, ...], rng: np.random.Generator, size: int = 0, scale: float = 1.0
 ) -> tuple[Any, ...]:
-    """One argument of each kind; a letter among their lengths stands for one number.
+    """One argument of each kind; a letter in their lengths stands for the same number everywhere.
 
     >>> kinds = Kind("matrix", dims=("m", "n")), Kind("vector", dims=("n",))
     >>> A, x = draw_all(kinds, np.random.default_rng(1))
@@ -50,16 +52,16 @@ def draw_all(
     shortest = min([n for x in arrays for n in np.shape(x) if n], default=None)
     if shortest is None:
         return tuple(drawn)
-    # How many of the numbers are meant, perhaps.
+    # A whole number may be a count of elements, so it does not exceed the shortest array.
     counts = [kind.form == "integer" and not kind.dims for kind in kinds]
-    picks = [i for i, kind in enumerate(kinds) if counts[i] and kind.high < math.inf]  # what is at a place
-    if len(picks) > 1:  # places of their own
+    picks = [i for i, kind in enumerate(kinds) if counts[i] and kind.high < math.inf]  # indices
+    if len(picks) > 1:  # all different
         for i, place in zip(picks, rng.permutation(len(picks)).tolist()):
             drawn[i] = place
     drawn = [min(x, shortest) if is_count else x for x, is_count in zip(drawn, counts)]
     labels = [kind.form == "indices" and len(kind.dims) < 2 and math.isinf(kind.high) for kind in kinds]
     groups = drawn[counts.index(True)] if sum(counts) == sum(labels) == 1 else 0
-    if groups:  # so many, none of which is empty; two or more, and in one of them two at least
+    if groups:  # none is empty; two groups or more, one of which has at least two elements
         least = min(len(x) for x, one in zip(drawn, labels) if one)
         groups = drawn[counts.index(True)] = min(max(groups, 2), max(2, least // 2), least)
         drawn = [rng.permutation(np.arange(len(x)) % groups) if one else x for x, one in zip(drawn, labels)]
@@ -73,14 +75,14 @@ def draw(
     scale: float = 1.0,
     lengths: Mapping[str, int] | None = None,
 ) -> Any:
-    """One argument of a kind. Its numbers have eleven binary digits, so that float32 has them too.
+    """One argument of a kind. Its numbers have eleven binary digits, so that they are exact in float32.
 
     >>> draw(Kind("vector"), np.random.default_rng(1)).shape
     (3,)
     """
     if kind.made is not None:
         parts = dict(kind.parts)
-        if (kind.low, kind.high) != (-math.inf, math.inf):  # that of the whole is that of its parts
+        if (kind.low, kind.high) != (-math.inf, math.inf):  # the interval applies to its parts
             parts = {n: _between(part, kind.low, kind.high) for n, part in kind.parts}
         drawn_parts = {name: draw(part, rng, size, scale, lengths) for name, part in parts.items()}
         if kind.made in (list, tuple):
@@ -111,27 +113,27 @@ def draw(
         places = int(kind.high) if 2 <= kind.high < math.inf else vector
         first = int(kind.is_of_counts)
         drawn = rng.integers(first, places, vector)
-        drawn[-1] = drawn[0]  # what is picked twice is picked out of an array the more
+        drawn[-1] = drawn[0]  # an index that occurs twice shows whether contributions are added
         if vector > 1 and not drawn.any():
-            drawn[:] = 1  # charges of which all are zero are a case of its own
+            drawn[:] = 1  # charges that are all zero are a special case
         if vector > 2 and (drawn == drawn[0]).all():
-            # Nor are they in order, which what sorts them could not miss; the last place may be left out.
+            # Equal indices are sorted, which would hide a mistake in sorting; the last place need not occur.
             drawn[1] = (drawn[1] + 1) % max(2, places - 1)
         return drawn
     if kind.form in ("mask", "flags"):
         flags = rng.random(said or (vector if kind.form == "mask" else (rows, columns))) < 0.5
         if kind.form == "mask" and flags.size > 2 and np.count_nonzero(flags) == 1:
-            flags.flat[np.argmax(flags) - 1] = True  # of one alone nothing is shared out, as by a softmax
+            flags.flat[np.argmax(flags) - 1] = True  # a softmax of a single element is constant
         if kind.low != -1.0:
             return flags
         signs = np.where(flags, 1, -1)
-        signs[-1:] = -signs[0] if signs.size > 1 else signs[-1:]  # of labels there are both
+        signs[-1:] = -signs[0] if signs.size > 1 else signs[-1:]  # both labels occur
         return signs
     if kind.form in SQUARE:
         n = said[-1] if said else max(2, rows)
         drawn = _numbers(kind, rng, said if len(said) > 2 else (n, n), scale)
         if kind.form == "square":
-            return drawn + scale * n * np.eye(n)  # away from the singular ones
+            return drawn + scale * n * np.eye(n)  # far from singular
         symmetric = (drawn + drawn.conj().T) / 2
         return symmetric if kind.form == "symmetric" else symmetric + 4 * n * scale * np.eye(n)
     drawn = _numbers(kind, rng, said or shapes.get(kind.form, ()), scale)
@@ -141,8 +143,8 @@ def draw(
 
 
 def _with_other_places(parts: Mapping[str, Kind], drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of an object, with whole numbers that are each another one, as far as there are others: the
-    two ends of a bond are.
+    """The parts of an object, with whole numbers that all differ as far as possible, such as the two ends of
+    a bond.
     """
     found, taken = dict(drawn), set[int]()
     for name, kind in parts.items():
@@ -155,8 +157,8 @@ def _with_other_places(parts: Mapping[str, Kind], drawn: Mapping[str, Any]) -> d
 
 
 def _unlike_each_other(kinds: Sequence[Kind], drawn: Sequence[Any]) -> list[Any]:
-    """What is drawn, with other whole numbers in the second of two objects of one class, as far as there are
-    others: one may stand where that of the other belongs.
+    """The arguments, with different whole numbers in two objects of one class as far as possible, so that
+    confusing the objects is noticed.
     """
     found: list[Any] = []
     for kind, x in zip(kinds, drawn):
@@ -169,7 +171,9 @@ def _unlike_each_other(kinds: Sequence[Kind], drawn: Sequence[Any]) -> list[Any]
 
 
 def _other_numbers(kind: Kind, x: Any, other: Any) -> Iterator[tuple[str, int]]:
-    """The fields of an object with a whole number that another one has, too, and a number that it has not."""
+    """The fields of an object in which another object has the same whole number, each with a different
+    number.
+    """
     for name, part in kind.parts:
         number = getattr(x, name, None)
         if part.form == "integer" and not part.dims and type(number) is int:
@@ -179,21 +183,21 @@ def _other_numbers(kind: Kind, x: Any, other: Any) -> Iterator[tuple[str, int]]:
 
 
 def _ends_of_integers(kind: Kind) -> tuple[int, int]:
-    """The lowest whole number of a kind, and the one behind the highest."""
+    """The lowest whole number of a kind, and one more than the highest."""
     picks = math.isfinite(kind.low) and math.isfinite(kind.high)
     low, high = (int(kind.low), int(kind.high)) if picks else (1, 4)
     return low, max(high, low + 1)
 
 
 def _between(kind: Kind, low: float, high: float) -> Kind:
-    """The kind over an interval; whole numbers, which are mostly places, stay as they are."""
+    """The kind restricted to an interval; whole numbers, which are mostly indices, stay as they are."""
     is_whole = kind.form in ("integer", "indices", "mask", "flags", "axis", "option")
     return kind if is_whole else dataclasses.replace(kind, low=low, high=high)
 
 
 def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
-    """A length that is a number, a letter, a product (`m*n` of a matrix that is made flat, `4*n` of four
-    vectors one behind the other) or a sum: `m+n` where it must be more than `m`.
+    """A length given as a number, a letter, a product (`m*n` for a flattened matrix, `4*n` for four
+    concatenated vectors) or a sum (`m+n` where it must exceed `m`).
     """
     if isinstance(said, int):
         return said
@@ -203,16 +207,16 @@ def _length(said: int | str, lengths: Mapping[str, int], otherwise: int) -> int:
 
 
 def joined_by(kind: Kind) -> int:
-    """How many elements each row, or each column, of an array of indices joins: two by edges, three by
-    triangles; none by other indices.
+    """How many elements each row or column of an array of indices joins: two for edges, three for triangles,
+    0 for other indices.
     """
     corners = [d for d in kind.dims[:2] if isinstance(d, int)] if len(kind.dims) == 3 else []
     return corners[-1] if kind.form == "indices" and corners else 0
 
 
 def _joined(said: tuple[int, ...], corners: int, in_rows: bool, rng: np.random.Generator) -> np.ndarray:
-    """Indices of elements that differ: the distance of an element from itself has no derivative that a rule
-    could divide by. Of too few elements none are joined.
+    """Rows or columns of indices of different elements, because the distance of an element from itself has no
+    derivative. None are joined if there are too few elements.
     """
     count, size = said[0] if in_rows else said[1], said[-1]
     rows = [rng.permutation(size)[:corners] for _ in range(count if size >= corners else 0)]

@@ -1,5 +1,5 @@
-"""Places at which a rule may have no number: single numbers exactly zero or one, or numbers so far away that
-an exponential overflows where the function itself does not: `np.exp(x) / (1 + np.exp(x))` is nan at 800.
+"""Places at which a rule may have no number: single numbers exactly zero or one, or so large that an
+exponential overflows although the function does not: `np.exp(x) / (1 + np.exp(x))` is nan at 800.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .perturb import fresh, revalued
 from .probes import Point, moving, quiet, reverse_answer, tangents_of
 
 FAR_NUMBERS = (800.0, -1000.0, 5000.0)
-"""How far an argument is moved: beyond where `np.exp` overflows, and `10 ** (x / 10)`."""
+"""How far an argument is moved: beyond where `np.exp` and `10 ** (x / 10)` overflow."""
 MOST_ARGUMENTS = 4
-"""Arguments that are moved so far."""
+"""How many arguments are moved that far."""
 MOST_PAIRS = 6
-"""Pairs of arguments that are made equal."""
+"""How many pairs of arguments are made equal."""
 ONE_BY_ONE = 3
-"""The first numbers of an array that are moved one by one, beside the last."""
+"""How many of the first numbers of an array are moved one by one, besides the last."""
 
 
 def places(
     point: Point, marks: Iterable[float], intervals: Mapping[int, tuple[float, float]]
 ) -> Iterator[tuple[int, Point]]:
-    """A point with one number of one argument, and all of them, exactly each of some marks, where no interval
-    of the argument ends or leaves it out; and which argument it is.
+    """Points at which one number of an argument, or all of them, are exactly at one of some marks inside the
+    interval of the argument; each with the position of the argument.
 
     >>> [p.inputs for _, p in places(Point((2.0, 3.0)), [0.0], {1: (0.0, np.inf)})]
     [(0.0, 3.0)]
@@ -47,8 +47,8 @@ def places(
 
 
 def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> Iterator[tuple[int, Point]]:
-    """A point with the numbers of one argument moved far away, together and one by one, for each of the first
-    that are floats in turn, where no interval keeps them at home; and which argument it is.
+    """Points at which the numbers of one of the first arguments are moved far away, together and one by one,
+    as long as they stay inside its interval; each with the position of the argument.
     """
     for i in _moved(point)[:MOST_ARGUMENTS]:
         low, high = intervals.get(i, (-np.inf, np.inf))
@@ -61,8 +61,7 @@ def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> It
 
 
 def equal_pairs(point: Point) -> Iterator[Point]:
-    """A point with one argument as another one is, for each of the first pairs of numbers or of arrays of one
-    shape.
+    """Points at which one argument equals another, for the first pairs of numbers or of arrays of one shape.
 
     >>> [p.inputs for p in equal_pairs(Point((2.0, 3.0, 5)))]
     [(2.0, 2.0, 5)]
@@ -79,14 +78,14 @@ def _moved(point: Point) -> list[int]:
 
 
 def _numbers_of(x: Any) -> list[slice]:
-    """All numbers of an argument, and each of the first few and the last alone."""
+    """Slices for all numbers of an argument, for each of the first few, and for the last."""
     size = to_vec(x)[0].size
     single = sorted({*range(min(size, ONE_BY_ONE)), size - 1}) if size > 1 else []
     return [slice(None), *(slice(k, k + 1) for k in single)]
 
 
 def _with(point: Point, i: int, these: slice, number: float, by: float) -> tuple:
-    """The inputs of a point with some numbers of one exactly a number, or moved by it."""
+    """The inputs of a point, with some numbers of one multiplied by `by` and then moved by `number`."""
 
     def moved(vector: np.ndarray) -> np.ndarray:
         found = vector.copy()
@@ -102,7 +101,7 @@ def _is_of_floats(x: Any) -> bool:
 
 def has_no_number(subject: Subject, point: Point, y: Any) -> bool:
     """Whether a rule has nan or infinity in its value, or in its answer to one cotangent or tangent, at a
-    point with the value `y`, or divides by zero where Python raises; any other error says something else.
+    point with the value `y`, or raises ZeroDivisionError. Any other error is a different matter.
     """
     try:
         return not np.all(np.isfinite(_numbers_at(subject, point, y)))
@@ -113,9 +112,8 @@ def has_no_number(subject: Subject, point: Point, y: Any) -> bool:
 
 
 def has_none_by_its_steps(subject: Subject, point: Point, y: Any) -> bool:
-    """Whether the derivative of the function's own steps has no number either, wherever its rule has none.
-
-    As of `np.sqrt(np.sum(x * x)) ** 3` where all of x are zero: each step has a slope but the root.
+    """Whether differentiating the function step by step gives no number wherever its rule has none, as for
+    `np.sqrt(np.sum(x * x)) ** 3` at zeros: each step except the root has a slope.
     """
     try:
         rule, steps = _numbers_at(subject, point, y), _numbers_at(_by_its_steps(subject), point, y)
@@ -125,7 +123,9 @@ def has_none_by_its_steps(subject: Subject, point: Point, y: Any) -> bool:
 
 
 def has_numbers_by_its_steps(subject: Subject, point: Point, y: Any) -> bool:
-    """Whether the derivative of the function's own steps has numbers at a point, so that there is one."""
+    """Whether differentiating the function step by step gives only finite numbers at a point, so that a
+    derivative exists.
+    """
     try:
         return bool(np.all(np.isfinite(_numbers_at(_by_its_steps(subject), point, y))))
     except Exception:
@@ -133,7 +133,9 @@ def has_numbers_by_its_steps(subject: Subject, point: Point, y: Any) -> bool:
 
 
 def _by_its_steps(subject: Subject) -> Subject:
-    """The function without its rule, which belongs to `f` alone; TypeError where it has no steps."""
+    """The function without its rule, which belongs to the object `f`; TypeError if there is no code to
+    differentiate.
+    """
     f = subject.primal
     if subject.reverse is None or not isinstance(f, types.FunctionType):
         raise TypeError(f"{subject.name} has no steps to follow")
@@ -158,7 +160,7 @@ def _numbers_at(subject: Subject, point: Point, y: Any) -> np.ndarray:
 
 
 def warns_of_floats(f: Callable, inputs: tuple, kwargs: Mapping[str, Any]) -> bool:
-    """Whether a function itself overflows, divides by zero or has an invalid operation on its way."""
+    """Whether a function overflows, divides by zero or has an invalid operation during a call, or raises."""
     heard: list[str] = []
     with np.errstate(over="call", divide="call", invalid="call", call=lambda kind, _: heard.append(kind)):
         try:

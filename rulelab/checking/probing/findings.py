@@ -1,4 +1,4 @@
-"""What a check found, one statement at a time, and the mistake that a doctor sees behind it."""
+"""What a check has found, one statement at a time, and the diagnosis of the mistake behind it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from .probes import Probe
 
 WRONG, UNKNOWN, WARNING = "wrong", "inconclusive", "warning"
 NO_NUMBER, AT_ZERO = "no number", "at zero"
-"""The checks that hold nan, infinity or a division by zero against a rule: where it was asked nothing else is
-wrong, and at zero where it takes slopes from both sides to see that."""
+"""The checks about nan, infinity or a division by zero in an answer that is otherwise right. The second one
+is for zeros at which only slopes from both sides show that the derivative exists.
+"""
 
 
 @dataclass(frozen=True)
 class Finding:
     """One statement of one check: `check` is its name, `words` the statement.
 
-    `level` is "wrong", "inconclusive" or "warning". `argument` names the leaf it is about, `worst` the
-    number that is furthest off, `probe` the point where it was seen. `of_several` marks a kink at which the
-    rule is wrong only if several numbers change at once; for each alone it is a choice among the slopes.
+    `level` is "wrong", "inconclusive" or "warning". `argument` names the leaf it is about, `worst` is the
+    number that is furthest off, `probe` the point where it was found. `of_several` marks a kink at which the
+    rule is wrong only if several numbers change at once; for each alone its answer is one of the possible
+    slopes.
     """
 
     check: str
@@ -34,11 +36,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The mistake behind what was found.
+    """The mistake behind the findings.
 
     `mistake` is one of `doctor.MISTAKES`; `words` complete the sentence "the rule …". `place` is the line of
-    the rule, `diff` the corrected line as a unified diff, given only if the rule so corrected was right at
-    every probe; `left` is the point, in words, at which another mistake is left all the same.
+    the rule. `diff` is the corrected line as a unified diff, given only if the corrected rule was right at
+    every probe, except where another mistake remains: `left` describes that point.
     """
 
     mistake: str
@@ -51,7 +53,7 @@ class Diagnosis:
 
     @property
     def corrected(self) -> str:
-        """What is true of the rule with the corrected line, in words."""
+        """What the rule is like with the corrected line, in words."""
         if self.left:
             return f"corrected, but for another mistake that is left, at {self.left}"
         return "corrected, and right at every point of this check"

@@ -1,4 +1,4 @@
-"""Symmetric arguments: points that stay symmetric, and the part of a cotangent that reaches anybody."""
+"""Symmetric arguments: keeping points symmetric, and the part of a cotangent that counts for them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..reading.parameters import positional_names
 from ..reading.said import symmetric_said
 
 SYMMETRIC = ("symmetric", "positive definite")
-"""The forms of which a tangent is a symmetric matrix (of complex numbers, a Hermitian one)."""
+"""The forms whose tangents are symmetric matrices (Hermitian for complex numbers)."""
 
 
 def symmetric_part(x: np.ndarray) -> np.ndarray:
-    """The symmetric part of a square matrix: what of a cotangent a symmetric tangent meets."""
+    """The symmetric part of a square matrix: the part of a cotangent that counts for symmetric tangents."""
     return (x + x.conj().T) / 2
 
 
 def conformed(form: str | None, x: Any) -> Any:
-    """`x` itself where it is of the form, else the nearest that is simply had."""
+    """`x` itself if it has the form, otherwise a matrix close to it that has."""
     if form not in SYMMETRIC or not _is_square(x):
         return x
     found = x if is_symmetric(x) else symmetric_part(x).astype(x.dtype)
@@ -36,7 +36,7 @@ def conformed(form: str | None, x: Any) -> Any:
 
 
 def is_of_form(form: str | None, x: Any) -> bool:
-    """Whether an argument is of the form that was said of it."""
+    """Whether an argument has the form stated for it."""
     if form not in SYMMETRIC:
         return True
     if not _is_square(x) or not is_symmetric(x, 1e-12):
@@ -55,12 +55,12 @@ def _is_square(x: Any) -> bool:
 def forms_read(
     f: Callable[..., Any], args: tuple, kwargs: Mapping[str, Any], rng: np.random.Generator, drawn: bool
 ) -> dict[int, str]:
-    """Which arguments a function takes for symmetric, by position: those of which it looks at one triangle,
-    and of those that are given which its docstring calls so.
+    """The arguments, by position, that a function treats as symmetric: those of which it uses one triangle
+    only and, if arguments were given, those that its docstring calls symmetric.
 
-    `np.linalg.cholesky(A)` is a function of the lower triangle, and meant as one of symmetric matrices. Which
-    of both triangles a cotangent stands in is then its author's choice. Arguments that are given count where
-    they are symmetric; those that are `drawn` need not be.
+    `np.linalg.cholesky(A)` is a function of the lower triangle, but intended for symmetric matrices. In which
+    triangle a cotangent has its entries is then up to its author. Arguments that were given must be symmetric
+    themselves to count; those that are `drawn` need not be.
     """
     found = {}
     said = frozenset() if drawn else symmetric_said(f)

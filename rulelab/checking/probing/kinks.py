@@ -1,4 +1,4 @@
-"""At a kink, where there is no derivative: a rule must stay among the slopes that there are close by."""
+"""At a kink, where there is no derivative, a rule must stay within the slopes at nearby points."""
 
 from __future__ import annotations
 
@@ -16,41 +16,48 @@ from .findings import Finding
 from .probes import Point, Probe, vector_function
 
 MOST = 8
-"""Numbers up to which kinks are looked at: the cells that meet there grow quickly in number."""
+"""Up to how many numbers kinks are examined: the number of cells that meet there grows quickly."""
 SAMPLES = 24
-"""Points close by, for each number."""
+"""How many points nearby are sampled for each number."""
 RADIUS, WIDER, STEP = 2.0**-13, 2.0**-9, 2.0**-22
 GROWTH = 4.0
-"""How much larger slopes may be within RADIUS than within WIDER, for a function that is steep nowhere."""
+"""By which factor slopes may be larger within RADIUS than within WIDER if the function is not steep."""
 UNSEEN = 0.2
-"""The part of the range of slopes by which the samples may have missed its ends."""
+"""By what fraction of their range the sampled slopes may miss its ends."""
 FARTHER = 4.0
-"""How much further than by the largest slope a value may be, of which the samples have missed some."""
+"""By which factor the change of a value may exceed that by the largest sampled slope, as the samples miss
+some.
+"""
 FINER = 4.0
-"""By how much the step is smaller with which slopes are measured again before they count."""
+"""By which factor the step is smaller when slopes are measured again for confirmation."""
 OVER = 4.0
-"""How many times further slopes may have to go than they are led by those from further away."""
+"""By which factor slopes may change more on the way to the point than their change from further away
+suggests.
+"""
 UNSETTLED = 0.25
-"""The part of themselves by which most slopes may differ then: between kinks they are the same."""
+"""By what fraction of themselves most slopes may differ with the finer step: between kinks they are equal."""
 BENT, UNBENT = 2.0**-10, 0.05
-"""How far second differences reach, and the part of themselves by which they may be none of a quadratic."""
+"""The step of second differences, and by what fraction of themselves they may differ from those of a
+quadratic.
+"""
 OF_VALUE = 4.0
-"""How many roundings of a value its differences may be off by."""
+"""By how many roundings of a value its differences may be off."""
 _SLACK = 1e-3
 _ROUNDING = 64 * float(np.finfo(float).eps)
-"""Of the numbers that are added along a direction, what their sum may have lost: where a matrix is singular
-they are as large as 1e16, and cancel."""
+"""What a sum of slopes along a direction may lose, as a fraction of its terms: at a singular matrix these are
+as large as 1e16, and cancel.
+"""
 
 
 def kink_findings(
     subject: Subject, probe: Probe, compared: Closeness, rng: np.random.Generator
 ) -> Iterator[Finding]:
-    """What is wrong at a point where some derivative could not be measured, because the function has a kink.
+    """What is wrong at a point where some derivative could not be measured because the function has a kink.
 
-    A cotangent from the generalised gradient is a mean of gradients close by (F. H. Clarke, "Optimization and
-    Nonsmooth Analysis", 1983, theorem 2.5.1): along any direction v it gives a number between the least and
-    the largest of their slopes. Along v = (1, …, 1) a maximum of equal numbers has the slope 1 everywhere,
-    and a rule that counts each of them is found out, which gives each a slope that it has on one side.
+    A cotangent from the generalised gradient is a convex combination of nearby gradients (F. H. Clarke,
+    "Optimization and Nonsmooth Analysis", 1983, theorem 2.5.1): along any direction v it gives a number
+    between the smallest and the largest of their slopes. Along v = (1, …, 1) a maximum of equal numbers has
+    the slope 1 everywhere, which exposes a rule that gives each of the numbers its one-sided slope.
     """
     if subject.reverse is None or not compared.whole or compared.known.all() or not compared.columns:
         return
@@ -64,15 +71,15 @@ def kink_findings(
             return
     if found and not near.is_steep() and near.is_settled() and not near.jumps(probe.truth.y):
         found = list(_outside(probe, near, near.slopes(), near.left_to_go()))
-        of_one = (finding for finding in found if not finding.of_several)  # it is none of the choices
+        of_one = (finding for finding in found if not finding.of_several)  # these leave no choice
         yield from itertools.islice(itertools.chain(of_one, found), 1)
 
 
 def _outside(
     probe: Probe, near: _CloseBy, measured: np.ndarray, left: np.ndarray | float = 0.0
 ) -> Iterator[Finding]:
-    """Where a rule gives numbers that do not lie among some measured slopes, direction by direction, by more
-    than these have `left` to go to the point itself.
+    """Findings for the directions along which the rule's numbers lie outside the measured slopes. `left` is
+    how much these may still change on the way to the point itself.
     """
     if measured.shape[2] != len(probe.matrix):
         return
@@ -99,9 +106,9 @@ def _outside(
 
 @silenced()
 def is_twice_differentiable(subject: Subject, point: Point, rng: np.random.Generator) -> bool:
-    """Whether the second differences of a function at a point are those of a quadratic: the area of a
-    triangle whose corners are one point has a derivative there, zero, and none of second order. By the
-    parallelogram law (P. Jordan, J. von Neumann, "On inner products in linear, metric spaces", 1935).
+    """Whether the second differences of a function at a point are those of a quadratic, by the parallelogram
+    law (P. Jordan, J. von Neumann, "On inner products in linear, metric spaces", 1935). The area of a
+    triangle whose corners coincide has a first derivative, zero, but no second one.
     """
     x, f = vector_function(subject, point)
     step = BENT * max(1.0, float(np.abs(x).max(initial=0.0)))
@@ -113,7 +120,9 @@ def is_twice_differentiable(subject: Subject, point: Point, rng: np.random.Gener
 
 
 def _bends_as_a_quadratic(f: Callable, x: np.ndarray, pairs: np.ndarray) -> bool:
-    """Whether the second differences along two directions, their sum and their difference go together."""
+    """Whether the second differences along two directions, their sum and their difference obey the
+    parallelogram law.
+    """
     at = np.asarray(f(x))
     for v, w in pairs:
         bends = [f(x + d) + f(x - d) - 2 * at for d in (v + w, v - w, v, w)]
@@ -125,8 +134,8 @@ def _bends_as_a_quadratic(f: Callable, x: np.ndarray, pairs: np.ndarray) -> bool
 
 
 class _CloseBy:
-    """The slopes of a function close to a point along some directions, measured as far as they are asked for:
-    a number that lies among a few of them lies among all.
+    """The slopes of a function close to a point along some directions, measured only as far as needed: a
+    number that lies between some of them lies between all of them.
     """
 
     def __init__(self, subject: Subject, probe: Probe, rng: np.random.Generator) -> None:
@@ -142,8 +151,8 @@ class _CloseBy:
         self.settled: bool | None = None
 
     def more_and_more(self) -> Iterator[np.ndarray]:
-        """The slopes of a third of the points, of two, and of all, (directions, points, outputs): none where
-        there are too many inputs, and no more where the function has no value.
+        """The slopes at a third of the points, at two thirds, and at all, each (directions, points, outputs).
+        Nothing if there are too many inputs; stops where the function has no value.
         """
         thirds = np.array_split(self.away, 3) if self.is_small else []
         for number, third in enumerate(thirds):
@@ -155,8 +164,8 @@ class _CloseBy:
             yield np.concatenate(there, axis=1)
 
     def is_steep(self) -> bool:
-        """Whether slopes grow towards the point, which is a pole or a root then, and no kink, or are not all
-        known.
+        """Whether slopes grow towards the point, which indicates a pole or a root instead of a kink, or are
+        not all known.
         """
         if self.steep is None:
             is_known = all(part is not None for part in self.parts)
@@ -165,13 +174,14 @@ class _CloseBy:
         return self.steep
 
     def slopes(self) -> np.ndarray:
-        """All that were measured close by."""
+        """All slopes that were measured nearby."""
         return np.concatenate([part for part in self.parts if part is not None], axis=1)
 
     def left_to_go(self) -> np.ndarray | float:
-        """How far the least and the largest slope along each direction may still move to the point itself,
-        by how far they did from further away: by `c` of `c * (x.max() - x.min())`, where all x are equal,
-        they are as small as the numbers differ, and are zero there.
+        """How far the smallest and the largest slope along each direction may still move on the way to the
+        point itself, judged by how far they moved from further away. With respect to `c`, the slope of
+        `c * (x.max() - x.min())` where all x are equal is as small as the spread of the samples, and zero at
+        the point.
         """
         if self.wider is None:
             return 0.0
@@ -180,18 +190,18 @@ class _CloseBy:
         return OVER * moved * RADIUS / (WIDER - RADIUS)
 
     def is_settled(self) -> bool:
-        """Whether most slopes are those of a smaller step too. Where they are not, the function turns within
-        a step, as one does that is iterated until it is chaotic: what was measured are no slopes.
+        """Whether a smaller step gives most of the slopes again. If not, the function turns within a step,
+        such as one that is iterated until it is chaotic, and the numbers measured are not slopes.
         """
-        if self.settled is None:  # of the function alone, and asked for each change of a rule
+        if self.settled is None:  # it depends on the function only, and is needed for each changed rule
             finer = self._slopes(RADIUS * self.away, STEP / FINER)
             self.settled = finer is not None and _agree(self.slopes(), finer)
         return self.settled
 
     @silenced()
     def jumps(self, y: Any) -> bool:
-        """Whether values nearby are further from that at the point than the slopes there lead: of a function
-        that is not continuous Clarke's theorem says nothing.
+        """Whether values nearby differ more from that at the point than the slopes explain: Clarke's theorem
+        says nothing about functions that are not continuous.
         """
         at = to_vec(y)[0]
         largest = _largest(self.slopes())
@@ -200,16 +210,16 @@ class _CloseBy:
             return any(np.any(np.abs(self.f(self.x + RADIUS * d) - at) > led) for d in self.away)
 
     def unseen(self, y: Any, slopes: np.ndarray) -> np.ndarray:
-        """The slope of each number of the value that goes under in its rounding close by: in
-        `1e13 * x + 1e-4 * y` that of y does.
+        """The largest slope of each number of the value that is lost in its rounding nearby, such as that of
+        y in `1e13 * x + 1e-4 * y`.
         """
         value = np.abs(to_vec(y)[0]) + RADIUS * self.size * _largest(slopes)
         return OF_VALUE * np.finfo(float).eps * value / (STEP * self.size)
 
     @silenced()
     def _slopes(self, away: np.ndarray, part: float = STEP) -> np.ndarray | None:
-        """The slopes at some points away from the one that is looked at, (directions, points, outputs); None
-        where f has no value. Along a direction it is the sum of those of its numbers.
+        """The slopes at some points away from the given one, (directions, points, outputs); None if `f` has
+        no value at one of them. The slope along a direction is the sum of those along its numbers.
         """
         step = part * self.size
         units = step * np.eye(self.x.size)
@@ -237,7 +247,7 @@ def _largest(slopes: np.ndarray) -> np.ndarray:
 
 
 def _usual(slopes: np.ndarray) -> np.ndarray:
-    """The size of most slopes: that of the largest is up to chance where a surface of poles is close by."""
+    """The size of most slopes. The largest one is random if a surface of poles is nearby."""
     return np.median(np.abs(slopes), (0, 1))
 
 

@@ -1,7 +1,7 @@
-"""Where the answer of a rule leaps between two points: beside a border of one of its branches.
+"""Where the answer of a rule leaps between two points, at the border between two of its branches.
 
-The function has the same border there, and both sides are right; or it has another, and one of them is not.
-Of points that are drawn few lie between two borders that are close to each other.
+If the function has the same border, both sides are right; if its border is elsewhere, one side is wrong. Few
+random points lie between two borders that are close to each other.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ from .probes import Point, quiet, reverse_answer
 
 BESIDE = "beside a border of the rule"
 PARTS, HALVINGS = 16, 20
-"""Parts of the way between two points, and how often one is halved."""
+"""Into how many sections the line between two points is divided, and how often a section is halved."""
 MOST = 4
-"""Parts, those with the largest changes first, that are halved."""
+"""How many sections, those with the largest changes first, are halved."""
 LEAPS = 0.05
-"""The share of the change over a part that is left at a leap; of a slope next to nothing is."""
+"""The fraction of a section's change that must remain after halving for it to be a leap; of a slope almost
+nothing remains.
+"""
 APART = 0.01
-"""How far from a leap points are asked, as a part of the way."""
+"""The distance from a leap at which the rule is judged, as a fraction of the line."""
 WAYS = 8
-"""Ways on which leaps are looked for, one half of them the longest ones."""
+"""Along how many lines leaps are looked for; half of them are the longest ones."""
 
 
 def beside_leaps(subject: Subject, one: Point, other: Point) -> Iterator[Point]:
-    """Points on both sides of each leap of a rule's answer on the way from one point to another."""
+    """Points on both sides of each leap of a rule's answer along the line from one point to another."""
 
     def at(part: float) -> Point:
         return one.moved(tuple(_between(x, y, part) for x, y in zip(one.floats, other.floats)), BESIDE)
@@ -41,8 +43,8 @@ def beside_leaps(subject: Subject, one: Point, other: Point) -> Iterator[Point]:
 
 
 def ways(points: list[Point]) -> list[tuple[Point, Point]]:
-    """Pairs of points between which leaps are looked for: the first of its form with each other one, some of
-    the farthest and of the next ones.
+    """Pairs of points between which leaps are looked for: the first point of each form paired with the others
+    of that form, some of the farthest pairs and then the first ones.
     """
     starts: list[Point] = []
     found: list[tuple[Point, Point]] = []
@@ -58,7 +60,7 @@ def ways(points: list[Point]) -> list[tuple[Point, Point]]:
 
 
 def are_on_a_way(one: Point, other: Point) -> bool:
-    """Whether all between two points are arguments like theirs: of the same shapes, with the same held."""
+    """Whether all points between two points have valid arguments: the same shapes, and equal constants."""
     pairs = list(zip(one.floats, other.floats))
     if len(pairs) != len(one.floats) or len(pairs) != len(other.floats) or one.constant != other.constant:
         return False
@@ -72,7 +74,7 @@ def _are_alike(x: Any, y: Any) -> bool:
         return x.shape == y.shape and x.dtype == y.dtype and (x.dtype.kind in "fc" or np.array_equal(x, y))
     try:
         return type(x) is type(y) and (_shapes(x) == _shapes(y) if to_vec(x)[0].size else bool(x == y))
-    except Exception:  # of what is compared element by element
+    except Exception:  # the comparison may be elementwise
         return False
 
 
@@ -86,7 +88,7 @@ def _between(x: Any, y: Any, part: float) -> Any:
 
 
 def leaps(along: Callable[[float], np.ndarray]) -> list[float]:
-    """Where, between 0 and 1, what is `along` a way leaps.
+    """The places between 0 and 1 at which the function `along` leaps.
 
     >>> leaps(lambda t: np.array([t**2 + (t > 0.3)]))[0].__format__(".5f")
     '0.30000'
@@ -112,14 +114,14 @@ def leaps(along: Callable[[float], np.ndarray]) -> list[float]:
 
 
 def _apart(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest change; none where one of the two is no answer."""
+    """The largest change of a number; 0 if one of the two is no valid answer."""
     if one.shape != other.shape or not np.all(np.isfinite(one) & np.isfinite(other)):
         return 0.0
     return float(np.abs(one - other).max(initial=0.0))
 
 
 def _answer(subject: Subject, point: Point) -> np.ndarray:
-    """What a rule says at a point to one cotangent, of which no two elements are the same."""
+    """The rule's answer at a point to one cotangent whose elements all differ; nan if it raises."""
     try:
         with quiet():
             assert subject.reverse is not None

@@ -1,6 +1,6 @@
-"""How large a function's values and slopes are at ordinary points, for each part of its value: this tells
-which digits get lost at others. A part that is small beside others, as an energy in joules beside a
-frequency in hertz, has roundings of its own size.
+"""How large a function's values and slopes are at ordinary points, for each part of its value. This shows
+which digits are lost at other points. A part that is small beside others, such as an energy in joules beside
+a frequency in hertz, has rounding errors of its own size.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .probes import Point, Truth, moving
 
 @dataclass(frozen=True)
 class Noted:
-    """The largest slope at a point of each part of the value by each input, where "" is for all parts and for
-    all inputs; the size of each input, and of each part of the value.
+    """The largest slope at a point of each part of the value with respect to each input, where "" stands for
+    all parts or all inputs; and the sizes of the inputs and of the parts of the value.
     """
 
     slopes: dict[tuple[str, str], float]
@@ -33,12 +33,12 @@ class Noted:
 
     @property
     def largest(self) -> float:
-        """The largest of all numbers there."""
+        """The largest of all numbers at the point."""
         return max(self.value, *self.inputs.values(), 0.0)
 
 
 def noted_at(point: Point, truth: Truth) -> Noted:
-    """What is noted of a function at a point where its slopes were measured."""
+    """The sizes at a point where the slopes of the function were measured."""
     slopes = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
     by_input = {"": slice(None), **_blocks(truth.inputs if truth.whole else ())}
     by_output = {"": slice(None), **_blocks(truth.outputs)}
@@ -56,7 +56,7 @@ def _blocks(leaves: tuple[Leaf, ...]) -> dict[str, slice]:
 
 
 def usual_slopes(noted: list[Noted], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
-    """The largest answer that slopes at such points make, to each seed for each column."""
+    """The largest answer, to each seed and for each column, that slopes at these points can give."""
 
     def slope(part: str, name: str) -> float:
         is_noted = any((part, "") in one.slopes for one in noted)
@@ -69,8 +69,8 @@ def usual_slopes(noted: list[Noted], truth: Truth, compared: Closeness, forward:
 
 
 def slopes_of_values(noted: list[Noted], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
-    """The largest answer if slopes were the largest value at such points for the size of what each column is
-    of. Where a function is flat at all points that somebody gave, no other is known.
+    """The same for slopes estimated as the largest value at these points divided by the size of the column's
+    input. If a function is flat at all points that were given, no other estimate is known.
     """
     values: dict[str, float] = {}
     inputs: dict[str, float] = {}
@@ -89,7 +89,9 @@ def slopes_of_values(noted: list[Noted], truth: Truth, compared: Closeness, forw
 
 
 def _by_parts(truth: Truth, compared: Closeness, slope: Callable[[str, str], float]) -> np.ndarray:
-    """The largest answer that one part of the value makes by its slopes, to each seed for each column."""
+    """The largest answer, to each seed and for each column, that the slopes of one part of the value can
+    give.
+    """
 
     def of_column(part: str, name: str) -> float:
         return slope(part, name if compared.whole else "")

@@ -1,4 +1,4 @@
-"""The same point with other options: flags, words and whole numbers that nobody gave."""
+"""The same point with other options: flags, words and whole numbers that were not given."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ AXES = frozenset(("axis", "axes"))
 
 
 class Choice(NamedTuple):
-    """One parameter that is an option, its position (-1 where it goes by its name alone), its other values,
-    and the one that it has; whether it `cuts` arrays.
+    """A parameter that is an option: its position (-1 if it is passed by keyword only), its other values, its
+    present one, and whether it `cuts` arrays.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Choice(NamedTuple):
     cuts: bool = False
 
     def others_at(self, point: Point) -> tuple[Any, ...]:
-        """The other values, but for counts by which arrays are cut that go beyond the longest: a slice would
-        take what there is, which is not what the count says.
+        """The other values, except counts by which arrays are cut that exceed the longest array: a slice
+        would silently take what there is.
         """
         if not self.cuts:
             return self.others
@@ -44,7 +44,7 @@ class Choice(NamedTuple):
         return tuple(value for value in self.others if type(value) is not int or value <= longest)
 
     def taken(self, point: Point, value: Any) -> Point:
-        """The point with this value of the option, which is held fixed."""
+        """The point with this value of the option, which is held fixed if it is a float."""
         if self.position < 0:
             return dataclasses.replace(point, kwargs={**point.kwargs, self.name: value})
         inputs = (*point.inputs[: self.position], value, *point.inputs[self.position + 1 :])
@@ -54,7 +54,7 @@ class Choice(NamedTuple):
 
 
 def options_of(subject: Subject) -> Mapping[str, tuple[Option, ...]]:
-    """The values of options that a function or its rule tells apart."""
+    """The values of options that a function or its rule distinguishes."""
     return options_read(*subject.authors)
 
 
@@ -65,9 +65,9 @@ def choices_of(
     f: Callable,
     read: Mapping[str, tuple[Option, ...]],
 ) -> list[Choice]:
-    """The options at some positions, and those of the keywords that nobody gave: flags, words, whole numbers
-    and what is None, but for numbers that vary. `read` are the values that code tells apart; the least one of
-    a whole number is another, if the function says which it is.
+    """The options at some positions, and those of keywords that were not given: flags, words, whole numbers
+    and None, but no numbers that vary. `read` has the values that code distinguishes; the least value of a
+    whole number is added if the function states it.
     """
     least = {name: (value,) for name, value in least_said(f).items()}
     told = {name: (*read.get(name, ()), *least.get(name, ())) for name in (*read, *least)}
@@ -85,8 +85,8 @@ def choices_of(
 
 
 def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
-    """The point with each other value of each option; of each such point there are some with other numbers,
-    the first of which is to be looked at at which the function has a value.
+    """The point with each other value of each option. Each group has the point and variants with other
+    numbers; the first one at which the function has a value is to be judged.
     """
     pairs = [(choice, choice.others_at(point)) for choice in choices]
     for rank in range(max((len(others) for _, others in pairs), default=0)):
@@ -95,7 +95,7 @@ def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Po
 
 
 def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
-    """The point with other values of two options at once."""
+    """The point with other values of two options at once, in the same groups."""
     for one, other in itertools.combinations(choices, 2):
         for first, second in itertools.product(one.others_at(point), other.others_at(point)):
             both = other.taken(one.taken(point, first), second)
@@ -103,8 +103,8 @@ def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Poin
 
 
 def of_axes(point: Point, names: tuple[str, ...], f: Callable) -> Choice | None:
-    """The option that is an axis, with the axes of the matrices at a point; None where there is none that has
-    to do with them.
+    """The option `axis` with the axes that the arrays of a point have; None if the function has no such
+    option, or a point has no arrays.
     """
     ranks = {x.ndim for x in point.floats if isinstance(x, np.ndarray) and x.ndim}
     if not ranks:
@@ -122,8 +122,9 @@ def of_axes(point: Point, names: tuple[str, ...], f: Callable) -> Choice | None:
 
 
 def _alternatives(point: Point, words: str, usual: Any = None, value: Any = None) -> tuple[Point, ...]:
-    """The point, and where the function has no value there, as a logarithm has, with positive numbers; as
-    pieces of two have none where pieces of three are asked for, with lengths that fit both.
+    """The point itself; the point with positive numbers, if the function has no value there, as a logarithm
+    has none; and, if pieces of three are asked for instead of two, the point with lengths that are multiples
+    of both.
     """
     here = point.having(point.inputs, words)
     moved = here.moved(revalued(here.floats, np.abs), words)
@@ -134,8 +135,8 @@ def _alternatives(point: Point, words: str, usual: Any = None, value: Any = None
 
 
 def in_pieces(x: Any, usual: Any, value: Any) -> Any:
-    """An array as long as both of two whole numbers fit, on each axis of a length that is a multiple of the
-    first, with its numbers again and again, each time a little larger; anything else as it is.
+    """An array in which each axis whose length is a multiple of `usual` has the least common multiple of both
+    numbers as its length. Its numbers are repeated, each time a little larger. Anything else is unchanged.
 
     >>> in_pieces(np.array([1.0, -2.0]), 2, 3)
     array([ 1.        , -2.33333333,  1.33333333, -3.        ,  1.66666667,
@@ -157,13 +158,13 @@ def _words(choice: Choice, value: Any) -> str:
 
 
 def _larger(x: Any) -> tuple[Any, ...]:
-    """A number that is a quarter larger, of one that nobody varies."""
+    """A number that is a quarter larger, for a float that is not varied."""
     return (1.25 * x,) if type(x) is float and x else ()
 
 
 def _others(name: str, x: Any, read: tuple[Option, ...]) -> tuple[Any, ...]:
-    """Other values of an option than that which it has: those that code tells apart, and the next ones of
-    flags and whole numbers, but for axes; none of what is a number that varies.
+    """Other values of an option than its present one: those that code distinguishes, and the next ones of
+    flags and whole numbers. None for axes, and for numbers that vary.
     """
     is_option = x is None or isinstance(x, (bool, str, enum.Enum)) or type(x) is int
     if not is_option or name in AXES:
@@ -173,7 +174,7 @@ def _others(name: str, x: Any, read: tuple[Option, ...]) -> tuple[Any, ...]:
         return (not x, *(value for value in read if isinstance(value, (str, type(None)))))
     if type(x) is int:
         usual = (x + 1,)
-    if x is None:  # numbers may stand there, which are drawn elsewhere
+    if x is None:  # it may also be a number, which is drawn elsewhere
         read = tuple(value for value in read if isinstance(value, (str, bool, enum.Enum)))
     same = [value for value in (*read, *usual) if not (type(value) is type(x) and value == x)]
     return tuple(dict.fromkeys(value for value in same if value is not None or isinstance(x, str)))

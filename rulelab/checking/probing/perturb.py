@@ -1,5 +1,5 @@
-"""Arguments beside given ones: at and around numbers of the code, mirrored, tied, moved by a last digit, laid
-out otherwise in memory; and random tangents.
+"""Arguments derived from given ones: at and around numbers of the code, with other signs, with ties, moved by
+their last digits, with another memory layout; and random tangents.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ..reading.constants import LOADING, constants_in
 from ..reading.kinds import Kind
 
 FARTHEST = 1e6
-"""The size of numbers in code that are no places to look at any more."""
+"""Numbers in code of at least this size are not used as places."""
 
 
 class WithTangent(NamedTuple):
-    """An argument and the tangent that a test shall use for it; NoTangent makes it a constant."""
+    """An argument and its tangent in a test; NoTangent makes it a constant."""
 
     value: Any
     tangent: Any
@@ -47,9 +47,9 @@ def with_tangent(x: Any, dx: Any) -> WithTangent:
 def rand_tangent(x: Any, rng: np.random.Generator | None = None) -> Any:
     """A random tangent for `x`: two decimals, between -9 and 9, never zero, in the structure of `x`.
 
-    Short decimals make a failing test readable. Arrays keep shape and dtype, complex numbers get both parts;
-    integers, text, functions and whatever else cannot be moved get NoTangent(). A structure without any
-    number gives NoTangent() too.
+    Short decimals make a failing test readable. Arrays keep shape and dtype, complex numbers get both parts.
+    Integers, text, functions and everything else that cannot vary get NoTangent(), and so does a structure
+    without any numbers.
 
     >>> rng = np.random.default_rng(0)
     >>> rand_tangent(1.0, rng), rand_tangent("a", rng)
@@ -67,14 +67,14 @@ def _short_decimals(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def few_digits(x: np.ndarray) -> np.ndarray:
-    """The nearest numbers with eleven binary digits: exact in every floating dtype."""
+    """The nearest numbers with eleven binary digits, which are exact in every floating dtype."""
     mantissa, exponent = np.frexp(x)
     return np.ldexp(np.round(mantissa * 2048) / 2048, exponent)
 
 
 def are_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> bool:
-    """Whether the numbers of the first of each pair of arguments are the smaller ones; yes, where they
-    cannot be compared.
+    """Whether all numbers of the first of each pair of arguments are smaller than those of the second; true
+    if they cannot be compared.
     """
     for i, j in pairs:
         first, second = args[i], args[j]
@@ -85,7 +85,7 @@ def are_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> bool:
 
 
 def put_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> tuple:
-    """The arguments with all numbers of the second of each pair above those of the first."""
+    """The arguments, with the second of each pair raised until all its numbers exceed those of the first."""
     found = list(args)
     for i, j in pairs:
         if not are_in_order(args, [(i, j)]):
@@ -96,7 +96,7 @@ def put_in_order(args: tuple, pairs: Iterable[tuple[int, int]]) -> tuple:
 
 
 def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
-    """The numbers that stand in some code, where its branches may part; zero is always one.
+    """The numbers in some code, at which it may branch; zero is always included.
 
     >>> landmarks([(lambda x: x * 3.0 if x in (1.0, 2.0) else x).__code__])
     (0.0, 1.0, 2.0, 3.0)
@@ -104,7 +104,7 @@ def landmarks(codes: Iterable[types.CodeType]) -> tuple[float, ...]:
     return tuple(sorted({0.0}.union(*map(_numbers_in, codes)), key=abs))
 
 
-@functools.lru_cache(maxsize=256)  # each edit of a rule is asked at a hundred points
+@functools.lru_cache(maxsize=256)  # each edit of a rule is tried at a hundred points
 def _numbers_in(code: types.CodeType) -> frozenset[float]:
     constants = (*constants_in(code), *_looked_for(code))
     numbers = (x for x in constants if isinstance(x, (int, float)) and not isinstance(x, bool))
@@ -112,15 +112,15 @@ def _numbers_in(code: types.CodeType) -> frozenset[float]:
 
 
 def _looked_for(code: types.CodeType) -> Iterator[Any]:
-    """The literals of a tuple or a set in which some code looks for something."""
+    """The literals of a tuple or a set that some code tests for membership."""
     for before, operation in itertools.pairwise(dis.get_instructions(code)):
         if operation.opname == "CONTAINS_OP" and isinstance(before.argval, (tuple, frozenset)):
             yield from before.argval
 
 
 def compared(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
-    """The numbers other than zero with which some code compares, or that it takes for bounds, as `min` does:
-    there its branches do part. They stand in it, or a name does that stands for one, by `named`.
+    """The nonzero numbers that some code compares with, or uses as bounds, as in `min`: there it does branch.
+    They are literals in the code, or values of its names by `named`.
 
     >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__], {})
     (11.0,)
@@ -131,7 +131,7 @@ def compared(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tup
 
 
 def equalled(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
-    """The numbers other than zero that some code compares with by `==` or `!=`.
+    """The nonzero numbers that some code compares with by `==` or `!=`.
 
     >>> equalled([(lambda a, x: x**a if a != 1 else x > 2).__code__], {})
     (1.0,)
@@ -140,7 +140,7 @@ def equalled(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tup
 
 
 def _known(decisive: Iterable[Iterable[float | str]], named: Mapping[str, float]) -> tuple[float, ...]:
-    """The numbers among these, and those that the names stand for, each once."""
+    """The nonzero numbers among these and the values of the names among them, each once."""
     every = itertools.chain.from_iterable(decisive)
     values = (named.get(number, 0.0) if isinstance(number, str) else number for number in every)
     return tuple(dict.fromkeys(float(value) for value in values if value and abs(value) < FARTHEST))
@@ -148,15 +148,15 @@ def _known(decisive: Iterable[Iterable[float | str]], named: Mapping[str, float]
 
 @functools.lru_cache(maxsize=256)
 def _decisive(code: types.CodeType, by: tuple[str, ...] = ()) -> tuple[float | str, ...]:
-    """The numbers, and the names, on a side of a comparison, and the last arguments of calls; of comparisons
-    alone, if it is said `by` which.
+    """The numbers and names on either side of a comparison, and the last arguments of calls. With `by`, only
+    those of comparisons with these operators.
     """
     found: list[float | str] = []
     operations = [one for one in dis.get_instructions(code) if one.opname not in _BETWEEN]
     has_bounds = not by and not _BOUNDING.isdisjoint(code.co_names)
     for i, operation in enumerate(operations):
         before = operations[max(i - 2, 0) : i][::-1]
-        if operation.opname == "COMPARE_OP":  # the left side is the one before, if the right one is short
+        if operation.opname == "COMPARE_OP":  # the left side precedes the right one, if that is one load
             sides = before if before[0].opname.startswith("LOAD_") else before[:1]
             loaded = map(_loaded, sides if not by or operation.argval in by else ())
             found += itertools.chain.from_iterable(loaded)
@@ -166,7 +166,7 @@ def _decisive(code: types.CodeType, by: tuple[str, ...] = ()) -> tuple[float | s
 
 
 def _loaded(operation: dis.Instruction) -> tuple[float | str, ...]:
-    """The number that an operation loads, or the names of what may be one; nothing of any other."""
+    """The number that an operation loads, or the names it loads; empty for any other operation."""
     loaded = operation.argval
     if operation.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") or "LOAD_FAST" in operation.opname:
         return loaded[::-1] if isinstance(loaded, tuple) else (str(loaded),)  # the last one first
@@ -176,12 +176,13 @@ def _loaded(operation: dis.Instruction) -> tuple[float | str, ...]:
 _BOUNDING = frozenset("min max minimum maximum fmin fmax clip".split())
 _CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
 _BETWEEN = ("PRECALL", "CACHE", "KW_NAMES")
-"""Operations that change nothing about what was loaded before a call."""
+"""Operations that may come between loading the arguments and the call."""
 
 
 def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:
-    """The same arguments twice, with each number moved first to one side of a landmark, then to the other,
-    not far from it."""
+    """The arguments twice, with each number moved close to a landmark, first on one side of it, then on the
+    other.
+    """
     size = to_vec(args)[0].size
     sides = rng.choice([-1.0, 1.0], size)
     for signs in (sides, -sides):
@@ -194,20 +195,20 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tup
 
 
 def beyond(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
-    """The same arguments with all numbers on the other side of zero, further away than a landmark."""
+    """The arguments with all numbers moved to the negative side of zero, further away than a landmark."""
     size = abs(landmark)
     return revalued(args, lambda vector: few_digits(-size * rng.uniform(1.0625, 1.5, vector.size)))
 
 
 def mirrored(args: tuple) -> Iterator[tuple]:
-    """The same arguments, in each one of them with the other sign."""
+    """The arguments with the sign of one of them changed, for each in turn."""
     for i, x in enumerate(args):
         if to_vec(x)[0].size:
             yield (*args[:i], *revalued((x,), np.negative), *args[i + 1 :])
 
 
 def exactly(args: tuple, mark: float) -> Iterator[tuple]:
-    """The same arguments, in each the first number of one of them exactly a landmark."""
+    """The arguments with the first number of one of them exactly at a landmark, for each in turn."""
 
     def first(vector: np.ndarray) -> np.ndarray:
         return np.concatenate([[mark], vector[1:]])
@@ -218,14 +219,15 @@ def exactly(args: tuple, mark: float) -> Iterator[tuple]:
 
 
 def with_all_digits(args: tuple, rng: np.random.Generator) -> tuple:
-    """The same arguments, each times a number close to one: not in single precision any more, but still
-    symmetric where they were."""
+    """The arguments, each multiplied by a number close to one: they are no longer exact in single precision,
+    but still symmetric if they were.
+    """
     return revalued(args, lambda vector: vector * (1.0 + rng.uniform(0.25, 1.0) * 2.0**-13))
 
 
 def narrow_gaps(landmarks: Iterable[float]) -> Iterator[tuple[float, float]]:
-    """Neighbours among numbers of some code that lie too close together for a point of `near` to come
-    between them, though not as close as rounding.
+    """Neighbours among the numbers of some code that are too close together for a point of `near` to lie
+    between them, but further apart than rounding.
 
     >>> list(narrow_gaps((0.0, 1.0, 1.0001, -2.0)))
     [(1.0, 1.0001)]
@@ -237,19 +239,21 @@ def narrow_gaps(landmarks: Iterable[float]) -> Iterator[tuple[float, float]]:
 
 
 def between(args: tuple, low: float, high: float, rng: np.random.Generator) -> tuple:
-    """The same arguments with their numbers moved to between two others."""
+    """The arguments with all numbers moved into an interval."""
     return revalued(args, lambda vector: low + (high - low) * rng.uniform(0.25, 0.75, vector.size))
 
 
 def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: float = 1.0) -> tuple:
-    """The same arguments with every number multiplied by another between 0.6 and 1.4 (and `scale`)."""
+    """The arguments with every number multiplied by a factor between 0.6 and 1.4 (and by `scale`); with
+    `flips`, signs change too.
+    """
 
     def moved(vector: np.ndarray) -> np.ndarray:
         factors = scale * rng.uniform(0.6, 1.4, vector.size)
         if flips:
             signs = rng.choice([-1.0, 1.0], vector.size)
             signs[rng.integers(vector.size)] = -1.0
-            # A single number is as far from zero as before: nearer, it may be in another branch.
+            # A single number stays as far from zero as before: closer to it, it may be in another branch.
             factors = factors * signs if vector.size > 1 else -np.ones(1)
         zero = vector == 0
         return few_digits(np.where(zero, rng.uniform(-1.0, 1.0, vector.size) * scale, vector * factors))
@@ -258,7 +262,7 @@ def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: 
 
 
 def tied(args: tuple, rng: np.random.Generator) -> tuple:
-    """The same arguments in which some numbers are equal: within an argument, and between arguments."""
+    """The arguments with some numbers made equal, within an argument and between arguments."""
     pool: list[float] = []
 
     def moved(vector: np.ndarray) -> np.ndarray:
@@ -270,8 +274,8 @@ def tied(args: tuple, rng: np.random.Generator) -> tuple:
 
 
 def in_pairs(args: tuple) -> tuple:
-    """The same arguments in which each second number is the one before it: of its own argument, so that it is
-    in the domain of that.
+    """The arguments with each second number equal to the one before it. That is from the same argument, so
+    that it is in its domain.
     """
 
     def moved(vector: np.ndarray) -> np.ndarray:
@@ -281,8 +285,9 @@ def in_pairs(args: tuple) -> tuple:
 
 
 def nudged(args: tuple, rng: np.random.Generator, held: tuple[float, ...] = ()) -> tuple:
-    """The same arguments, each number moved by about one last digit of its dtype but those that are `held`,
-    equal ones apart: a rule may do another thing where numbers are equal, and is to be asked beside that.
+    """The arguments with each number moved by about one last digit of its dtype, except those that are
+    `held`. Equal numbers move differently, because a rule may treat ties specially and is to be called beside
+    them.
     """
     found = []
     digits = _digits_apart(np.concatenate([np.zeros(0), *(to_vec(x)[0] for x in args)]), rng)
@@ -291,12 +296,12 @@ def nudged(args: tuple, rng: np.random.Generator, held: tuple[float, ...] = ()) 
         eps = np.finfo(x.dtype).eps if isinstance(x, np.ndarray) and x.dtype.kind in "fc" else 2.0**-52
         mine, digits = np.split(digits, [vector.size])
         moved = back(np.where(np.isin(vector, held), vector, vector * (1.0 + eps * mine)))
-        found.append(laid_out_like(x, moved))  # it may be what a rule goes wrong with
+        found.append(laid_out_like(x, moved))  # the layout may be what makes a rule wrong
     return tuple(found)
 
 
 def _digits_apart(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """By how many last digits to move each number, so that no two that are equal stay so."""
+    """By how many last digits each number is to be moved, so that no equal numbers stay equal."""
     digits = rng.choice([-1.0, 1.0, 2.0], numbers.size)
     _, group, sizes = np.unique(numbers, return_inverse=True, return_counts=True)
     for number in np.flatnonzero(sizes > 1):
@@ -305,8 +310,8 @@ def _digits_apart(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def opposed(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
-    """The same arguments, the first number of each with another sign than in the others, where its kind has
-    both signs.
+    """The arguments, with the sign of each argument changed if its first number has the same sign as in
+    `others` and its kind allows both signs.
     """
     found = []
     for x, other, kind in zip(args, others, kinds):
@@ -318,14 +323,14 @@ def opposed(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
 
 
 def all_equal(args: tuple) -> tuple:
-    """The same arguments in which all numbers are the first one that is not zero."""
+    """The arguments with all numbers equal to the first nonzero one."""
     numbers = to_vec(args)[0]
     first = [*numbers[numbers != 0], 1.0][:1]
     return revalued(args, lambda vector: np.resize(first, vector.size))
 
 
 def revalued(args: tuple, moved: Callable[[np.ndarray], np.ndarray]) -> tuple:
-    """Copies of arguments whose numbers are those that `moved` makes of theirs, argument by argument."""
+    """Copies of the arguments with new numbers: `moved` maps the vector of each argument to the new one."""
     found = []
     for x in args:
         vector, back = to_vec(x)
@@ -334,7 +339,7 @@ def revalued(args: tuple, moved: Callable[[np.ndarray], np.ndarray]) -> tuple:
 
 
 def in_float32(args: tuple) -> tuple | None:
-    """The same arguments in single precision; None if there is no double among them that can be."""
+    """The arguments in single precision; None if no array among them is in double precision."""
     found = tuple(_single(x) for x in args)
     return found if any(f is not x for f, x in zip(found, args)) else None
 
@@ -346,8 +351,8 @@ def _single(x: Any) -> Any:
 
 
 def laid_out_otherwise(args: tuple, how: str = "gaps") -> tuple | None:
-    """The same arguments with their arrays in Fortran order and with gaps between elements, or `how`
-    "backwards" or "transposed" in memory; None without arrays that can lie so.
+    """The arguments with another memory layout: "gaps" (in Fortran order and with gaps between elements),
+    "backwards" or "transposed". None if there are no arrays to which this applies.
     """
     least = 2 if how == "transposed" else 1
     found = tuple(
@@ -357,12 +362,12 @@ def laid_out_otherwise(args: tuple, how: str = "gaps") -> tuple | None:
 
 
 def fresh(args: tuple) -> tuple:
-    """Copies of arguments that lie in memory as these do."""
+    """Copies of the arguments with the same memory layout."""
     return tuple(laid_out_like(x, own_copies((x,))[0]) for x in args)
 
 
 def laid_out_like(x: Any, other: Any) -> Any:
-    """`other`, which if it is an array as `x` is lies in memory as that does."""
+    """`other`, with the memory layout of `x` if both are arrays."""
     if not (isinstance(x, np.ndarray) and isinstance(other, np.ndarray)) or other.size < 2:
         return other
     if x.flags.c_contiguous or x.size < 2:

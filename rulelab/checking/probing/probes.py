@@ -1,4 +1,4 @@
-"""One point of a check: the derivative there by differences, what the rule says, which lines it reached."""
+"""One point of a check: the derivative there by differences, the answers of the rule, the lines that ran."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from . import forms
 from .perturb import are_in_order, fresh, laid_out_like, laid_out_otherwise, landmarks
 
 FEW = 64
-"""Numbers in or out up to which the whole Jacobian is measured; above it, random directions."""
+"""Up to how many numbers in or out the whole Jacobian is measured; beyond that, random directions."""
 DIRECTIONS, FEWEST, SEEDS = 8, 3, 3
 
 
 @dataclass(frozen=True)
 class Point:
-    """Where a function is looked at.
+    """A point at which a function and its rule are called.
 
-    `origin` says in words where the numbers come from; `constant` are the positions of the inputs that are
-    not moved; `bounds` has the open interval of each input outside of which the function is never asked,
-    and `forms` says which inputs are symmetric. `like` are the inputs as floats, where those that are
-    passed are whole numbers. A point is `guessed` where it is not the caller's own, and `told` where the
-    docstring speaks of arrays like these all the same; `far` where digits may be lost, and an `edge` where
-    overflow is no mistake: on a number of the code, in single precision. Where it is `turned`, cotangents
-    are transposed in memory. `ordered` are pairs of positions of which the first has the smaller numbers,
-    and `related` is what the function itself says of the numbers it is for; `lengths` has what it says in
-    numbers of the lengths of each input, as of points of a plane.
+    `origin` says in words where the numbers come from. `constant` are the positions of the inputs that are
+    held fixed. `bounds` has an open interval for each input, outside which the function is never called, and
+    `forms` says which inputs are symmetric. `like` are the inputs as floats, if those that are passed are
+    whole numbers. A point is `guessed` if it is not the caller's own, and `told` if the docstring describes
+    arrays like these all the same. It is `far` where digits may be lost, and an `edge` where overflow is no
+    mistake: at a number of the code, or in single precision. If it is `turned`, cotangents are transposed in
+    memory. `ordered` are pairs of positions, of which the first has the smaller numbers, `related` is what
+    the function itself states about the numbers it is intended for, and `lengths` are the numeric lengths
+    that it states for each input, such as that of points in a plane.
     """
 
     inputs: tuple
@@ -73,7 +73,7 @@ class Point:
     lengths: tuple[tuple[tuple[int | str, ...], ...], ...] = ()
 
     def held_axes(self, position: int) -> frozenset[int]:
-        """The axes of the input at this position that have the one length for which the function is."""
+        """The axes of the input at this position that have a length which the function fixes."""
         if not 0 <= position < len(self.lengths):
             return frozenset()
         shape = shape_of(self.floats[position])
@@ -82,16 +82,20 @@ class Point:
 
     @cached_property
     def cotangents_read(self) -> tuple[Callable[[Any], np.ndarray], ...]:
-        """What makes a real vector of a cotangent, for each input; thousands are read at one point."""
+        """For each input, the function that converts a cotangent to a real vector; thousands are converted at
+        one point.
+        """
         return tuple(map(cotangent_reader, self.floats))
 
     @property
     def floats(self) -> tuple:
-        """The inputs with floats where these are whole numbers: what a derivative is by."""
+        """The inputs, with floats in place of whole numbers: what derivatives are taken with respect to."""
         return self.inputs if self.like is None else self.like
 
     def is_inside(self) -> bool:
-        """Whether the numbers lie strictly within the bounds of their inputs, and matrices are as said."""
+        """Whether the numbers lie strictly within the bounds of their inputs, and inputs have the form, order
+        and relations that are stated.
+        """
         pairs = zip(self.floats, self.bounds)
         if not all(np.all((low < to_vec(x)[0]) & (to_vec(x)[0] < high)) for x, (low, high) in pairs):
             return False
@@ -100,8 +104,8 @@ class Point:
         return all(forms.is_of_form(form, x) for form, x in zip(self.forms, self.floats))
 
     def moved(self, inputs: tuple, origin: str, **more: Any) -> Point:
-        """Another point like this one, which is a guess; inputs that are held fixed keep their values unless
-        they come in another shape, and symmetric ones are symmetric.
+        """A guessed point like this one with other inputs. Inputs that are held fixed keep their values
+        unless their shapes differ, and symmetric ones are made symmetric.
         """
         pairs = enumerate(zip(self.floats, inputs))
         held = tuple(
@@ -112,17 +116,17 @@ class Point:
         return self.having(held, origin, **more)
 
     def having(self, inputs: tuple, origin: str, **more: Any) -> Point:
-        """A guess with exactly these inputs."""
+        """A guessed point like this one with exactly these inputs."""
         usual = {"like": None, "guessed": True, "far": False, "edge": False, "turned": False, "told": False}
         changed = {**usual, **more}
         return dataclasses.replace(self, inputs=inputs, origin=origin, **changed)
 
     def symmetric(self, position: int) -> bool:
-        """Whether the input at this position moves among symmetric matrices."""
+        """Whether the input at this position varies among symmetric matrices only."""
         return position < len(self.forms) and self.forms[position] in forms.SYMMETRIC
 
     def limits(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """The bounds of each number of the vector of what is moved; None where there are none."""
+        """The bounds of each number in the vector of what varies; None if there are none."""
         if not self.bounds:
             return None
         sizes = [0 if i in self.constant else to_vec(x)[0].size for i, x in enumerate(self.floats)]
@@ -132,13 +136,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Truth:
-    """What differences say of a function at a point.
+    """What differences show about a function at a point.
 
-    `directions` are columns (unit vectors, for a small function) and `slopes` the derivative of the output
-    along each of them: of shape (numbers out, directions). Where they are not unit vectors each moves one
-    argument alone, so that it is known whose derivative is wrong; `columns` are the directions by argument.
-    `close_by` keeps the slopes measured close by, once they have been asked for: many a change of one rule
-    is tried at a point, and they are those of the function.
+    `directions` are columns (unit vectors, for a small function), and `slopes` is the derivative of the
+    output along each of them, of shape (numbers out, directions). If they are not unit vectors, each varies a
+    single argument, so that it is known whose derivative is wrong; `columns` are the directions by argument.
+    `close_by` caches the slopes measured nearby: they belong to the function, and many changes of a rule are
+    tried at one point.
     """
 
     y: Any
@@ -152,12 +156,14 @@ class Truth:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether a derivative was found everywhere: at a kink or a jump a rule may give what it likes."""
+        """Whether a derivative was measured everywhere; at a kink or a jump a rule may return anything."""
         return bool(self.slopes.known().all())
 
     @property
     def jacobian(self) -> oracles.Measured:
-        """The matrix of the function, (numbers out, numbers in), where it is small enough to be known."""
+        """The Jacobian of the function, (numbers out, numbers in); ValueError if only a few directions were
+        measured.
+        """
         if not self.whole:
             raise ValueError("the Jacobian was measured in a few directions only")
         return self.slopes
@@ -165,14 +171,14 @@ class Truth:
 
 @dataclass(frozen=True)
 class Probe:
-    """A point with what was measured there and what the rule said.
+    """A point with what was measured there and what the rule answered.
 
-    In reverse, row i of `answers` is the cotangent of all inputs for the cotangent `seeds[i]` of the
-    output: unit vectors first where the function is small (`units` of them), random ones after. Forwards,
-    column i of `answers` is the tangent of the output for `seeds[i]`, a tangent of the inputs. `failure` is
-    what the rule raised instead; a pullback is `spent` that raises it for a cotangent to which it would have
-    had an answer, had it been called for the first time. `lines` are those of its code that ran. After the
-    unit vectors come the `odd` seeds: zero, large and tiny ones, and numbers of the code.
+    In reverse mode, row i of `answers` is the cotangent of all inputs for the cotangent `seeds[i]` of the
+    output: first `units` unit vectors, if the function is small, then the `odd` seeds (zero, large and tiny
+    ones, and numbers of the code), then random ones. In forward mode, row i of `answers` is the tangent of
+    the output for `seeds[i]`, a tangent of the inputs. `failure` is the exception that the rule raised
+    instead. The pullback is `spent` if it raised for a cotangent to which it would have had an answer in a
+    first call. `lines` are the lines of its code that ran.
     """
 
     point: Point
@@ -189,17 +195,17 @@ class Probe:
 
     @property
     def usual(self) -> np.ndarray:
-        """Which seeds are no odd ones, as indices."""
+        """The indices of the seeds that are not odd."""
         return np.delete(np.arange(len(self.seeds)), np.s_[self.units : self.units + self.odd])
 
     def of_usual_seeds(self) -> Probe:
-        """The same without the odd seeds."""
+        """The probe without the odd seeds."""
         rows = self.usual
         return dataclasses.replace(self, seeds=self.seeds[rows], answers=self.answers[rows], odd=0)
 
     @property
     def matrix(self) -> np.ndarray:
-        """The Jacobian that the rule stands for, from its answers to unit cotangents: (out, in)."""
+        """The Jacobian by the rule, from its answers to unit cotangents: (numbers out, numbers in)."""
         if not self.units:
             raise ValueError("the rule was asked for a few cotangents only")
         return self.answers[: self.units]
@@ -208,7 +214,8 @@ class Probe:
 def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The primal at a point as a function of one real vector, and that vector.
 
-    It gets numbers in double precision whatever the dtype of the inputs, and copies of everything.
+    The primal is called with numbers in double precision, whatever the dtype of the inputs, and with copies
+    of everything.
     """
     wide = _widened(point)
     vector, back = to_vec(moving(wide, point))
@@ -254,7 +261,7 @@ def _double(x: Any) -> Any:
 
 
 def moving(inputs: tuple, point: Point) -> tuple:
-    """The inputs with None for those that are held."""
+    """The inputs, with None for those that are held fixed."""
     return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
 
 
@@ -266,8 +273,8 @@ def truth_at(
     y: Any = None,
     fdm: FiniteDifferenceMethod | None = None,
 ) -> Truth:
-    """The derivative of the primal at a point by two families of differences, and by `fdm` where it is given:
-    a number counts only where all agree.
+    """The derivative of the primal at a point by two families of differences, and by `fdm` if given: a number
+    counts only if all agree.
     """
     vector, f = vector_function(subject, point)
     y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
@@ -302,7 +309,9 @@ def truth_at(
 
 
 def _jacobian(subject: Subject, point: Point, f: Callable, vector: np.ndarray) -> oracles.Measured:
-    """The Jacobian of the function at a point: from before, where the check has been at these numbers."""
+    """The Jacobian of the function at a point; not measured again if the check has been at these numbers
+    before.
+    """
     wide, limits = _widened(point), point.limits()
     measure = partial(oracles.measured_jacobian, f, vector, domain=limits)
     if point.kwargs or not are_unshared(wide):
@@ -315,9 +324,13 @@ def _jacobian(subject: Subject, point: Point, f: Callable, vector: np.ndarray) -
 
 
 CLOSE_BY, NEARER, ALIKE = 2.0**-13, 2.0**-22, 0.05
-"""Where slopes beside a kink are looked at, by which steps, and how much they may differ from each other."""
+"""How far from a kink slopes are measured, with which step, and how much they may differ from those at the
+kink.
+"""
 NEIGHBOURS = 32
-"""At how many points: a cell that takes a sixth of the surroundings is missed once in 300 times."""
+"""At how many points they are measured: a cell that fills a sixth of the space around is missed once in 300
+times.
+"""
 
 
 def _alike_close_by(
@@ -327,10 +340,10 @@ def _alike_close_by(
     measured: oracles.Measured,
     rng: np.random.Generator,
 ) -> oracles.Measured:
-    """The measurement without the slopes that are others close by, of the outputs that have a kink at `x`.
+    """The measurement without those slopes of outputs with a kink at `x` that are different nearby.
 
-    A partial derivative may exist where the function has no derivative: `clip(a, b, b)` does not change with
-    `a` where a is b, and close by it does. There a rule may give anything in between.
+    A partial derivative may exist where the function is not differentiable: `clip(a, b, b)` does not change
+    with `a` at a = b, but it does nearby. A rule may return anything in between there.
     """
     known = measured.known()
     kinked = known.any(1) & ~known.all(1)
@@ -353,18 +366,18 @@ def _alike_close_by(
 
 
 JUMP = 1e-2
-"""A change of the largest number by this part, within a millionth of the argument, is a jump."""
+"""A change by this fraction of the largest number, within a millionth of the argument, is a jump."""
 
 
 def _jumping(f: Callable, x: np.ndarray, named: tuple[Leaf, ...]) -> np.ndarray:
-    """With which numbers the output is another at the point itself than close by: those of the arguments that
-    do so alone, else all of them.
+    """The numbers along which the output at the point differs from that nearby: those of the arguments for
+    which this holds alone, or else all numbers.
 
-    Differences do not look at the point, and of numbers beside the one that jumps they may find a slope: of
-    the pseudo-inverse of a singular matrix, of an eigenvector whose sign is chosen again. Of another argument
-    they find the slope that is meant: an entropy of order 1, which is a case of its own, has one in its
-    shares. Close by is what is so for each argument: beside a thousand, a share that moved as far would be
-    far away, and a coefficient of 1e-7 is another one a millionth from itself.
+    Differences do not use the value at the point itself, so they may find a slope along other numbers as
+    well: of the pseudo-inverse of a singular matrix, or of an eigenvector whose sign is chosen again. Along
+    other arguments the slope they find is the right one: an entropy of order 1, which is a special case, has
+    a slope with respect to its shares. "Nearby" is relative to each argument: next to a thousand, the same
+    step would be too large for a share, and a coefficient of 1e-7 changes completely within a millionth.
     """
     step, jumping = np.full(x.size, 2.0**-20), np.zeros(x.size, bool)
     for leaf in named:
@@ -394,7 +407,7 @@ def _jumps(f: Callable, x: np.ndarray, step: np.ndarray) -> bool:
 def _by_method(
     fdm: FiniteDifferenceMethod, f: Callable, x: np.ndarray, direction: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The derivative of f along a direction by a method of the caller's, and its estimated error."""
+    """The derivative of `f` along a direction by the caller's method, and its estimated error."""
 
     def along(t: float) -> np.ndarray:
         return f(x + t * direction)
@@ -406,7 +419,7 @@ def _by_method(
 
 
 def _agreed(measured: oracles.Measured, value: np.ndarray, error: np.ndarray) -> oracles.Measured:
-    """The measurement where another one agrees with it, within ten of its own error bars."""
+    """The measurement where another one agrees with it, within ten times both error bars."""
     with np.errstate(all="ignore"):
         apart = np.abs(measured.value - value)
         agree = apart <= 10 * (error + measured.error) + 1e-6 * np.abs(value)
@@ -414,13 +427,14 @@ def _agreed(measured: oracles.Measured, value: np.ndarray, error: np.ndarray) ->
 
 
 BLUNT = 1e-3
-"""Error bars longer than this part of the largest number of their output say nothing."""
+"""Error bars longer than this fraction of the largest number of their output are useless."""
 
 
 def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measured:
-    """The measurement without the numbers of which hardly a digit is known.
+    """The measurement without numbers of which hardly a digit is known.
 
-    A derivative of zero has no digits: there it counts how little it is beside the value over the argument.
+    A derivative of zero has no digits; it counts if its error is small relative to the value divided by the
+    argument.
     """
     known = measured.known()
     largest = np.where(known, np.abs(measured.value), 0.0).max(1, initial=0.0, keepdims=True)
@@ -433,8 +447,9 @@ def _sharp(measured: oracles.Measured, y: Any, x: np.ndarray) -> oracles.Measure
 def _directions(
     rng: np.random.Generator, named: tuple[Leaf, ...], point: Point
 ) -> tuple[np.ndarray, tuple[Leaf, ...]]:
-    """For each argument some dense random directions, then some unit vectors; as columns, and whose "
-    "they are."""
+    """For each argument, some dense random directions and then some unit vectors, as columns; and the columns
+    by argument.
+    """
     sizes = [0 if i in point.constant else to_vec(x)[0].size for i, x in enumerate(point.floats)]
     ends, count = np.cumsum(sizes), sum(sizes)
     each = max(FEWEST, DIRECTIONS // max(1, sum(map(bool, sizes))))
@@ -478,8 +493,8 @@ def probe_reverse(
     own: np.ndarray | None = None,
     watched: bool = True,
 ) -> Probe:
-    """The rule asked for cotangents at a point of known derivative; `own` seeds come in place of random
-    ones. Which lines run is `watched`, if so asked: that takes as long as everything else.
+    """The rule called for cotangents at a point with a known derivative. `own` seeds replace the random ones.
+    If `watched`, the lines that run are recorded, which takes as long as everything else.
     """
     assert subject.reverse is not None
     size = truth.outputs[-1].stop if truth.outputs else 0
@@ -505,7 +520,7 @@ def probe_reverse(
 
 
 def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = None) -> bool:
-    """Whether a reverse rule has an answer at a point with the value `y`, to one cotangent."""
+    """Whether a reverse rule has an answer to one cotangent at a point with the value `y`."""
     if subject.reverse is None:
         return False
     seed = to_vec(y)[0] if seed is None else seed
@@ -517,7 +532,7 @@ def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = No
 
 
 def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
-    """What the rule answers to the same seeds at other inputs of the same form; None where it fails."""
+    """The rule's answers to the same seeds at other inputs of the same form; None if it fails."""
     point = dataclasses.replace(probe.point, inputs=inputs)
     with quiet():
         try:
@@ -530,7 +545,7 @@ def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray |
 
 
 def value_again(subject: Subject, probe: Probe, inputs: tuple) -> Any:
-    """The value that the rule gives at other inputs of the same form."""
+    """The value by the rule at other inputs of the same form."""
     point = dataclasses.replace(probe.point, inputs=inputs)
     kwargs = own_keywords(point.kwargs)
     with quiet():
@@ -541,25 +556,25 @@ def value_again(subject: Subject, probe: Probe, inputs: tuple) -> Any:
 
 
 def parts_dropped(subject: Subject, probe: Probe) -> bool:
-    """Whether NumPy warns of a reverse rule that it puts complex numbers into a real buffer."""
+    """Whether NumPy warns that a reverse rule puts complex numbers into a real buffer."""
     assert subject.reverse is not None
     with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
         warnings.simplefilter("always")
-        with contextlib.suppress(Exception):  # what it raises is told by those who ask for its answers
+        with contextlib.suppress(Exception):  # exceptions are reported where the answers are computed
             _, back = subject.reverse(*fresh(probe.point.inputs), **own_keywords(probe.point.kwargs))
             raw_pullback(back)(cotangent_like(probe.truth.y, probe.seeds[-1]))
     return any(issubclass(warning.category, np.exceptions.ComplexWarning) for warning in said)
 
 
 def reverse_answer(back: Callable, y: Any, seed: np.ndarray, point: Point) -> np.ndarray:
-    """The cotangent of all moving inputs for one cotangent of the output, as one real vector."""
+    """The cotangent of all inputs that vary, for one cotangent of the output, as one real vector."""
     cotangents = back(_laid_out_like(cotangent_like(y, seed), point))
     return vector_of(point, cotangents)
 
 
 def answer_to(seed: np.ndarray, subject: Subject, point: Point, like: Any) -> tuple[Any, np.ndarray]:
-    """The value of a rule at a point, and as one real vector what it answers to one cotangent of a value
-    `like` that one, or, of a forward rule, to one tangent of the inputs.
+    """The value of a rule at a point, and its answer to `seed` as one real vector. The seed is a cotangent of
+    a value like `like` or, for a forward rule, a tangent of the inputs.
     """
     inputs, kwargs = fresh(point.inputs), own_keywords(point.kwargs)
     if subject.reverse is not None:
@@ -571,7 +586,7 @@ def answer_to(seed: np.ndarray, subject: Subject, point: Point, like: Any) -> tu
 
 
 def _laid_out_like(y_bar: Any, point: Point) -> Any:
-    """A cotangent that lies in memory as the arrays of a point do, or as the point says."""
+    """A cotangent with the memory layout of the arrays of a point, or transposed if the point says so."""
     if point.turned:
         turned = laid_out_otherwise((y_bar,), "transposed")
         return y_bar if turned is None else turned[0]
@@ -592,7 +607,9 @@ def vector_of(point: Point, cotangents: tuple) -> np.ndarray:
 
 
 def _met(point: Point, position: int, x: Any, vector: np.ndarray) -> np.ndarray:
-    """What of a tangent or cotangent is among those of the input: of a symmetric one the symmetric part."""
+    """The part of a tangent or cotangent that counts for an input: the symmetric part if the input is
+    symmetric.
+    """
     if not point.symmetric(position):
         return vector
     return to_vec(forms.symmetric_part(to_vec(x.astype(np.result_type(x, float)))[1](vector)))[0]
@@ -601,7 +618,7 @@ def _met(point: Point, position: int, x: Any, vector: np.ndarray) -> np.ndarray:
 def probe_forward(
     subject: Subject, point: Point, truth: Truth, rng: np.random.Generator, watched: bool = True
 ) -> Probe:
-    """The forward rule asked for tangents at a point of known derivative."""
+    """The forward rule called for tangents at a point with a known derivative."""
     assert subject.forward is not None
     count = truth.inputs[-1].stop if truth.inputs else 0
     seeds = np.concatenate([truth.directions.T, _random_seeds(rng, 2, count)])
@@ -621,14 +638,14 @@ def probe_forward(
 
 
 def asked_once_more(subject: Subject, probe: Probe, rng: np.random.Generator) -> Probe:
-    """Another state of a rule asked at a probe: for its answers, whichever lines give them."""
+    """A changed rule called at a probe again, only for its answers: the lines that run are not recorded."""
     if subject.reverse is None:
         return probe_forward(subject, probe.point, probe.truth, rng, watched=False)
     return probe_reverse(subject, probe.point, probe.truth, rng, watched=False)
 
 
 def tangents_of(point: Point, vector: np.ndarray) -> tuple:
-    """A real vector as tangents of the inputs, NoTangent for those that are not moved."""
+    """A real vector as tangents of the inputs, with NoTangent for those that are held fixed."""
     found, start = [], 0
     for i, x in enumerate(point.floats):
         size = 0 if i in point.constant else to_vec(x)[0].size
@@ -639,8 +656,8 @@ def tangents_of(point: Point, vector: np.ndarray) -> tuple:
 
 
 def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray:
-    """Cotangents of two decimals, away from 0 and from 1, which hide mistakes; the sums of several have both
-    signs, or a rule that takes the size of one number would pass.
+    """Cotangents with two decimals, away from 0 and 1, which hide mistakes. If there are several, their sums
+    have both signs; otherwise a rule that takes the absolute value of a number would pass.
     """
     seeds = rng.choice([-1.0, 1.0], (count, size)) * rng.integers(130, 480, (count, size)) / 100
     signs = np.sign(seeds.sum(1))
@@ -650,14 +667,14 @@ def _random_seeds(rng: np.random.Generator, count: int, size: int) -> np.ndarray
 
 
 LARGE, TINY = 2.0**20, 2.0**-30
-"""How many times larger or smaller than the others a cotangent is, to see a rule that clips or drops some."""
+"""By which factor a cotangent is larger or smaller than the others, to find rules that clip or drop some."""
 MARKS = 4
-"""Numbers of the rule's code that are tried as cotangents."""
+"""How many numbers of the rule's code are tried as cotangents."""
 
 
 def _odd_seeds(subject: Subject, truth: Truth, drawn: np.ndarray) -> np.ndarray:
-    """Cotangents that a rule may branch on: zero, a large one, a tiny one, and the numbers in its code with
-    one on each side.
+    """Cotangents on which a rule may branch: zero, a large one, a tiny one, and the numbers in its code,
+    large ones with a number on each side.
     """
     dtypes = [np.dtype(leaf.dtype) for leaf in (*truth.inputs, *truth.outputs)]
     if np.float16 in dtypes:
@@ -671,13 +688,13 @@ def _odd_seeds(subject: Subject, truth: Truth, drawn: np.ndarray) -> np.ndarray:
 
 
 def _least_factor(dtype: np.dtype) -> float:
-    """The least number of which a product with another such has all of its digits."""
+    """The smallest number whose square has full precision."""
     return float(np.sqrt(np.finfo(dtype).tiny))
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Runs a rule without its warnings: what it says about odd points is no news to the author."""
+    """Run a rule without its warnings: those about odd points are of no use to the author."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
@@ -685,8 +702,9 @@ def quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[types.CodeType, int]]]:
-    """Notes which lines of the subject's code run; nothing where a debugger or coverage holds the hook, or
-    where that is not wanted."""
+    """Record which lines of the subject's code run; nothing if a debugger or coverage uses the trace hook, or
+    if that is not wanted.
+    """
     lines: set[tuple[types.CodeType, int]] = set()
     watched = frozenset(subject.codes if wanted else ())
     if sys.gettrace() is not None or not watched:
@@ -707,7 +725,7 @@ def watched_lines(subject: Subject, wanted: bool = True) -> Iterator[set[tuple[t
 
 @contextlib.contextmanager
 def _traced(at_call: Callable[[types.FrameType, str, Any], Any]) -> Iterator[None]:
-    """Calls within are told to `at_call`, and after that to whom they were told before."""
+    """Pass calls to `at_call`, and restore the previous trace function at the end."""
     before = sys.gettrace()
     sys.settrace(at_call)
     try:
@@ -720,7 +738,7 @@ def _traced(at_call: Callable[[types.FrameType, str, Any], Any]) -> Iterator[Non
 def told_of_steps(
     wanted: Container[types.CodeType], in_function: Callable[[types.FrameType, str, Any], Any]
 ) -> Iterator[None]:
-    """Each step of some code is told to `in_function`, which watches it by returning itself."""
+    """Pass each opcode that runs in some code to `in_function`, which has to return itself to continue."""
 
     def at_call(frame: types.FrameType, event: str, arg: Any) -> Any:
         if frame.f_code not in wanted:
@@ -733,15 +751,15 @@ def told_of_steps(
 
 
 MOST_STEPS = 20_000
-"""Steps of code that are watched at a point: what a long loop does behind them it has done before."""
+"""How many opcodes are traced at a point: later in a long loop nothing new runs."""
 
 
 @contextlib.contextmanager
 def watched_steps(
     wanted: Mapping[types.CodeType, Container[int]],
 ) -> Iterator[set[tuple[types.CodeType, int]]]:
-    """Notes which of some steps of code, told by the opposites of their places, run; nothing where a debugger
-    or coverage holds the hook.
+    """Record which of the `wanted` opcodes of some code run, as the negatives of their offsets; nothing if a
+    debugger or coverage uses the trace hook.
     """
     steps: set[tuple[types.CodeType, int]] = set()
     left = itertools.count(MOST_STEPS, -1)

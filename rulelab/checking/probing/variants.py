@@ -1,5 +1,5 @@
-"""The same point as users have it: in single precision, otherwise in memory, in whole numbers, at other
-lengths, in complex numbers.
+"""Variants of a point, in forms that users may have: in single precision, with another memory layout, in
+whole numbers, at other lengths, in complex numbers.
 """
 
 from __future__ import annotations
@@ -30,28 +30,30 @@ LAYOUTS = {
 }
 IN_COMPLEX, OF_MATRICES = "near the first, in complex numbers", "of matrices for vectors"
 LENGTHS = (2, 4, 7)
-"""Lengths that arguments are brought to, one axis after the other."""
+"""Lengths that arguments are changed to, one axis after the other."""
 LONGEST = 41
-"""The largest number in the code that is tried as a length."""
+"""Numbers in the code are tried as lengths if they are smaller than this."""
 MOST_APART = 12
-"""How many whole numbers are kept apart: of more, the largest would be too large for many a function."""
+"""Up to how many whole numbers are made different: with more, the largest would be too large for many
+functions.
+"""
 OBLONG = (2, 3)
-"""The shape of the matrix that a vector becomes, where axes are to be told apart."""
+"""The shape of the matrix that replaces a vector if axes are to be distinguished."""
 MATRIX = (3, 3)
-"""The shape of the matrix that a vector becomes: of others a product with them would be refused."""
+"""The shape of the matrix that replaces a vector: with another one, a matrix product would be refused."""
 MOST_NUMBERS = 400
-"""How many numbers the arguments of a point may have that is made for another length."""
+"""How many numbers the arguments may have at a point with other lengths."""
 _OF_LENGTHS = frozenset(("len", "shape", "size", "ndim"))
 
 
 def has_arrays(point: Point) -> bool:
-    """Whether an array with numbers that can be moved is among the inputs."""
+    """Whether one of the inputs is an array with numbers that can vary."""
     return any(isinstance(x, np.ndarray) and x.ndim and to_vec(x)[0].size for x in point.floats)
 
 
 def same_numbers(point: Point, y: Any) -> Iterator[Point]:
-    """The same numbers in single precision, and laid out otherwise in memory; cotangents of the value `y` lie
-    as the arrays do, and are transposed where these cannot be.
+    """The same numbers in single precision, and with other memory layouts. Cotangents of the value `y` get
+    the layout of the arrays, and are transposed separately if the arrays cannot be.
     """
     single = in_float32(point.inputs)
     turned = [(words, laid_out_otherwise(point.inputs, how)) for how, words in LAYOUTS.items()]
@@ -64,8 +66,8 @@ def same_numbers(point: Point, y: Any) -> Iterator[Point]:
 
 
 def with_keys_turned(point: Point) -> Iterator[Point]:
-    """The point with the keys of one dict the other way round, where others have the same keys: a function
-    that looks them up finds what it found before.
+    """The point with the keys of one dict in reverse order, if other dicts have the same keys: a function
+    that looks keys up has the same value there.
 
     >>> shares, prices = {"a": 0.25, "b": 0.75}, {"a": 2.0, "b": 4.0}
     >>> [list(point.inputs[1]) for point in with_keys_turned(Point((shares, prices), {}, "drawn"))]
@@ -79,8 +81,9 @@ def with_keys_turned(point: Point) -> Iterator[Point]:
 
 
 def in_floats(point: Point, whole: tuple | None = None) -> Point:
-    """The point moved to whole numbers, as floats: each to one further from zero and, as that hides mistakes,
-    not to 1, and no two to the same, for at a tie a function may have a kink. Their mean is no whole number.
+    """The point with its numbers moved to whole numbers, as floats. Each moves away from zero, and not to 1,
+    which hides mistakes. No two become equal, since the function may have a kink at a tie. Their mean is not
+    a whole number.
     """
     if whole is not None:
         inputs = tuple(np.asarray(x, float) if isinstance(x, np.ndarray) else float(x) for x in whole)
@@ -105,9 +108,7 @@ def _further_from_zero(vector: np.ndarray) -> np.ndarray:
 
 
 def in_whole_numbers(point: Point) -> Point | None:
-    """A point of whole numbers with arrays of integers in place of floats, and int for float; None where
-    there is nothing to change.
-    """
+    """A point of whole numbers with integer arrays and ints in place of floats; None if nothing changes."""
     inputs = tuple(x if i in point.constant else _whole(x) for i, x in enumerate(point.inputs))
     if all(new is old for new, old in zip(inputs, point.inputs)):
         return None
@@ -115,8 +116,8 @@ def in_whole_numbers(point: Point) -> Point | None:
 
 
 def one_in_floats(point: Point) -> Iterator[tuple[int, Point]]:
-    """The point with each of several arrays alone moved to whole numbers, as floats, by its position: a
-    buffer made like it cuts off what others, with fractions, bring into it.
+    """For each of several arrays, its position and the point with only this array moved to whole numbers, as
+    floats: a buffer made like it truncates the fractions of the others.
     """
     arrays = [i for i, x in enumerate(point.floats) if i not in point.constant and _is_of_floats(x)]
     for i in arrays if len(arrays) > 1 else ():
@@ -126,14 +127,14 @@ def one_in_floats(point: Point) -> Iterator[tuple[int, Point]]:
 
 
 def one_in_whole_numbers(point: Point, position: int) -> Point:
-    """A point with whole numbers in one array, which are integers."""
+    """A point with the whole numbers of one array as integers."""
     inputs = [_whole(x) if i == position else x for i, x in enumerate(point.inputs)]
     return point.having(tuple(inputs), "near the first, in whole numbers", like=point.inputs)
 
 
 def in_order(point: Point) -> Point | None:
-    """The point with its vectors in order: what goes by differences is flat where they turn, and a buffer of
-    zeros is right there. None where they are.
+    """The point with its vectors sorted; None if they are. A function of differences may be flat where they
+    change sign, and a buffer of zeros is right there.
     """
     inputs = tuple(np.sort(x) if isinstance(x, np.ndarray) and x.ndim == 1 else x for x in point.floats)
     if all(new is old or np.array_equal(new, old) for new, old in zip(inputs, point.floats)):
@@ -142,7 +143,7 @@ def in_order(point: Point) -> Point | None:
 
 
 def _whole(x: Any) -> Any:
-    """Whole numbers as integers, in arrays and for floats; in lists and tuples in arrays alone."""
+    """Whole numbers as integers, in arrays and for floats; inside lists and tuples only in arrays."""
     if type(x) in (list, tuple):
         parts = [_whole(part) if isinstance(part, (np.ndarray, list, tuple)) else part for part in x]
         return x if all(new is old for new, old in zip(parts, x)) else type(x)(parts)
@@ -153,8 +154,9 @@ def _whole(x: Any) -> Any:
 
 
 def with_fractions(floats: Point, point: Point) -> Point | None:
-    """The point of whole numbers with the numbers of another beside its arrays, or a little more than these
-    where they are whole: a buffer like an array cuts off their fractions. None where there are not both.
+    """The point of whole numbers, with the numbers of another point beside its arrays, or slightly more if
+    these are whole: a buffer made like an array truncates their fractions. None if there are not both arrays
+    and numbers.
     """
     numbers = [type(x) is float and i not in floats.constant for i, x in enumerate(floats.inputs)]
     if not any(numbers) or not has_arrays(floats):
@@ -165,24 +167,24 @@ def with_fractions(floats: Point, point: Point) -> Point | None:
 
 
 def _with_a_fraction(x: Any) -> Any:
-    """A number, or a little more than a whole one that is a float: an int may be an order, or a count."""
+    """A number, with a fraction added to a whole float. An int stays, since it may be an order or a count."""
     return x + 0.25 if type(x) is float and x.is_integer() else x
 
 
 def mentions_complex(subject: Subject) -> bool:
-    """Whether the code of the function or of its rule has words for complex numbers."""
+    """Whether the code of the function or of its rule mentions complex numbers."""
     return speaks_of_complex((*subject.codes, *subject.helpers)) or takes_size_of_overlap(subject.primal)
 
 
 def is_called_complex_by_rule(subject: Subject) -> bool:
-    """Whether the rule has words for complex numbers, and the function with its helpers has none."""
+    """Whether the rule mentions complex numbers, while the function and its helpers do not."""
     codes = (*codes_of(subject.primal), *helper_codes(subject.primal))
     return mentions_complex(subject) and not speaks_of_complex(codes)
 
 
 def makes_complex(subject: Subject) -> bool:
-    """Whether a function makes complex numbers of its arguments, `1j * w`, or its rule does so to turn what
-    is none in the plane: these are real ones, then.
+    """Whether a function makes complex numbers from its arguments, `1j * w`, or its rule does so in order to
+    rotate points in the plane: then the arguments are real.
     """
     codes = codes_of(subject.primal)
     if is_called_complex_by_rule(subject) and not may_be_spectra(subject):
@@ -191,13 +193,13 @@ def makes_complex(subject: Subject) -> bool:
 
 
 def may_be_spectra(subject: Subject) -> bool:
-    """Whether a function takes a Fourier transform, or another of its kind."""
+    """Whether a function calls a Fourier transform."""
     return any("fft" in name for code in codes_of(subject.primal) for name in code.co_names)
 
 
 def may_be_complex(subject: Subject, point: Point) -> list[int]:
-    """The positions of inputs that may be complex where the others are real: of Fourier's transformations one
-    array may be a spectrum; and where the rule alone has words for complex numbers, these come from the
+    """The positions of inputs that may be complex while others are real. An array may be a spectrum if the
+    function calls a Fourier transform; and if only the rule mentions complex numbers, they come from the
     arguments.
     """
     codes = codes_of(subject.primal)
@@ -208,8 +210,8 @@ def may_be_complex(subject: Subject, point: Point) -> list[int]:
 
 
 def meant_complex(subject: Subject) -> frozenset[int]:
-    """The positions of the inputs that the function or its rule takes apart, as complex numbers are, or that
-    the annotations of the function call complex.
+    """The positions of the inputs whose complex parts the function or its rule takes, or that the annotations
+    of the function call complex.
     """
     names = [name for author in subject.authors for name in taken_apart(author)]
     return annotated_complex(subject) | {i for i, name in enumerate(subject.names) if name in names}
@@ -226,13 +228,13 @@ _CALLED_COMPLEX = frozenset(("z", "zs", "z1", "z2", "Z"))
 
 
 def called_complex(subject: Subject) -> frozenset[int]:
-    """The positions of the inputs that have the name of a complex number."""
+    """The positions of the inputs that are named like a complex number."""
     return frozenset(i for i, name in enumerate(subject.names) if name in _CALLED_COMPLEX)
 
 
 def meant_real(subject: Subject, point: Point) -> frozenset[int]:
-    """The positions of the inputs that are real by what is said of them: so that they are, floats by their
-    annotation, or larger or smaller than others.
+    """The positions of the inputs that are stated to be real, annotated as float, or compared with others by
+    size.
     """
     floats = {name for name, kind in numbers_said(subject.primal).items() if kind.dtype == "float64"}
     compared = {name for relation in point.related.relations for name in relation.names}
@@ -242,8 +244,8 @@ def meant_real(subject: Subject, point: Point) -> frozenset[int]:
 
 
 def answered_as_real(subject: Subject, point: Point, y: Any) -> list[int]:
-    """The positions of the inputs for which a rule itself answers with real numbers to a complex cotangent of
-    the value `y`.
+    """The positions of the inputs for which a rule returns a real cotangent for a complex cotangent of the
+    value `y`.
     """
     if subject.reverse is None:
         return []
@@ -266,9 +268,9 @@ def in_complex(
     positions: frozenset[int] | None = None,
     real: frozenset[int] = frozenset(),
 ) -> Point | None:
-    """The point with an imaginary part added to each real number, and to each array in an object, of those
-    inputs alone at these positions if some are named, and of none between bounds or to be `real`; None where
-    there is none.
+    """The point with an imaginary part added to each float and each array, also in objects. Only inputs at
+    `positions` are changed if these are given; inputs with bounds, and those that are `real`, stay. None if
+    nothing changes.
     """
     bounded = {i for i, (low, high) in enumerate(point.bounds) if low > -np.inf or high < np.inf}
     real = real | bounded
@@ -298,8 +300,8 @@ def _with_imaginary_parts(x: np.ndarray, rng: np.random.Generator) -> np.ndarray
 
 
 def _record_in_complex(x: Any, rng: np.random.Generator) -> Any:
-    """An object with imaginary parts in all its arrays, as they are beside numbers that are real; as it is
-    where it refuses such.
+    """An object with imaginary parts in all its arrays, while its numbers stay real; unchanged if it refuses
+    complex arrays.
     """
     parts = {name: getattr(x, name) for name in fields_of(type(x))}
     turned = {name: _with_imaginary_parts(a, rng) for name, a in parts.items() if _is_of_floats(a)}
@@ -311,7 +313,7 @@ def _record_in_complex(x: Any, rng: np.random.Generator) -> Any:
 
 
 def smaller_in_complex(point: Point) -> Point:
-    """The point with a quarter of each complex number, and all others as they are."""
+    """The point with each complex number divided by four, and all others unchanged."""
     inputs = tuple(x / 4 if isinstance(x, complex) or _is_complex(x) else x for x in point.floats)
     return point.moved(inputs, "near the first, in smaller complex numbers")
 
@@ -326,11 +328,12 @@ def of_other_lengths(
     rng: np.random.Generator,
     usual: Iterable[int] = LENGTHS,
 ) -> Iterator[Point]:
-    """The point at other lengths: all axes that have one length get another, one such length after the other.
+    """The point with other lengths: for each length, all axes that have it get a new one.
 
-    The lengths are a few `usual` ones, and those on both sides of a number in the code. After the first all
-    axes get one length: a rule may be another for square matrices. What a function says in numbers stays,
-    and what it cuts into so many parts, each as long as something else, stays so many times as long.
+    The new lengths are a few `usual` ones, and those on both sides of a number in the code. After the first,
+    all axes get the same length, because a rule may treat square matrices differently. Lengths that the
+    function states as numbers stay. What it cuts into a number of parts, each as long as something else,
+    keeps its ratio to that length.
     """
     codes = tuple(codes)
     there = sorted(dict.fromkeys(_free_lengths(point)))
@@ -360,8 +363,8 @@ def _all_of_one_length(point: Point, there: list[int], rng: np.random.Generator)
 
 
 def along_other_axes(point: Point, names: tuple[str, ...], keyword: Any = ...) -> Iterator[Point]:
-    """The point with each other `axis`, where that is a default among the inputs or a `keyword` of this
-    value, and there are matrices; None is one where it is the default.
+    """The point with each other `axis`, if this is a default among the inputs or a `keyword` with this
+    default, and there are matrices. If the default is None, both axes are tried.
     """
     if not any(isinstance(x, np.ndarray) and x.ndim == 2 for x in point.floats):
         return
@@ -379,8 +382,8 @@ def along_other_axes(point: Point, names: tuple[str, ...], keyword: Any = ...) -
 
 
 def along_each_axis(point: Point, names: tuple[str, ...]) -> Iterator[Point]:
-    """The point with each other `axis` that its arrays have, and with each of its flags the other way round,
-    where they are among the inputs or the keywords.
+    """The point with each other value of `axis` that its arrays allow, and with each of its flags negated,
+    among the inputs and the keywords.
     """
     ranks = max((x.ndim for x in point.floats if isinstance(x, np.ndarray)), default=0)
 
@@ -401,14 +404,14 @@ def along_each_axis(point: Point, names: tuple[str, ...]) -> Iterator[Point]:
 
 
 COUNTS = (2, 3)
-"""Whole numbers that a count is brought to."""
+"""The whole numbers that a count is changed to."""
 DIVISIBLE = 6
-"""A length with several of them in it: a function may cut an array into parts of so many numbers each."""
+"""A length that is a multiple of these: a function may cut an array into so many parts."""
 
 
 def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Generator) -> Iterator[Point]:
-    """The point with other whole numbers, each in turn, in place of those at some positions, and with arrays
-    that have one axis as long as they divide, one such axis after the other; then with the arrays it has.
+    """The point with other whole numbers at some positions, one at a time, and with the arrays resized along
+    one length after the other to a multiple of these; finally with the arrays as they are.
     """
     for i in positions:
         for count in COUNTS:
@@ -425,19 +428,21 @@ def with_other_counts(point: Point, positions: Iterable[int], rng: np.random.Gen
 
 
 def _below(x: Any, old: Any, count: int) -> Any:
-    """Labels, which were all below a count, below another: there is no fourth of three groups."""
+    """Labels that were all below the old count, reduced below the new one: of three groups there is no
+    fourth.
+    """
     are_whole = isinstance(x, np.ndarray) and x.dtype.kind in "iu" and x.size
     return x % count if are_whole and count <= np.max(x) < old else x
 
 
 LARGER = 7
-"""A count that is larger than those drawn, and than what is written where a rule stops at a few."""
+"""A count that is larger than those drawn, and than the number of terms that a rule with too few may have."""
 LARGEST, LARGEST_ALONE = 12, 64
-"""The number in the code from which on no count behind it is looked at, where arrays are as long; and where
-none are: a payment ramp of 30 months ends there.
+"""Numbers in the code from which on no larger count is tried: the first one if arrays get as long as the
+count, the second one otherwise (a payment ramp of 30 months ends below it).
 """
 MARKS = 3
-"""How many numbers of the code counts are brought beyond."""
+"""How many numbers of the code the counts are to exceed."""
 
 
 def with_larger_counts(
@@ -447,9 +452,9 @@ def with_larger_counts(
     rng: np.random.Generator,
     stay: bool,
 ) -> Iterator[Point]:
-    """The point with all whole numbers that have these names, by position, larger by the same, so that they
-    stay in order, and with the largest of them alone. Unless arrays `stay` as long as they are, they are
-    longer than these numbers; there are none with matrices, then, nor with vectors of several lengths.
+    """The point with the whole numbers of these names, by position, all increased by the same amount, so that
+    they stay in order, and with only the largest increased. Unless arrays `stay` as they are, they are made
+    longer than these numbers; nothing if there are matrices, or vectors of several lengths.
     """
     counts = {i: point.inputs[i] for i in names}
     if not counts:
@@ -471,7 +476,7 @@ def with_larger_counts(
 
 
 def _all_longer(point: Point, length: int, rng: np.random.Generator) -> list[Any] | None:
-    """The inputs with vectors that have this length; None where there are matrices, or vectors of several
+    """The inputs with all vectors resized to this length; None if there are matrices, or vectors of several
     lengths.
     """
     shapes = {x.shape for x in point.floats if isinstance(x, np.ndarray) and x.ndim}
@@ -485,9 +490,9 @@ def _all_longer(point: Point, length: int, rng: np.random.Generator) -> list[Any
 def with_numbers_for_none(
     point: Point, names: tuple[str, ...], first: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Point]]:
-    """The point with positive numbers for each default that is None, as many as the first argument has, or
-    as one row of it, or a single one, and the position of these: weights of a mean, say. A name may speak of
-    something else.
+    """The point with positive numbers for each default that is None, such as the weights of a mean: in the
+    shape of the first argument, in that of one row of it, and as a single number; each with the position of
+    the default. Names that suggest something else are skipped.
     """
     whole = next((np.shape(x) for x in point.floats if isinstance(x, (float, np.ndarray))), None)
     for i in range(first, len(point.inputs)):
@@ -502,8 +507,8 @@ def with_numbers_for_none(
 def with_arrays_for_numbers(
     point: Point, names: tuple[str, ...], first: int, asked: frozenset[str], rng: np.random.Generator
 ) -> Iterator[Point]:
-    """The point with an array like the first one, of positive numbers and once with a zero among them, for
-    each number by default of which it is asked whether it is one.
+    """The point with an array for each default number that the code tests for being an array (`asked`). The
+    array has the shape of the first one and numbers of the sign of the default, once with a zero among them.
     """
     arrays = (x for x in point.floats if isinstance(x, np.ndarray) and x.dtype.kind == "f" and x.size > 1)
     like = next(arrays, np.zeros(()))
@@ -524,7 +529,7 @@ _NO_NUMBERS = frozenset(
 
 
 def twice_as_long(point: Point, rng: np.random.Generator) -> Point:
-    """The point with arrays of floats twice as long along each axis."""
+    """The point with float arrays twice as long along each axis."""
     inputs = tuple(
         _drawn_like(x.ravel(), tuple(2 * n for n in x.shape), rng)
         if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.size
@@ -537,8 +542,8 @@ def twice_as_long(point: Point, rng: np.random.Generator) -> Point:
 def as_matrices(
     point: Point, rng: np.random.Generator, shape: tuple[int, int] = MATRIX
 ) -> tuple[Point, Point] | None:
-    """The point with a matrix of this shape in place of each vector, one of booleans too, and with vectors of
-    the same numbers; None where the arrays are not vectors of one length.
+    """The point with a matrix of this shape in place of each vector, including booleans, and the point with
+    vectors of the same numbers; None if the arrays are not vectors of one length.
     """
     arrays = [x for x in point.floats if isinstance(x, np.ndarray) and x.ndim]
     if not arrays or len({x.shape for x in arrays}) > 1 or arrays[0].ndim != 1 or any(point.constant):
@@ -556,12 +561,12 @@ def as_matrices(
 def _matrix_like(x: np.ndarray, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     if x.dtype.kind != "b":
         return _drawn_like(x, shape, rng)
-    flags = np.arange(shape[0] * shape[1]) % 3 != 1  # of each some, whatever is drawn
+    flags = np.arange(shape[0] * shape[1]) % 3 != 1  # some of each
     return rng.permutation(flags).reshape(shape)
 
 
 def _free_lengths(point: Point) -> Iterator[int]:
-    """The lengths of the inputs, but for axes of which the function says it in numbers."""
+    """The lengths of the inputs, except for axes whose length the function states as a number."""
     for i, x in enumerate(point.floats):
         held = point.held_axes(i) if isinstance(x, np.ndarray) else frozenset()
         if held:
@@ -581,7 +586,7 @@ def _lengths(x: Any) -> Iterator[int]:
 
 
 def _lengths_in(codes: Iterable[types.CodeType]) -> Iterator[int]:
-    """The whole numbers in code that looks at lengths, and the next above each."""
+    """The whole numbers in code that uses lengths, and the next number above each."""
     codes = [code for code in codes if not _OF_LENGTHS.isdisjoint(code.co_names)]
     marks = sorted({int(m) for m in landmarks(codes) if m == int(m) and 2 <= m < LONGEST})
     yield from dict.fromkeys(n for mark in marks[:3] for n in (mark, mark + 1) if n not in LENGTHS)
@@ -597,7 +602,7 @@ def _numbers_of_parts(codes: Iterable[types.CodeType]) -> frozenset[int]:
 
 
 def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.random.Generator) -> Any:
-    """The argument with `new` for `old` in its shape, its numbers like those it had."""
+    """The argument with `new` in place of `old` in its shape, and numbers similar to its own."""
     if type(x) is list and len(x) == old and all(type(part) is int for part in x):
         return _drawn_like(np.array(x), (new,), rng).tolist()
     parts, rebuild = (None, dict) if isinstance(x, types.FunctionType) else parts_and_rebuild(x)
@@ -620,7 +625,7 @@ def _resized(point: Point, position: int, x: Any, old: int, new: int, rng: np.ra
 
 
 def _drawn_like(values: np.ndarray, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Numbers of these, each moved a little; integers and the like as they are."""
+    """Random choices from these values, each changed a little; integers and the like unchanged."""
     found = rng.choice(values, shape)
     if found.dtype.kind not in "fc":
         return found
