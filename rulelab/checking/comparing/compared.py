@@ -1,6 +1,4 @@
-"""What was found where two functions were compared: each difference, and all of them with a verdict in
-words.
-"""
+"""The result of comparing two functions: each difference, and all of them with a verdict in words."""
 
 from __future__ import annotations
 
@@ -27,16 +25,15 @@ class Difference:
     absolute, relative : float
         The largest elementwise differences.
     worst : tuple of int or None
-        The index of the element that is furthest off; empty for a number, None where there is nothing to
-        point at.
+        The index of the element that is furthest off; empty for a number, None if there is no such element.
     problem : str or None
-        How the two differ; None where they agree.
+        How the two differ; None if they agree.
     note : str or None
-        What else should be known of it.
+        What else should be known about it.
     known : bool
         Whether there is a number to compare with: finite differences find none at a kink.
     symmetric : str or None
-        The argument for which the two agree as for a symmetric matrix, where the elements differ.
+        The argument for which only the symmetric parts agree, as it is a symmetric matrix.
     """
 
     name: str
@@ -97,12 +94,12 @@ class Comparison(Report):
     Attributes
     ----------
     left_name, right_name : str
-        What the two columns are called.
+        The names of the two columns.
     value : tuple of Difference
-        What both return when they are differentiated; for a function with a rule, what the rule returns.
+        The values that both return when they are differentiated; with a rule, the value by the rule.
     gradients : tuple of Difference
         An entry for each leaf of each positional argument's gradient; for a function without a real
-        scalar output, of the pullback at a random seed.
+        scalar output, for each leaf of the pullback of a random seed.
     pullbacks : tuple of Difference
         The same leaves with a seed other than 1.
     seed : object
@@ -110,16 +107,16 @@ class Comparison(Report):
     ignored : tuple of str
         The arguments whose cotangents do not depend on the seed, which is a mistake.
     refused : str or None
-        Why the left column is finite differences, if so.
+        Why the left column has finite differences, if so.
     subject : str
         The function whose rule is compared.
     by_rule : tuple of Difference
         The value by a rule (`left`) and that of the plain call (`right`), where these differ.
     unasked : str or None
-        Why the rule took no part in a loss that is compared with and without it: then agreement says
+        Why the rule was not used in a loss that is compared with and without it: then agreement says
         nothing about the rule.
     unsteady : str or None
-        That one of the two returns a different value at each call: then differences mean nothing.
+        A text if one of the two returns a different value at each call: then differences mean nothing.
     """
 
     left_name: str
@@ -142,7 +139,7 @@ class Comparison(Report):
 
     @property
     def agree(self) -> bool:
-        """Whether both sides agree everywhere, the rule took part, and depends on its cotangent."""
+        """Whether both sides agree everywhere, the rule was used, and its answers depend on the cotangent."""
         return not self.ignored and self.unasked is None and all(d.agree for d in self.differences)
 
     @property
@@ -157,7 +154,7 @@ class Comparison(Report):
 
     @property
     def verdict(self) -> str:
-        """In words: "agree to 1e-12", or "differ: " and the first quantity that does."""
+        """In words: "agree to 1e-12", or "differ: " and the first quantity that differs."""
         if self.unsteady is not None:
             return f"{CANNOT_TELL}: {self.unsteady}"
         if self.ignored:
@@ -177,7 +174,7 @@ class Comparison(Report):
 
     @property
     def _symmetric(self) -> tuple[str, ...]:
-        """The arguments for which the two agree as for symmetric matrices only."""
+        """The arguments for which only the symmetric parts agree."""
         return tuple(dict.fromkeys(d.symmetric for d in self.differences if d.symmetric is not None))
 
     def _seed_hint(self, d: Difference) -> str:
@@ -198,7 +195,7 @@ class Comparison(Report):
         return f"{self.word.capitalize()}: {both} {self._where() or self.verdict}."
 
     def _where(self) -> str:
-        """In which quantity the two differ, where it is one that both have."""
+        """In which quantity the two differ; empty if it is not a quantity of both."""
         first = next((d for d in self.differences if not d.agree), None)
         named = "" if first is None else f"differ: {first.name}: "
         if first is None or first in self.by_rule or not self.verdict.startswith(named):
@@ -228,7 +225,7 @@ class Comparison(Report):
         return Page((self.sentence,), tuple(tables), notes, self.word)
 
     def _notes_of_none(self) -> tuple[str, ...]:
-        """Gradients that the right side leaves out and that are zero on the left, perhaps only here."""
+        """A note about gradients that the right side omits and that are zero on the left, maybe only here."""
         without = [d.name for d in self.gradients if d.right is None and d.left is not None and d.agree]
         if not without:
             return ()
@@ -251,7 +248,9 @@ class Comparison(Report):
     def _table(
         self, caption: str, columns: tuple[str, ...], told: tuple[Difference, ...], folded: bool = False
     ) -> Table:
-        """Rows with the sign of their verdict; a difference of what is not steady is no fault."""
+        """Rows with the sign of their verdict; differences of a function that is not steady do not count as
+        wrong.
+        """
         unknown = self.unsteady is not None
         signs = tuple(CANNOT_TELL if unknown and not d.agree else d.word for d in told)
         return Table(caption, columns, tuple(d.row() for d in told), folded, verdicts=signs)

@@ -1,9 +1,9 @@
-"""A function and its twin side by side: values, every gradient, where they differ most, and the verdict in
-words.
+"""A function and its twin side by side: their values, every gradient, where they differ most, and the verdict
+in words.
 
-A gradient asks a rule with the seed 1 only, and a rule that forgets to multiply by its cotangent is right
-there. So the pullbacks are compared with another seed too, and a rule whose `back(2)` equals `back(1)` is
-told so.
+A gradient calls a rule with the seed 1 only, for which a rule that forgets to multiply by its cotangent is
+right. So the pullbacks are compared with another seed too, and a rule whose `back(2)` equals `back(1)` is
+reported.
 """
 
 from __future__ import annotations
@@ -34,18 +34,19 @@ from .compared import Comparison, Difference
 
 @dataclass(frozen=True)
 class Settings:
-    """How a comparison is made; apart from the arguments, whose keywords belong to the functions compared.
+    """Settings of a comparison, separate from its arguments, since keywords belong to the functions compared.
 
     Parameters
     ----------
     rtol : float, optional
-        The relative difference that still counts as agreement; by default, by dtype and by who computed it.
+        The relative difference that still counts as agreement; the default depends on the dtype and on
+        whether finite differences are involved.
     rng : numpy.random.Generator
-        What draws the seeds.
+        The generator of the seeds.
     ad : object, optional
-        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+        The AD, an object with `gradient` and `pullback`; rulelab's own reverse mode by default.
     names : tuple of str, optional
-        What the report calls the two functions, if not their own names.
+        The names of the two functions in the report, if not their own.
 
     Examples
     --------
@@ -69,16 +70,16 @@ def compare(
 ) -> Comparison:
     """Values and gradients of `f` and of `f_cr` at `args`, side by side.
 
-    Where `f` is refused (it mutates, it calls C), finite differences of `f` stand in its column, and the
-    result says why.
+    If `f` is refused (it mutates, it calls C), its column has finite differences of `f`, and the result says
+    why.
 
     Parameters
     ----------
     f : callable
         The function; with `without`, a whole loss.
     f_cr : callable
-        Its copy that carries the rule; with `without`, a function in the loss whose rule is left out on the
-        left side, as in `compare_without`.
+        Its twin with the rule; with `without`, a function in the loss whose rule is left out on the left
+        side, as in `compare_without`.
     *args
         The arguments at which both are called.
     without : bool
@@ -96,7 +97,7 @@ def compare(
     Raises
     ------
     RuleLabError
-        What the gradient of `f_cr` raises. An error in its rule is raised as it is.
+        If the gradient of `f_cr` raises it. An error in its rule is raised as it is.
 
     Examples
     --------
@@ -143,13 +144,13 @@ def compare_without(
     Returns
     -------
     Comparison
-        Both columns, with a verdict in words. Where `loss` does not reach `f` at `args`, or `f` has no rule,
+        Both columns, with a verdict in words. If `loss` does not reach `f` at `args`, or `f` has no rule,
         both sides are the same: `agree` is then False, and the verdict "cannot tell" says why.
 
     Raises
     ------
     RuleLabError
-        What the gradient of `loss` raises with the rule.
+        If the gradient of `loss` with the rule raises it.
 
     Examples
     --------
@@ -172,9 +173,9 @@ def compare_without(
 
 def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> Difference | None:
     """The first value or cotangent in which the two differ, by one pullback of each with a random seed; None
-    where they agree, or where one of them is refused.
+    if they agree, or if one of them is refused.
 
-    For whoever wants to know no more than that before doing something else; `compare` tells everything.
+    This is a quick test before doing something else; `compare` gives the whole result.
 
     >>> print(first_difference(lambda x: x * x, lambda x: x * x, (2.0,), {}))
     None
@@ -197,13 +198,13 @@ def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> 
 
 
 def _title(f: Callable, name: str, settings: Settings) -> str:
-    """What the value that comes with the gradient is called where it is not that of the plain call."""
+    """The name of the value that comes with the gradient, if it is not that of the plain call."""
     ruled = settings.ad is not None or has_rrule(f)
     return f"value of {name} {'by its rule' if ruled else 'with its gradient'}"
 
 
 class _Watched(Cache):
-    """A new cache that remarks whether the rule of one target takes part in what is derived in it."""
+    """A new cache that notes whether the rule of one target is used in what is derived with it."""
 
     def __init__(self, target: Any):
         super().__init__()
@@ -220,7 +221,7 @@ class _Watched(Cache):
 
 
 def _unasked(side: _Side, f: Callable, name: str) -> str | None:
-    """Why the rule of `f` has no part in the gradient of the side, in words; None where it has."""
+    """Why the rule of `f` is not used in the gradient of a side, in words; None if it is used."""
     __tracebackhide__ = True
     if not has_rrule(f):
         return f"there is no rule for {name}"
@@ -241,7 +242,7 @@ def _is_of_integers(x: Any) -> bool:
 
 @dataclass
 class _Side:
-    """One of the two columns: a function, its arguments, and who differentiates it."""
+    """One of the two columns: a function, its arguments, and the AD that differentiates it."""
 
     name: str
     f: Callable
@@ -254,18 +255,18 @@ class _Side:
     by_differences: bool = False
 
     def fresh(self) -> tuple[tuple, dict]:
-        """Copies of the arguments: a function under test may write to them."""
+        """Copies of the arguments, since a function under test may write to them."""
         return copy.deepcopy((self.args, self.kwargs))
 
     def symmetric(self) -> list[str]:
-        """The arguments that are symmetric matrices, and are meant as such (`forms_read`)."""
-        rng = np.random.default_rng(0)  # of its own: the seeds of a comparison do not depend on its findings
+        """The arguments that are symmetric matrices and treated as such (`forms_read`)."""
+        rng = np.random.default_rng(0)  # a separate one, so that the seeds do not depend on this
         with self.context():
             args, kwargs = self.fresh()
             return [self.names[i] for i in forms_read(self.f, args, kwargs, rng, drawn=False)]
 
     def value(self):
-        """What a plain call returns: no rule takes part in it."""
+        """The value of a plain call, in which no rule is used."""
         __tracebackhide__ = True
         with self.context():
             args, kwargs = self.fresh()
@@ -280,7 +281,7 @@ class _Side:
             return tuple(self.ad.gradient(self.f, *args, **kwargs))
 
     def pulled_back(self, seed) -> tuple[Any, tuple]:
-        """The value that comes with the pullback, which a rule may have made, and the cotangents of the
+        """The value that comes with the pullback, which may be that of a rule, and the cotangents of the
         positional arguments for this seed.
         """
         __tracebackhide__ = True
@@ -297,8 +298,8 @@ class _Side:
             return y, tuple(back(seed))
 
     def answers(self, scalar: bool, seed) -> tuple[Any, list[dict[str, Any]]]:
-        """The value, and the leaves of the gradient and of the pullback at the seed; of the pullback alone
-        if not scalar.
+        """The value, and the leaves of the gradient and of the pullback of the seed; only those of the
+        pullback if not `scalar`.
         """
         __tracebackhide__ = True
         gradients = [self.leaves(self.gradient())] if scalar else []
@@ -306,7 +307,7 @@ class _Side:
         return y, [*gradients, self.leaves(cotangents)]
 
     def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
-        """Where the value `y` of the derived run is not that of a plain call."""
+        """Where the value `y` of the derived code differs from that of a plain call."""
         sides = dict(named_leaves(self.title, y)), dict(named_leaves(self.title, plain))
         told = _Teller(rtol, False, zero_is_none=False).all(*sides, "{}")
         return tuple(
@@ -361,7 +362,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
 
 
 def _unsteady(*sides: tuple[_Side, Any]) -> str | None:
-    """Which side gives another value when it is called once more, in words; None where neither does."""
+    """Which side returns a different value when it is called again, in words; None if neither does."""
     tell = _Teller(0.0, False, zero_is_none=False)
     for side, before in sides:
         again = tell.all(dict(named_leaves("value", before)), dict(named_leaves("value", side.value())), "{}")
@@ -371,7 +372,7 @@ def _unsteady(*sides: tuple[_Side, Any]) -> str | None:
 
 
 def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dict[str, Any]], str | None]:
-    """What the left side answers: by the AD, or by finite differences where that refuses, with the reason."""
+    """The answers of the left side by the AD or, if it refuses, by finite differences, with the reason."""
     __tracebackhide__ = True
     try:
         return left, *left.answers(scalar, seed), None
@@ -383,7 +384,7 @@ def _left_answers(left: _Side, scalar: bool, seed) -> tuple[_Side, Any, list[dic
 
 
 def _ignored(side: _Side, seed) -> tuple[str, ...]:
-    """The leaves of the pullback that are the same, and not zero, for a seed and for its double."""
+    """The leaves of the pullback that are equal, and not zero, for a seed and its double."""
     __tracebackhide__ = True
     once = side.leaves(side.pulled_back(seed)[1])
     twice = side.leaves(side.pulled_back(_doubled(seed))[1])
@@ -400,24 +401,24 @@ def _ignored(side: _Side, seed) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Teller:
-    """Says whether two numbers or arrays are the same, as exactly as their dtype and their origin allow."""
+    """Compares two numbers or arrays, as closely as their dtype and origin allow."""
 
     rtol: float | None
     by_differences: bool
-    zero_is_none: bool = True  # as it is for cotangents, and not for values
+    zero_is_none: bool = True  # true of cotangents, not of values
     whole: frozenset[str] = frozenset()  # the arguments that are arrays of whole numbers
 
     def all(self, left: dict[str, Any], right: dict[str, Any], title: str) -> tuple[Difference, ...]:
         fields = {n for n in {**left, **right} if "." in n and left.get(n) is right.get(n) is None}
-        names = [n for n in {**left, **right} if n not in fields]  # of the text in an object nobody asks
+        names = [n for n in {**left, **right} if n not in fields]  # text in an object is not compared
         told = ((n, self.one(title.format(n), left.get(n), right.get(n))) for n in names)
         return tuple(self._held(one) if n in self.whole and right.get(n) is None else one for n, one in told)
 
     def all_meant(
         self, side: _Side, left: dict[str, Any], right: dict[str, Any], title: str
     ) -> tuple[Difference, ...]:
-        """All cotangents, those of symmetric matrices by what reaches a symmetric matrix that is moved: which
-        triangle they stand in is their author's choice.
+        """The comparison of all cotangents. Those of symmetric matrices are compared by their symmetric
+        parts, since in which triangle the entries are is their author's choice.
         """
         told = self.all(left, right, title)
         names = {title.format(name): name for name in left if name in side.names}
@@ -437,7 +438,7 @@ class _Teller:
 
     @staticmethod
     def _held(one: Difference) -> Difference:
-        """What a rule says of whole numbers that has no derivative for them is no mistake."""
+        """The comparison without a problem: a rule may give no derivative with respect to whole numbers."""
         if one.problem is None:
             return one
         return dataclasses.replace(one, absolute=0.0, relative=0.0, problem=None, note=HELD)
@@ -507,7 +508,7 @@ class _Teller:
         )
 
     def _limit(self, size: np.ndarray, eps: float) -> np.ndarray:
-        """How far apart two elements may be: by their own size, and by rounding at the size of the
+        """How far apart two elements may be: a fraction of their own size, plus rounding at the size of the
         largest.
         """
         rtol = (
@@ -522,8 +523,7 @@ class _Teller:
 
 
 def argument_names(f: Callable, args: tuple) -> list[str]:
-    """The names of the positional arguments, as the signature of `f` gives them: `x`, `args[0]`, `argument
-    1`.
+    """The names of the positional arguments by the signature of `f`: `x`, `args[0]`, `argument 1`.
 
     >>> argument_names(lambda x, *rest: x, (1.0, 2.0, 3.0))
     ['x', 'rest[0]', 'rest[1]']
@@ -538,15 +538,13 @@ def argument_names(f: Callable, args: tuple) -> list[str]:
 
 
 def _common_names(f: Callable, f_cr: Callable, args: tuple) -> list[str]:
-    """One name for each position, though the two may call it differently: of `f`, where `f` has names of
-    its own.
-    """
+    """One name for each position, though the two functions may differ: that of `f`, if it has one."""
     names, others = argument_names(f, args), argument_names(f_cr, args)
     return [other if "[" in name or " " in name else name for name, other in zip(names, others)]
 
 
 def named_leaves(name: str, value) -> Iterator[tuple[str, Any]]:
-    """The numbers and arrays in a value, and whatever else it holds, each by how one gets to it.
+    """The numbers, arrays and other leaves of a value, each with the expression that leads to it.
 
     >>> list(named_leaves("p", {"w": (1.0, None)}))
     [("p['w'][0]", 1.0), ("p['w'][1]", None)]
@@ -571,9 +569,7 @@ def named_leaves(name: str, value) -> Iterator[tuple[str, Any]]:
 
 
 def _random_seed(y, rng: np.random.Generator):
-    """A cotangent of the structure of `y`, away from 1 and from zero; None where nothing can be
-    differentiated.
-    """
+    """A cotangent of the structure of `y`, away from 1 and zero; None for what cannot be differentiated."""
     if isinstance(y, dict):
         return {k: _random_seed(v, rng) for k, v in y.items()}
     if isinstance(y, (tuple, list)):
@@ -604,14 +600,14 @@ def _doubled(seed):
 
 
 def _has_numbers(y) -> bool:
-    """Whether `_random_seed` finds something in a result that a cotangent can be given for."""
+    """Whether a result has a number for which there can be a cotangent."""
     if isinstance(y, dict):
         return any(map(_has_numbers, y.values()))
     return any(map(_has_numbers, y)) if isinstance(y, (tuple, list)) else is_numeric(y)
 
 
 def _form(y) -> dict[str, Any]:
-    """The shapes of the numbers in a result, by the names of its parts; None for other things."""
+    """The shapes of the numbers in a result, by the names of its parts; None for anything else."""
     return {name: np.shape(leaf) if is_numeric(leaf) else None for name, leaf in named_leaves("", y)}
 
 
@@ -627,7 +623,7 @@ def _inner(seed, y) -> float:
 
 
 def _is_real_scalar(y) -> bool:
-    # Its class first: NumPy takes a tuple of arrays for an array, and where they differ in shape it fails.
+    # The class is tested first: NumPy treats a tuple of arrays as an array, and fails if their shapes differ.
     return isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0 and not np.iscomplexobj(y)
 
 
