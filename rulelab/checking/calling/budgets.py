@@ -1,5 +1,5 @@
-"""How much time a search has used: its own, so that other people's work on the machine changes no verdict.
-And how much memory it may take.
+"""How much time a search has used: its own time only, so that other processes on the machine change no
+verdict. And how much memory it may use.
 """
 
 from __future__ import annotations
@@ -15,15 +15,18 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 WAITING = 2.0
-"""How many seconds of waiting count as one of the processor."""
+"""How many seconds of waiting count as one second of processor time."""
 LONGEST_WAIT = 0.1
-"""Seconds that one wait may have taken. A thread that others keep from running does not wait by itself."""
+"""The longest time that one voluntary wait counts for. A thread that others keep from running does not wait
+voluntarily.
+"""
 
 
 class Budget:
-    """Seconds used since it was made: of the processor by this thread, and half of those in which it slept.
+    """The seconds used since it was created: processor time of this thread, and half of the time it slept.
 
-    To be ready and have no core is no sleep: a busy machine would use up what a search may take.
+    Time in which the thread was ready but had no core does not count, or a busy machine would use up the
+    budget of a search.
 
     >>> 0.0 <= Budget().used() < 1.0
     True
@@ -34,18 +37,19 @@ class Budget:
         self._ready = _without_a_core()
 
     def used(self) -> float:
-        """Seconds of the processor, and half of those in which the thread slept."""
+        """Seconds of processor time, and half of those in which the thread slept."""
         own, waits = time.thread_time() - self._own, _waits() - self._waits
-        if not waits:  # it never gave up the processor by itself
+        if not waits:  # it never gave up the processor voluntarily
             return own
         asleep = time.perf_counter() - self._clock - own - (_without_a_core() - self._ready)
         return own + min(max(0.0, asleep), LONGEST_WAIT * waits) / WAITING
 
 
 class Limit(Budget):
-    """A budget of so many seconds: ten times what is usually needed, so that a busy machine exceeds none.
+    """A budget with a limit: ten times what is usually needed, so that it is not exceeded on a busy machine
+    either.
 
-    `was_over` tells whether it has ever been found to be used up, so that something was left undone.
+    `was_over` says whether it was ever found to be used up, so that something was left undone.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -53,13 +57,13 @@ class Limit(Budget):
         self.seconds, self.was_over = seconds, False
 
     def is_over(self) -> bool:
-        """Whether they are used up."""
+        """Whether the seconds are used up."""
         self.was_over = self.was_over or self.used() > self.seconds
         return self.was_over
 
 
 def took_more(what: str, seconds: float) -> str:
-    """What is said of something for which there was not time enough.
+    """The message for something that was not finished in time.
 
     >>> took_more("the scan", 2.0)
     'the scan took more than 2 s'
@@ -68,16 +72,17 @@ def took_more(what: str, seconds: float) -> str:
 
 
 class Spent(NamedTuple):
-    """Seconds of another process: those in which it ran, and those in which it was ready and had no core."""
+    """Seconds in which a thread ran, and in which it was ready but had no core."""
 
     running: float
     ready: float
 
 
 def spent_by(pid: int) -> Spent | None:
-    """What a thread has spent until now, the first one of a process by its number; None where nobody tells.
+    """The time used so far by a thread, or the first thread of a process, by its id; None if the system does
+    not report it.
 
-    What is missing to the time on the wall it has waited by itself: asleep, or for a lock or a device.
+    The rest of the wall-clock time it waited voluntarily: asleep, or for a lock or a device.
     """
     try:
         running, ready, _ = _told(f"/proc/{pid}/schedstat").split()
@@ -87,7 +92,7 @@ def spent_by(pid: int) -> Spent | None:
 
 
 def _told(path: str) -> bytes:
-    """A line that the kernel has for us: as a file object it would take three times as long."""
+    """A line from a file of the kernel. A file object would take three times as long."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         return os.read(descriptor, 256)
@@ -96,21 +101,21 @@ def _told(path: str) -> bytes:
 
 
 class Watched:
-    """A process that is looked after from outside: how much of its time on the wall it has used.
+    """A process watched from outside: how much of the wall-clock time it has used.
 
-    Waiting for a core is not its own doing, and counts for nothing.
+    Waiting for a core is not its own doing and does not count.
     """
 
     def __init__(self, pid: int) -> None:
         self.pid, self._clock, self._spent = pid, time.monotonic(), spent_by(pid)
 
     def running(self) -> float | None:
-        """Seconds in which it ran; None where nobody tells."""
+        """Seconds in which it ran; None if the system does not report it."""
         now = spent_by(self.pid)
         return None if now is None or self._spent is None else now.running - self._spent.running
 
     def waiting(self) -> float | None:
-        """Seconds in which it did nothing, and could not have: asleep, or waiting for something."""
+        """Seconds in which it neither ran nor was ready to: asleep, or waiting for something."""
         now = spent_by(self.pid)
         if now is None or self._spent is None:
             return None
@@ -118,20 +123,21 @@ class Watched:
         return max(0.0, time.monotonic() - self._clock - busy)
 
     def used(self) -> float:
-        """Seconds in which it ran or waited; where nobody tells, all of them."""
+        """Seconds in which it ran or waited; all of them if the system does not report it."""
         running, waiting = self.running(), self.waiting()
         return self.on_the_wall() if running is None or waiting is None else running + waiting
 
     def on_the_wall(self) -> float:
-        """Seconds that a clock on the wall has gone on."""
+        """Seconds of wall-clock time."""
         return time.monotonic() - self._clock
 
 
 def limit_memory(more: int) -> tuple[int, int] | None:
-    """Lets this process map so many bytes more than it has, so that one array cannot fill the machine.
+    """Limit the memory that this process may map to `more` bytes beyond the present, so that one array cannot
+    exhaust the machine's memory.
 
-    What goes beyond raises MemoryError. The limits from before, for `resource.setrlimit`; None where there is
-    no such limit, which is on all but Linux.
+    Anything beyond raises MemoryError. Return the previous limits, for `resource.setrlimit`, or None if there
+    is no such limit, as on all systems except Linux.
     """
     try:
         mapped = int(_told("/proc/self/statm").split()[0]) * resource.getpagesize()
@@ -147,13 +153,13 @@ def _lower(limit: int, present: int) -> int:
 
 
 def _without_a_core() -> float:
-    """Seconds in which this thread was ready to run and others did; 0.0 where nobody tells."""
+    """Seconds in which this thread was ready but had no core; 0.0 if the system does not report it."""
     spent = spent_by(threading.get_native_id())
     return 0.0 if spent is None else spent.ready
 
 
 def _waits() -> int:
-    """How often this thread has given up the processor by itself, as in a sleep."""
+    """How often this thread has given up the processor voluntarily, as in a sleep."""
     if resource is None or not hasattr(resource, "RUSAGE_THREAD"):
         return int(time.perf_counter() / LONGEST_WAIT)
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw

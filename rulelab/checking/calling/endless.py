@@ -1,4 +1,4 @@
-"""Calls that may never come to an end: at arguments of which nobody knows that they are meant."""
+"""Calls that may never end, at arguments for which the function may not be intended."""
 
 from __future__ import annotations
 
@@ -20,34 +20,38 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 MOST_MORE = 1_000_000
-"""Kilobytes by which the memory of this process may grow before such a call is taken for one without an end:
-what doubles in each round of a loop has filled it after few lines."""
+"""By how many kilobytes the memory of this process may grow before such a call counts as endless: something
+that doubles in each iteration fills it within a few lines.
+"""
 MOST_AT_ONCE = 2 << 30
-"""Bytes that it may map: more than that, so that one array which is far too large ends it, too."""
+"""How many bytes it may map: more than that, so that a single array that is far too large ends it too."""
 MOST_LINES = 400_000
-"""Lines of a function's own file, and calls of any, after which it is taken for one without an end."""
+"""After how many lines of a function's own file, and calls of any function, it counts as endless."""
 FEW_LINES = 5_000
-"""The same of one that has gone on and on before."""
+"""The same for a function that has already been endless."""
 
 
 AFTER_ONE = 20_000
-"""The same of one with a `while` loop that has not ended before: a step beside its arguments is enough."""
+"""The same for a function with a `while` loop that has already been endless: a small change of its arguments
+can cause that.
+"""
 
 
 class EndlessError(ArithmeticError):
-    """A function has not come to its end after very many lines."""
+    """A function has not ended after very many lines."""
 
 
 class _TooManyLinesError(BaseException):
-    """The same where it goes through the function, which may catch any Exception."""
+    """The same while it passes through the function, which may catch any Exception."""
 
 
 @contextmanager
 def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, ...] = ()) -> Iterator[None]:
-    """EndlessError for what goes on and on: `while len(v) > 1` where nothing makes `v` shorter. Counted are
-    the lines of the file of the function, and of those of the `others`.
+    """Raise EndlessError in the body if it does not end: `while len(v) > 1` where nothing makes `v` shorter.
+    The lines of the function's file and of those of the `others` are counted.
 
-    Lines are counted, and no seconds: a slow machine changes nothing. Nothing is counted under a debugger.
+    Lines are counted instead of seconds, so that a slow machine changes nothing. Nothing is counted under a
+    debugger.
     """
     before = sys.gettrace()
     if before is not None:
@@ -67,8 +71,9 @@ def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, 
 
 
 class _Ceiling:
-    """What this process may map while such calls run, in whatever threads: the first sets it, and the last
-    takes it away."""
+    """The limit on mapped memory while such calls run in any threads: the first call sets it, and the last
+    one removes it.
+    """
 
     def __init__(self) -> None:
         self._lock, self._within = threading.Lock(), 0
@@ -91,18 +96,19 @@ _CEILING = _Ceiling()
 
 
 _GONE_ON: weakref.WeakSet[Any] = weakref.WeakSet()
-"""The functions of which a call has not ended since they were last looked at anew."""
+"""The functions of which a call was endless since `looked_at_anew`."""
 
 
 def looked_at_anew(function: Any) -> None:
-    """Forgets that a call has not ended, so that one check of a function changes nothing about the next."""
+    """Forget that a call was endless, so that one check of a function does not influence the next."""
     if isinstance(function, types.FunctionType):
         _GONE_ON.discard(function)
 
 
 def ended(function: Any, call: Callable[[], Any]) -> Any:
-    """What a call of a function gives; EndlessError if it goes on and on in a `while` loop, as one to a
-    tolerance may beside arguments at which it ends. Others are called as they are.
+    """The result of a call of a function. EndlessError if a `while` loop does not end, as an iteration to a
+    tolerance may not, next to arguments at which it does. Functions without such loops are called as they
+    are.
     """
     if not may_go_on(function):
         return call()
@@ -130,7 +136,7 @@ def may_go_on(function: Any) -> bool:
     if _has_while(code):
         return True
     space = getattr(function, "__globals__", {})
-    for name in code.co_names:  # asked at each call: a module is not asked for code that it has not
+    for name in code.co_names:  # this runs at each call, so other objects are not searched for code
         called = space.get(name)
         if isinstance(called, types.FunctionType) and _has_while(called.__code__):
             return True
@@ -139,7 +145,7 @@ def may_go_on(function: Any) -> bool:
 
 @functools.lru_cache(512)
 def _has_while(code: types.CodeType) -> bool:
-    """Whether some code goes back to anything but the next one of a `for` loop."""
+    """Whether some code jumps back to anything but the start of a `for` iteration."""
     operations = list(dis.get_instructions(code))
     nexts = {op.offset for op in operations if op.opname == "FOR_ITER"}
     back = (op for op in operations if "JUMP_BACKWARD" in op.opname and "INTERRUPT" not in op.opname)
@@ -152,7 +158,7 @@ def _counter(filenames: frozenset[str], left: int) -> Callable:
     def count(frame: types.FrameType, event: str, arg: Any) -> Callable | None:
         nonlocal left
         if frame.f_code.co_filename not in filenames:
-            return None  # what leaves the `with` is called, too: nothing may be raised there
+            return None  # the code that leaves the `with` is traced too, and must not raise
         left -= 1
         if left < 0 or (not left % _EACH and _peak_of_memory() > most_memory):
             raise _TooManyLinesError
@@ -162,11 +168,11 @@ def _counter(filenames: frozenset[str], left: int) -> Callable:
 
 
 def _peak_of_memory() -> int:
-    """The most kilobytes that this process has had so far; zero where nobody tells."""
+    """The peak memory of this process so far in kilobytes; 0 if the system does not report it."""
     return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _UNIT
 
 
 _EACH = 4
-"""Lines after which it is asked: to ask takes as long as a line."""
+"""After how many lines the memory is read, which takes as long as a line."""
 _UNIT = 1024 if sys.platform == "darwin" else 1
-"""Of what is told there: bytes, and kilobytes elsewhere."""
+"""The unit of what the system reports: bytes on macOS, kilobytes elsewhere."""

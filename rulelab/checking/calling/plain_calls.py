@@ -1,4 +1,4 @@
-"""A function itself called on copies of arguments, with its warnings kept silent, heeded or noted."""
+"""A function itself, called on copies of arguments, with its warnings silenced, raised or recorded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..measuring.copies import PLAIN, own_copies, own_keywords
 from .endless import ended, may_go_on
 
 HEEDED = (UserWarning, RuntimeWarning, DeprecationWarning)
-"""Warnings by which a function may say that it is not meant for some arguments."""
+"""Warnings by which a function may say that it is not intended for some arguments."""
 
 
 def vouched(
@@ -23,9 +23,9 @@ def vouched(
     kwargs: Mapping[str, Any],
     heeded: Iterable[type[Warning]] = HEEDED,
 ) -> Any:
-    """As `plainly`, but the function's own warnings are raised: that an integral or an iteration did not come
-    to its end, that arguments of this shape (`np.cross` of vectors of two) are on their way out. What NumPy
-    says about floats counts for nothing.
+    """As `plainly`, but the function's own warnings are raised, such as that an integral or an iteration did
+    not converge, or that arguments of this shape are deprecated (`np.cross` of vectors of two). NumPy's
+    warnings about floats are ignored.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -35,7 +35,7 @@ def vouched(
 
 
 def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any, tuple[type[Warning], ...]]:
-    """As `plainly`, and which of the warnings that may be heeded the function gave."""
+    """As `plainly`, and which of the warnings in HEEDED the function gave."""
     with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         y = _called(primal, args, kwargs)
@@ -43,7 +43,7 @@ def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any
 
 
 class _Silence(threading.local):
-    """How many times a thread has asked for silence."""
+    """How many `silenced` blocks a thread is in."""
 
     depth = 0
 
@@ -53,7 +53,7 @@ _SILENCE = _Silence()
 
 @contextlib.contextmanager
 def silenced() -> Iterator[None]:
-    """Keeps warnings silent for all of many calls by `plainly`, which does so for each alone else."""
+    """Silence warnings for many calls of `plainly` at once, which otherwise does so in each call."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         _SILENCE.depth += 1
@@ -64,7 +64,7 @@ def silenced() -> Iterator[None]:
 
 
 def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
-    """The value of a function for copies of these arguments, its warnings kept silent."""
+    """The value of a function for copies of these arguments, without its warnings."""
     if _SILENCE.depth:
         return _called(primal, args, kwargs)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -79,8 +79,8 @@ def _called(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
 
 
 def plainly_lent(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple], Any]:
-    """As `plainly`, for many calls with arguments that were each made for one of them alone: the function may
-    write into them.
+    """As `plainly`, for many calls with arguments that were each made for a single call, so that the function
+    may write to them.
     """
     go_on = may_go_on(primal)
 
@@ -93,5 +93,5 @@ def plainly_lent(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple
 
 
 def are_unshared(args: tuple) -> bool:
-    """Whether arguments are numbers, words and arrays of numbers alone, which hold nothing of each other."""
+    """Whether all arguments are numbers, text or arrays of numbers, which do not contain each other."""
     return all(type(x) in PLAIN or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args)

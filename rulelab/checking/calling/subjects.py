@@ -1,4 +1,4 @@
-"""What is judged: a function, and how its rule is asked for a derivative."""
+"""The subject of a check: a function, and how its rule is called for a derivative."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Forward = Callable[..., tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class Written:
-    """A function whose text makes cotangents for those who have no rule of ours.
+    """A function whose text computes cotangents, for subjects whose rule is not one of rulelab's.
 
-    Cotangents are what it returns (`depth` 0), what the function that it returns does (1), or the second of
-    the two that it returns (2). `positions` says where among them that of each argument stands; they are not
-    taken apart where one is returned `alone`.
+    The cotangents are what the function returns (`depth` 0), what the function that it returns does (1), or
+    what the second of its two results does (2). `positions` gives the position of each argument's cotangent
+    among them. If one cotangent is returned `alone`, it is not unpacked.
     """
 
     function: Callable
@@ -47,12 +47,12 @@ class Written:
 class Subject:
     """One function with one way to differentiate it.
 
-    `primal(*inputs, **kwargs)` is the plain function; for a method or a callable object the object is the
-    first input. `reverse(*inputs, **kwargs)` gives `(y, back)`, and `back(y_bar)` one cotangent for each
-    input; `forward(tangents, *inputs, **kwargs)` gives `(y, y_dot)`. Either is None where it is not judged.
+    `primal(*inputs, **kwargs)` is the plain function; for a method or a callable object, the object is the
+    first input. `reverse(*inputs, **kwargs)` returns `(y, back)`, and `back(y_bar)` one cotangent for each
+    input; `forward(tangents, *inputs, **kwargs)` returns `(y, y_dot)`. Either is None if it is not judged.
     `codes` are those of the rule and of the function, whose lines the points of a check should reach;
-    `helpers` those of the functions beside them that they call. `written` is where cotangents are made, for
-    what is no rule of ours. `jacobians` are those of `primal` that have been measured for this check.
+    `helpers` are those of the functions that these call. `written` says where cotangents are computed, if the
+    rule is not one of rulelab's. `jacobians` caches the Jacobians of `primal` measured in this check.
     """
 
     name: str
@@ -70,26 +70,26 @@ class Subject:
 
     @property
     def mode(self) -> str:
-        """What is asked of it: "rrule" or "frule"."""
+        """The kind of rule that is judged: "rrule" or "frule"."""
         return "rrule" if self.reverse is not None else "frule"
 
     @property
     def authors(self) -> tuple[Callable[..., Any], ...]:
-        """What its author has written: the function, and the function that is the rule."""
+        """The functions that the author has written: the function, and the function that is the rule."""
         return (self.primal, author_of(self.rule)) if self.rule is not None else (self.primal,)
 
     @property
     def rule_codes(self) -> tuple[types.CodeType, ...]:
-        """The code of the rule alone, with the functions defined in it."""
+        """The code of the rule only, with the functions defined in it."""
         return codes_of(author_of(self.rule)) if self.rule is not None else ()
 
     def shown(self, inputs: Iterable[Any]) -> str:
-        """Arguments in short, by their names."""
+        """Arguments in short form, by name."""
         return ", ".join(f"{name} = {shortened(x)}" for name, x in zip(self.names, inputs))
 
     @property
     def named(self) -> dict[str, float]:
-        """The numbers that names stand for in what its author has written, where no argument has them."""
+        """The numbers that global or captured names stand for in what the author has written."""
         found: dict[str, Any] = {}
         for author in self.authors:
             space, held = getattr(author, "__globals__", {}), captured(author)
@@ -99,7 +99,7 @@ class Subject:
         return found
 
     def raised(self, error: BaseException) -> bool:
-        """Whether an exception comes out of the code of the rule: nobody but its author is to blame."""
+        """Whether an exception passed through the code of the rule, so that its author is to blame."""
         codes = frozenset(self.rule_codes)
         return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
 
@@ -116,9 +116,9 @@ def subject_of(
     config: Any = None,
     registry: Registry = DEFAULT,
 ) -> tuple[Subject, tuple]:
-    """The subject of a check of the rule of `f` for these arguments, and its inputs in full.
+    """The subject of a check of the rule of `f` for these arguments, and all its inputs.
 
-    NoRuleError where no rule applies: nothing else is asked in its place.
+    Raises NoRuleError if no rule applies: nothing else is used instead.
     """
     target, bound = resolve(f)
     whole = (*bound, *args)
@@ -161,14 +161,14 @@ def subject_of(
 
 
 def rules_of(target: Any, registry: Registry = DEFAULT) -> list[Rule]:
-    """The rules that a target has, for any arguments, the author's before the built-in ones."""
+    """The rules of a target for any arguments, the author's before the built-in ones."""
     entry = registry.entry(target)
     every = (*entry.user, *entry.built_in) if entry is not None else ()
     return [rule for rule in every if isinstance(rule, Rule)]
 
 
 def require_rule(f: Any, mode: str, registry: Registry = DEFAULT) -> None:
-    """NoRuleError for a function that has no differentiable rule of this mode, whatever its arguments."""
+    """Raise NoRuleError if a function has no differentiable rule of this mode for any arguments."""
     target = resolve(f)[0]
     rules = [rule for rule in rules_of(target, registry) if rule.mode == mode]
     if not rules:
@@ -190,26 +190,26 @@ def _no_derivative(target: Any, rule: Rule) -> NoRuleError:
 
 
 def _without_first(back: Callable) -> Callable:
-    """A pullback that leaves out the cotangent of the function itself: the cells of a closure are constants
+    """A pullback without the cotangent of the function itself: the captured values of a closure are constants
     here.
     """
 
     def cotangents(y_bar: Any) -> tuple:
         return tuple(back(y_bar))[1:]
 
-    cotangents.__wrapped__ = back  # type: ignore[attr-defined]  # where the doctor finds what was returned
+    cotangents.__wrapped__ = back  # type: ignore[attr-defined]  # for `raw_pullback`
     return cotangents
 
 
 def raw_pullback(back: Callable) -> Callable:
-    """The pullback as its author wrote it, below everything that checks and converts its answers."""
+    """The pullback as its author wrote it, without the layers that check and convert its answers."""
     while (inner := getattr(back, "__wrapped__", None)) is not None:
         back = inner
     return back
 
 
 def names_at(target: Any, count: int) -> tuple[str, ...]:
-    """The names of so many arguments of a function: `xs[0]`, `xs[1]` for what it takes by `*xs`."""
+    """The names of the first `count` arguments of a function: `xs[0]`, `xs[1]` for those in `*xs`."""
     names = tuple(Binder.of(target).names(count))
     return names + tuple(f"argument {i + 1}" for i in range(len(names), count))
 
@@ -226,32 +226,33 @@ def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
 
 
 def author_of(rule: Rule) -> Callable:
-    """The function that the author of a rule wrote: of a scalar rule, that of the partials."""
+    """The function that the author of a rule wrote; for a scalar rule, the function of the partials."""
     return rule.function if rule.partials is None else rule.partials
 
 
 def authors_of(target: Any, registry: Registry = DEFAULT, mode: str | None = None) -> list[Callable]:
-    """What the authors of the rules that a target has wrote, of the built-in ones nothing; of one mode alone
-    if it is given.
+    """The functions that the authors of a target's rules wrote, without built-in rules; only those of one
+    mode if it is given.
     """
     rules = (rule for rule in rules_of(target, registry) if not rule.built_in)
     return [author_of(rule) for rule in rules if mode is None or rule.mode == mode]
 
 
 def codes_of(function: Any) -> tuple[types.CodeType, ...]:
-    """The code of a Python function and of the functions defined inside it, of a twin that of the function it
-    stands for; nothing for others."""
+    """The code of a Python function and of the functions defined inside it; for a twin, that of the function
+    it copies. Empty for anything else.
+    """
     code = getattr(written(function), "__code__", None)
     return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
 
 
 def has_loop(code: types.CodeType) -> bool:
-    """Whether some code goes back to what it has run."""
+    """Whether some code jumps backwards."""
     return any("JUMP_BACKWARD" in op.opname for op in dis.get_instructions(code))
 
 
 def makes_functions(code: types.CodeType, returned: set[str]) -> bool:
-    """Whether some code makes functions other than those that are `returned`, by their names.
+    """Whether some code makes functions other than those whose names are in `returned`.
 
     >>> def f(x):
     ...     def pullback(y_bar):
@@ -268,12 +269,14 @@ MOST_HELPERS = 20
 
 
 def helper_codes(*functions: Any) -> tuple[types.CodeType, ...]:
-    """The code of the functions that these call by name, and of those that they call in turn."""
+    """The code of the helpers of these functions (`helpers_of`)."""
     return tuple(code for f in helpers_of(*functions) for code in codes_of(f))
 
 
 def helpers_of(*functions: Any) -> tuple[types.FunctionType, ...]:
-    """The plain functions of the same namespace that these call by name, and those that they call in turn."""
+    """The plain functions of the same module that these call by name or have captured, and those that they
+    call in turn.
+    """
     functions = tuple(map(written, functions))
     waiting, found = list(functions), dict.fromkeys(functions)
     while waiting and len(found) < MOST_HELPERS:
