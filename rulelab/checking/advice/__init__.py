@@ -1,5 +1,5 @@
-"""Advice on how a rule is written, from its text alone.
+"""Advice on how a rule is written, from its text only.
 
-`advices` holds the pieces of advice, `elementwise` and `repeated` two that need more room, `undefined`
-finds undefined names, and `lint` puts them together as the public function.
+`advices` holds the pieces of advice, `elementwise` and `repeated` two that need more code, `undefined` finds
+undefined names, and `lint` combines them in the public function.
 """

@@ -1,4 +1,4 @@
-"""What may be said of a rule from its text: each advice is one function from its anatomy to what it found."""
+"""The advice on a rule that its text allows: one function each, from the rule's anatomy to what it found."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ KINDS = (
     "thunk-of-thunk", "thunk-of-rule", "thunk-of-the-only-one", "zeros", "none-for-zero", "zero-for-none",
     "rule-on-type", "scalar-rule", "non-differentiable", "test-repeats", "undefined-name",
 )  # fmt: skip
-"""The kinds of advice; each is a section of the page that it tells to read."""
+"""The kinds of advice; each is a section of the manual page that the advice refers to."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing that an author may want to change: `found` says what, `place` where, `why` what it costs.
+    """One thing that an author may want to change: `found` says what, `place` where, and `why` what it costs.
 
     `better` is the line, or the few lines, to write instead; `read` is the section of the manual. `kind`
     names the advice.
@@ -61,7 +61,7 @@ class Advice:
 
     @property
     def read(self) -> str:
-        """Where the manual says more."""
+        """The section of the manual about it."""
         return f"howto/write-good-rules#{self.kind}"
 
 
@@ -86,7 +86,9 @@ def lambda_pullback(rule: Anatomy) -> Finding:
 
 
 def thunk_of_nothing(rule: Anatomy) -> Finding:
-    """A thunk that delays no work: round a variable, a constant, a wrapper, a thunk, a rule's result."""
+    """A thunk that delays no work: around a variable, a constant, a wrapper, a thunk, or the result of
+    another rule.
+    """
     others = _OtherRules(rule)
     for scope, call, delayed in _thunks(rule):
         found = _no_work(rule, others, scope, delayed)
@@ -138,7 +140,7 @@ def _round_a_name(rule: Anatomy, scope: Pullback, name: ast.Name) -> tuple[str, 
 
 
 def thunk_of_the_only_one(rule: Anatomy) -> Finding:
-    """A thunk for the only derivative there is."""
+    """A thunk for a rule's only derivative."""
     others = _OtherRules(rule)
     for pullback, answer in _answers(rule):
         parts = _derivatives(rule, answer)
@@ -160,7 +162,7 @@ def thunk_of_the_only_one(rule: Anatomy) -> Finding:
 
 
 def missing_thunks(rule: Anatomy) -> Finding:
-    """Several derivatives, computed whether or not anybody asks for them."""
+    """Several derivatives that are computed whether or not they are needed."""
     if _takes_numbers(rule) or getattr(rule.target, "__module__", None) in _OF_NUMBERS:
         return
     for pullback, answer in _answers(rule):
@@ -190,7 +192,7 @@ def missing_thunks(rule: Anatomy) -> Finding:
 
 
 def zeros_for_nothing(rule: Anatomy) -> Finding:
-    """Zeros, written out."""
+    """Zeros that are written out."""
     for pullback, answer in _answers(rule):
         for name, given in answer.cotangents:
             made = _unshared(rule, pullback, given)
@@ -208,7 +210,7 @@ def zeros_for_nothing(rule: Anatomy) -> Finding:
 
 
 def zero_of_the_other_kind(rule: Anatomy) -> Finding:
-    """`NoTangent` for what can vary, `ZeroTangent` for what cannot."""
+    """`NoTangent` for something that can vary, or `ZeroTangent` for something that cannot."""
     answers = list(_answers(rule))
     numbers = {name for _, a in answers for name, given in a.cotangents if rule.zero(given) is None}
     for _, answer in answers:
@@ -270,7 +272,7 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
 
 
 def scalar_rule_would_do(rule: Anatomy) -> Finding:
-    """A rule of numbers or elementwise arrays, written by hand."""
+    """A handwritten rule for numbers or elementwise arrays."""
     found = partials_of(rule) if _is_plain_function(rule.target) else None
     if found is None:
         return
@@ -293,12 +295,12 @@ def scalar_rule_would_do(rule: Anatomy) -> Finding:
 
 
 def no_rule_needed(rule: Anatomy) -> Finding:
-    """A rule, written by hand, that says that there is no derivative."""
-    if not rule.rule.differentiable:  # a built-in rule, which has said so
+    """A handwritten rule that says that there is no derivative."""
+    if not rule.rule.differentiable:  # a built-in rule that says so itself
         return
     if rule.rule.mode == "frule":
         tangents = rule.node.args.args[0].arg if rule.node.args.args else ""
-        # One that reads the tangents, or does more than return, has another task.
+        # A rule that reads the tangents, or does more than return, has another purpose.
         unread = not rule.rule.requires and uses(tangents, rule.node) == 0 and is_straight(rule.node)
         constant = bool(unread and rule.returned) and all(
             isinstance(v, ast.Tuple) and len(v.elts) == 2 and rule.zero(v.elts[1]) is NoTangent
@@ -350,25 +352,25 @@ def _answers(rule: Anatomy) -> Iterator[tuple[Pullback, Answer]]:
 
 
 def _derivatives(rule: Anatomy, answer: Answer) -> list[tuple[str, ast.expr]]:
-    """The cotangents that are not zeros, that of the function itself among them."""
+    """The cotangents that are not zeros, including that of the function itself."""
     given = [(rule.rule.target_name, answer.own), *answer.cotangents]
     return [(name, value) for name, value in given if not _is_zero(rule, value)]
 
 
 def _is_zero(rule: Anatomy, value: ast.expr) -> bool:
-    """Whether a cotangent is a zero, be it one in a thunk."""
+    """Whether a cotangent is a zero, possibly inside a thunk."""
     delayed = rule.thunked(value, rule.node)
     made = value if delayed is None else delayed
     return rule.zero(made) is not None or _is_zeros(rule, made)
 
 
 def _followed(scope: Pullback, given: ast.expr) -> ast.expr:
-    """The expression behind a name that is assigned once in the pullback."""
+    """The value of a name that is assigned once in the pullback; any other expression unchanged."""
     return assigned_once(scope).get(given.id, given) if isinstance(given, ast.Name) else given
 
 
 def _unshared(rule: Anatomy, scope: Pullback, given: ast.expr) -> ast.expr:
-    """The same for a name that is used nowhere else, so that nobody can have written to what it names."""
+    """The same, but only for a name that is used nowhere else, so that nobody can write to its value."""
     if not isinstance(given, ast.Name) or uses(given.id, rule.node) != 1:
         return given
     return assigned_once(scope).get(given.id) or assigned_once(rule.node).get(given.id) or given
@@ -390,7 +392,7 @@ def _stem(rule: Anatomy) -> str:
 
 
 def _thunks(rule: Anatomy) -> Iterator[tuple[Pullback, ast.Call, ast.expr]]:
-    """Each thunk that the rule makes: the pullback it stands in, the call, and what is delayed."""
+    """Each thunk that the rule makes: the pullback that contains it, the call, and what is delayed."""
     for scope in rule.pullbacks:
         for node in ast.walk(scope):
             if isinstance(node, ast.Call):
@@ -400,7 +402,7 @@ def _thunks(rule: Anatomy) -> Iterator[tuple[Pullback, ast.Call, ast.expr]]:
 
 
 class _OtherRules:
-    """Which names of a rule hold what other rules give."""
+    """The names in a rule that hold the results of other rules."""
 
     def __init__(self, rule: Anatomy):
         self.rule = rule
@@ -421,7 +423,7 @@ class _OtherRules:
         return self.rule.called(value)
 
     def gives(self, node: ast.expr) -> bool:
-        """Whether an expression is a cotangent as another rule gave it."""
+        """Whether an expression is a cotangent or a tangent returned by another rule."""
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Name):
@@ -454,7 +456,7 @@ _VIEW_METHODS = {"transpose", "swapaxes", "reshape", "view", "squeeze"}
 
 
 def _is_wrapper(rule: Anatomy, node: ast.expr) -> bool:
-    """Whether an expression only puts what is there into something else: no numbers are computed."""
+    """Whether an expression only wraps existing values, so that no numbers are computed."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return all(_is_there(rule, item) for item in node.elts)
     if isinstance(node, ast.Attribute):
@@ -470,7 +472,7 @@ def _is_wrapper(rule: Anatomy, node: ast.expr) -> bool:
 
 
 def _is_there(rule: Anatomy, node: ast.expr) -> bool:
-    """Whether an expression takes no work: a name, a constant, a part of an object."""
+    """Whether an expression takes no work: a name, a constant, an attribute of these."""
     if isinstance(node, ast.Attribute):
         return _is_there(rule, node.value)
     return isinstance(node, (ast.Name, ast.Constant)) or _is_constant(rule, node)
@@ -500,15 +502,15 @@ _CHEAP_MODULES = (*_OF_NUMBERS, tangents.__name__, array_likes.__name__)
 
 
 def _is_eager(rule: Anatomy, scope: Pullback, given: ast.expr) -> bool:
-    """Whether a cotangent is computed before anybody asks, by work that serves it alone."""
+    """Whether a cotangent is computed before it is needed, by work that is done only for it."""
     made = _followed(scope, given)
     if isinstance(given, ast.Name) and (made is given or uses(given.id, scope) != 1):
-        return False  # computed elsewhere, or for others too
+        return False  # computed elsewhere, or for other cotangents too
     return not rule.is_late(made) and _has_work(rule, made, scope)
 
 
 def _delayed(rule: Anatomy, given: ast.expr, name: str, made: ast.expr) -> str:
-    """The line that delays a cotangent, under a name that is not taken."""
+    """The line that delays a cotangent, under a name that is not in use."""
     made_late = f"rl.thunk(lambda: {text_of(made)})"
     if isinstance(given, ast.Name):
         return f"{given.id} = {made_late}"
@@ -516,8 +518,9 @@ def _delayed(rule: Anatomy, given: ast.expr, name: str, made: ast.expr) -> str:
 
 
 def _has_work(rule: Anatomy, node: ast.AST, scope: Pullback | None = None) -> bool:
-    """Whether something is computed for which delaying it may pay: a product of matrices, a call of a
-    function that is not known to be cheap."""
+    """Whether something is computed that may be worth delaying: a matrix product, or a call of a function
+    that is not known to be cheap.
+    """
     if isinstance(node, ast.Lambda) or (isinstance(node, ast.Call) and rule.is_late(node)):
         return False
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -551,7 +554,7 @@ def _is_cheap(rule: Anatomy, call: ast.Call) -> bool:
 
 
 def _takes_numbers(rule: Anatomy) -> bool:
-    """Whether every argument is said to be a number, for which a thunk costs more than any formula."""
+    """Whether every argument is annotated as a number, so that a thunk costs more than any formula."""
     notes = meant_types(rule.function)
     return bool(rule.parameters) and all(notes.get(n) in (float, int, complex) for n in rule.parameters)
 
@@ -578,7 +581,7 @@ def _can_vary(rule: Anatomy, name: str, numbers: set[str]) -> bool:
 
 
 def _may_be_none(rule: Anatomy, name: str) -> bool:
-    """Whether a parameter is None at times, and then has no derivative."""
+    """Whether a parameter may be None, and then has no derivative."""
     tested = (n for n in ast.walk(rule.node) if isinstance(n, ast.Compare) and _is_name(n.left, name))
     return _default(rule, name) is None or any(_is_none(c) for n in tested for c in n.comparators)
 
@@ -588,7 +591,7 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _cannot_vary(rule: Anatomy, name: str) -> str | None:
-    """What a parameter is that has no direction to move in; None where that is not known."""
+    """What a parameter is if it has no tangents, in words; None if that is not known."""
     note = meant_types(rule.function).get(name)
     for cls, words in ((str, "a text"), (bool, "a bool"), (bytes, "a text")):
         if note is cls or type(_default(rule, name)) is cls:
@@ -621,7 +624,7 @@ def _with_text(node: ast.Compare) -> bool:
 
 
 def _default(rule: Anatomy, name: str) -> Any:
-    """The default of a parameter, of the rule or of the function that it is for."""
+    """The default of a parameter, of the rule or of the function that the rule is for."""
     for function in (rule.function, rule.target):
         if isinstance(function, types.FunctionType):
             found = signature_of_callable(function, follow_wrapped=False).parameters.get(name)
@@ -631,14 +634,16 @@ def _default(rule: Anatomy, name: str) -> Any:
 
 
 def _is_plain_function(target: Any) -> bool:
-    """Whether a target has no parts that could vary: no closure, no object."""
+    """Whether a target is a function that is no closure and no method, so that it has no parts that could
+    vary.
+    """
     if isinstance(target, types.FunctionType):
         return not target.__closure__ and "." not in target.__qualname__.rpartition("<locals>.")[2]
     return isinstance(target, (np.ufunc, types.BuiltinFunctionType))
 
 
 def _types(rule: Anatomy) -> str:
-    """The types that a rule is limited to, as `non_differentiable` takes them."""
+    """The types to which a rule is limited, as an argument of `non_differentiable`."""
     said = annotations_of(rule.function)
     notes = [said.get(name) for name in rule.parameters]
     if not notes or not all(isinstance(note, (type, types.UnionType)) for note in notes):

@@ -1,4 +1,4 @@
-"""Whether a rule is what `scalar_rule` would make of partial derivatives, and which partials these are."""
+"""Whether a rule is equivalent to a `scalar_rule`, and with which partial derivatives."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from ...rules.twins import is_twin, primal_of
 from ..reading.anatomy import Anatomy, assigned_once, found_in, inlined, part_of, returns_of, text_of
 
 LONGEST = 72
-"""Letters of all partials together; what is longer is not shorter than the rule."""
+"""The maximum length of all partials together: longer ones would be no shorter than the rule."""
 
 _MODULES_OF_NUMBERS = (math.__name__, cmath.__name__)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 
 
 def partials_of(rule: Anatomy) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
-    """The name of the output, the parameters, and the partial derivative by each; None for another rule.
+    """The name of the output, the parameters, and the partial derivative with respect to each; None for any
+    other rule.
 
-    Every cotangent must be a product of the cotangent of the output with arithmetic on numbers, and the
-    function itself must be known to work on numbers or elementwise.
+    Every cotangent must be the cotangent of the output multiplied by arithmetic on numbers, and the function
+    itself must be known to work on numbers or elementwise.
     """
     a = rule.node.args
     plain = not (a.vararg or a.kwarg or a.kwonlyargs or a.defaults) and not rule.rule.requires
@@ -41,7 +42,7 @@ def partials_of(rule: Anatomy) -> tuple[str, tuple[str, ...], tuple[str, ...]] |
     given = [expression for _, expression in answers[0].cotangents]
     if len(given) != len(rule.parameters) or not given or not _is_of_numbers(rule):
         return None
-    output = rule.returned[0].elts[0]  # type: ignore[attr-defined]  # the pair whose second is the pullback
+    output = rule.returned[0].elts[0]  # type: ignore[attr-defined]  # the value beside the pullback
     out = output.id if isinstance(output, ast.Name) and output.id not in rule.parameters else _unused(rule)
     known = {**assigned_once(rule.node), **assigned_once(pullback)}
     known.pop(out, None)
@@ -53,7 +54,7 @@ def partials_of(rule: Anatomy) -> tuple[str, tuple[str, ...], tuple[str, ...]] |
 
 
 def _partial(rule: Anatomy, node: ast.expr, seed: str, allowed: set[str]) -> ast.expr | None:
-    """What a cotangent is multiplied by the seed; None if it is no such product of numbers."""
+    """The factor by which a cotangent multiplies the seed; None if it is not such a product of numbers."""
     partial = without_seed(node, seed)
     if partial is None or not _is_arithmetic(partial, rule.stands_for, allowed):
         return None
@@ -61,7 +62,7 @@ def _partial(rule: Anatomy, node: ast.expr, seed: str, allowed: set[str]) -> ast
 
 
 def without_seed(node: ast.expr, seed: str) -> ast.expr | None:
-    """The other factors of a product in which the seed is one factor; None for what is no such product."""
+    """The other factors of a product that has the seed as one factor; None for anything else."""
     if isinstance(node, ast.Name) and node.id == seed:
         return ast.Constant(1.0)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -105,7 +106,7 @@ def _is_of_numbers(rule: Anatomy) -> bool:
 
 
 def _is_elementwise(function: types.FunctionType) -> bool:
-    """Whether a function of the author's is arithmetic on its arguments, seen from its text."""
+    """Whether an author's function is arithmetic on its arguments, according to its text."""
     try:
         node = find_source(function.__code__).node
     except RuleLabError:
@@ -125,7 +126,7 @@ def _is_elementwise(function: types.FunctionType) -> bool:
 
 
 def takes_numbers_alone(function: Any) -> bool:
-    """Whether a function of the author's can take no arrays: it is arithmetic, with calls of `math`."""
+    """Whether an author's function cannot take arrays: it is arithmetic with calls of `math`."""
     if not isinstance(function, types.FunctionType) or not _is_elementwise(function):
         return False
     globals_read = (function.__globals__.get(name) for name in function.__code__.co_names)
@@ -137,7 +138,7 @@ def _module_of(found: Any) -> str:
 
 
 def is_straight(function: Any) -> bool:
-    """Whether a function does nothing but assign names, define functions and return."""
+    """Whether a function only assigns names, defines functions and returns."""
     body = getattr(function, "body", [])
     if isinstance(function, ast.Lambda):
         return True
@@ -151,7 +152,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _is_arithmetic(node: ast.expr, stands_for: Callable[[ast.AST], Any], allowed: set[str]) -> bool:
-    """Whether an expression is made of numbers, the allowed names, arithmetic and elementwise functions."""
+    """Whether an expression consists of numbers, the allowed names, arithmetic and elementwise functions."""
     if isinstance(node, ast.Name):
         return node.id in allowed or isinstance(stands_for(node), (int, float, complex))
     if isinstance(node, ast.Constant):

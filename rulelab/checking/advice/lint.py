@@ -1,4 +1,4 @@
-"""Advice on how a rule is written, from its text alone: `rule_lint`, and the report it gives."""
+"""Advice on how a rule is written, from its text only: `rule_lint`, and its report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .undefined import undefined_names
 
 @dataclass(frozen=True, repr=False)
 class Lint(Report):
-    """What `rule_lint` found. It is false where there is nothing to advise.
+    """What `rule_lint` found. It is false if there is no advice.
 
     Attributes
     ----------
@@ -43,14 +43,14 @@ class Lint(Report):
     notes: tuple[str, ...] = ()
 
     told_where: ClassVar[Callable[[str], str]] = staticmethod(str)
-    """How a page of the manual is named where a report is shown; a notebook has links."""
+    """How a section of the manual is shown in a report; a notebook has links."""
 
     def __bool__(self) -> bool:
         return bool(self.advices)
 
     @property
     def headline(self) -> str:
-        """How many suggestions there are, in a sentence."""
+        """The number of suggestions, in a sentence."""
         if not self.rules:
             return f"No rule of {self.function} could be read."
         count = len(self.advices)
@@ -105,7 +105,7 @@ class Lint(Report):
 
 
 def rule_lint(f: Any, *, tests: Iterable[types.FunctionType] = (), registry: Registry = DEFAULT) -> Lint:
-    """Advice on how the rules of `f` are written: what costs time, hides a name, or is done by a tool.
+    """Advice on how the rules of `f` are written: what costs time, hides a name, or could be left to a tool.
 
     Only the text is read; nothing is run.
 
@@ -114,15 +114,15 @@ def rule_lint(f: Any, *, tests: Iterable[types.FunctionType] = (), registry: Reg
     f : callable
         The function, or the function that states its rule.
     tests : iterable of functions
-        Tests of the rule, besides the functions called `test…` next to it: one that expects the rule's own
-        formula is reported, too.
+        Tests of the rule, besides the functions named `test…` next to it: one that expects the rule's own
+        formula is reported too.
     registry : Registry
         Where to look for rules.
 
     Returns
     -------
     Lint
-        A report with an `Advice` for each thing found; it is false where there is nothing to advise.
+        A report with an `Advice` for each thing found; it is false if there is none.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def rule_lint(f: Any, *, tests: Iterable[types.FunctionType] = (), registry: Reg
 
 
 def _advices(rule: Anatomy, tests: tuple[types.FunctionType, ...]) -> Iterator[Advice]:
-    if undefined := list(undefined_names(rule)):  # of which the other advices cannot know what they are
+    if undefined := list(undefined_names(rule)):  # other advice would have to know what they are
         yield from undefined
         return
     for advise in ADVICES:
@@ -165,13 +165,14 @@ def _advices(rule: Anatomy, tests: tuple[types.FunctionType, ...]) -> Iterator[A
 
 
 def _in_order(advices: list[Advice]) -> list[Advice]:
-    """Each once, in the order of the text."""
+    """Each piece of advice once, in the order of the text."""
     return sorted(dict.fromkeys(advices), key=lambda a: (a.place.filename, a.place.line, a.place.column or 0))
 
 
 def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
-    """The rules whose text an author wrote: those of the target `f`, the user's before the built-in ones,
-    or the one that `f` states."""
+    """The handwritten rules of the target `f`, the user's if there are any, otherwise the built-in ones; or
+    the rule that `f` itself is.
+    """
     target = resolve(f)[0]
     entry = registry.entry(target)
     for rules in (entry.user, entry.built_in) if entry is not None else ():
@@ -190,11 +191,11 @@ def _stated(f: Any, registry: Registry) -> list[tuple[Any, Rule]]:
     )
 
 
-_TOOLS = (constant.__name__, scalar.__name__)  # whose functions are rules that were stated as formulas
+_TOOLS = (constant.__name__, scalar.__name__)  # modules whose functions implement rules stated as formulas
 
 
 def is_written(rule: Rule) -> bool:
-    """Whether a rule is a function of its author's, not one that a tool made."""
+    """Whether a rule is an author's function, not one that a tool made."""
     made = rule.partials is not None or (not rule.differentiable and rule.place is None)
     return not made and rule.function.__module__ not in _TOOLS
 
@@ -260,7 +261,7 @@ def _template() -> Any:
 
 
 def _code(place: Place) -> list[str]:
-    """The author's line and the caret below it, without the name of the place before it."""
+    """The author's line and the caret below it, without the label of the place."""
     head = f"{place.label()}: "
     lines = place.lines()
     return [line[len(head) :] for line in lines] if lines[0].startswith(printable(head)) else lines

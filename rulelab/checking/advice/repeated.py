@@ -1,4 +1,4 @@
-"""Tests of a rule that expect what the rule itself says: the same derivation, written down twice."""
+"""Tests of a rule that expect the rule's own formula, so that the same derivation is written down twice."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ _ASKS = (
     "frule", "pushforward", "hessian",
 )  # fmt: skip
 _WITNESSES = ("sympy", "numdifftools", "scipy.optimize")
-"""Modules of others that find a derivative without asking the rule: finite differences, SymPy."""
+"""Third-party modules that compute a derivative independently of the rule: finite differences, SymPy."""
 
 
 def tests_beside(rule: Anatomy) -> list[types.FunctionType]:
-    """The functions called `test…` where the rule was written."""
+    """The functions named `test…` in the module of the rule."""
     there = list(rule.function.__globals__.items())
     return [f for name, f in there if name.startswith("test") and isinstance(f, types.FunctionType)]
 
 
 def repeated_derivations(rule: Anatomy, tests: Iterable[types.FunctionType]) -> Iterator[Advice]:
-    """An advice for each comparison in a test of the target that holds a formula of the rule against it."""
+    """Advice for each comparison in a test of the target that compares a formula of the rule with the rule
+    itself.
+    """
     formulas = [formula for formula in _formulas(rule) if _is_worked(formula)]
     for test in tests:
         try:
@@ -71,7 +73,7 @@ def _repeated(rule: Anatomy, test: _Test, formulas: list[ast.expr]) -> Iterator[
 
 
 def _formulas(rule: Anatomy) -> Iterator[ast.expr]:
-    """The cotangents of a rule, and what each multiplies the seed by."""
+    """The cotangents of a rule, and the factor of the seed in each."""
     for pullback in rule.pullbacks:
         known = {**assigned_once(rule.node), **assigned_once(pullback)}
         seeds = pullback.args.args
@@ -83,12 +85,12 @@ def _formulas(rule: Anatomy) -> Iterator[ast.expr]:
 
 
 def _is_worked(formula: ast.expr) -> bool:
-    """Whether there is anything in a formula that could be wrong; a lone name matches too much."""
+    """Whether a formula contains something that could be wrong; a single name would match too much."""
     return any(isinstance(n, (ast.BinOp, ast.Call)) for n in ast.walk(formula))
 
 
 class _Test:
-    """A test, read: what it compares, and which names hold derivatives."""
+    """What the text of a test shows: what it compares, and which names hold derivatives."""
 
     def __init__(self, function: types.FunctionType, source: Source, rule: Anatomy):
         self.function, self.source, self.rule = function, source, rule
@@ -99,7 +101,7 @@ class _Test:
         self.rules_own = self._tainted(self._asks_the_rule)
 
     def stands_for(self, node: ast.AST) -> Any:
-        """The object that a dotted name means; UNKNOWN if it is local."""
+        """The object that a dotted name refers to; UNKNOWN if it is local."""
         if isinstance(node, ast.Name):
             return UNKNOWN if node.id in self.local else found_in(self.function, node.id)
         return part_of(self.stands_for(node.value), node.attr) if isinstance(node, ast.Attribute) else UNKNOWN
@@ -111,12 +113,12 @@ class _Test:
 
     @property
     def is_of_the_target(self) -> bool:
-        """Whether the function that the rule is for stands in the test."""
+        """Whether the function that the rule is for occurs in the test."""
         return any(found is self.rule.target for found in self._objects())
 
     @property
     def has_a_witness(self) -> bool:
-        """Whether the test asks somebody else, too."""
+        """Whether the test also uses an independent derivative."""
         return any(
             _module_of(found).startswith(_WITNESSES) or is_witness(_module_of(found))
             for found in self._objects()
@@ -130,7 +132,7 @@ class _Test:
         return isinstance(node, ast.Call) and self.stands_for(node.func) is self.rule.function
 
     def _tainted(self, asks: Callable[[ast.AST], bool]) -> set[str]:
-        """The names that are bound to what such a call gives, or to what is made of that."""
+        """The names that are bound to the result of such a call, or to something computed from it."""
         found: set[str] = set()
         for node in ast.walk(self.source.node):
             if isinstance(node, ast.Assign) and self._holds(node.value, found, asks):
@@ -144,15 +146,15 @@ class _Test:
         return any(asks(n) or (isinstance(n, ast.Name) and n.id in names) for n in ast.walk(node))
 
     def is_asked(self, node: ast.AST) -> bool:
-        """Whether an expression is a derivative that rulelab gave."""
+        """Whether an expression contains a derivative computed by rulelab."""
         return self._holds(node, self.derivatives, self._asks)
 
     def is_of_the_rule(self, node: ast.AST) -> bool:
-        """Whether an expression is what the rule gave, called by its own name."""
+        """Whether an expression contains a result of the rule, called by its own name."""
         return self._holds(node, self.rules_own, self._asks_the_rule)
 
     def comparisons(self) -> Iterator[tuple[ast.AST, tuple[ast.expr, ast.expr]]]:
-        """Each place where two things are compared, and the two."""
+        """Each place where two expressions are compared, and the two."""
         for node in ast.walk(self.source.node):
             if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
                 yield node, (_bare(node.left), _bare(node.comparators[0]))
@@ -160,13 +162,13 @@ class _Test:
                 yield node, (_bare(node.args[0]), _bare(node.args[1]))
 
     def parts(self, node: ast.expr) -> list[ast.expr]:
-        """An expression with local names followed; the items of a tuple or list."""
+        """An expression with local names replaced by their values; the items if it is a tuple or list."""
         followed = inlined(node, self.known)
         return list(followed.elts) if isinstance(followed, (ast.Tuple, ast.List)) else [followed]
 
 
 def _bare(node: ast.expr) -> ast.expr:
-    """What is inside `pytest.approx(…)`."""
+    """The expression inside `pytest.approx(…)`; any other expression unchanged."""
     inside = isinstance(node, ast.Call) and last_name(node.func) == "approx" and node.args
     return node.args[0] if inside else node  # type: ignore[attr-defined]
 
@@ -180,16 +182,16 @@ def _binds(node: ast.Name) -> bool:
     return not isinstance(node.ctx, ast.Load)
 
 
-# -- the same formula in other names -------------------------------------------------------------------------
+# -- the same formula with other names ----------------------------------------------------------------------
 
 
 def _match(pattern: ast.expr, text: ast.expr, rule: Anatomy, test: _Test) -> bool:
-    """Whether a formula of the rule is this one, its variables called otherwise or given as numbers."""
+    """Whether an expression is a formula of the rule with other names or numbers for its variables."""
     return next(_unified([(pattern, text)], {}, rule, test), None) is not None
 
 
 def _unified(pairs: list, bound: dict, rule: Anatomy, test: _Test) -> Iterator[dict]:
-    """The ways to name the variables of the patterns so that each is its text."""
+    """The assignments of the patterns' variables for which each pattern equals its expression."""
     if not pairs:
         yield bound
         return
@@ -209,7 +211,7 @@ def _unified(pairs: list, bound: dict, rule: Anatomy, test: _Test) -> Iterator[d
 
 
 def _ways(pattern: ast.expr, text: ast.expr, rule: Anatomy, test: _Test) -> Iterator[list]:
-    """The lists of pairs of parts that must be the same for the wholes to be."""
+    """The lists of pairs of parts that must be equal for the expressions to be equal."""
     for parts in (_factors, _terms):
         ours, theirs = parts(pattern), parts(text)
         if len(ours) > 1 or len(theirs) > 1:
@@ -236,7 +238,7 @@ def _same(one: ast.AST, other: ast.AST) -> bool:
 
 
 def _pairings(ours: list, theirs: list) -> Iterator[list]:
-    """The ways to put two lists of signed parts side by side in some order."""
+    """The ways to pair the parts of two lists, with equal signs, in any order."""
     if len(ours) != len(theirs) or len(ours) > 6:
         return
     if not ours:
@@ -250,7 +252,7 @@ def _pairings(ours: list, theirs: list) -> Iterator[list]:
 
 
 def _factors(node: ast.expr, over: bool = False) -> list[tuple[bool, ast.expr]]:
-    """The factors of a product or quotient; True marks those it is divided by."""
+    """The factors of a product or quotient; True marks divisors."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
         divided = isinstance(node.op, ast.Div)
         return _factors(node.left, over) + _factors(node.right, over is not divided)
@@ -258,7 +260,7 @@ def _factors(node: ast.expr, over: bool = False) -> list[tuple[bool, ast.expr]]:
 
 
 def _terms(node: ast.expr, minus: bool = False) -> list[tuple[bool, ast.expr]]:
-    """The terms of a sum; True marks those that are taken away."""
+    """The terms of a sum; True marks those that are subtracted."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
         taken = isinstance(node.op, ast.Sub)
         return _terms(node.left, minus) + _terms(node.right, minus is not taken)

@@ -1,4 +1,4 @@
-"""Names that mean nothing where a rule was written: it would raise a NameError, far from the missing line."""
+"""Undefined names in a rule: it would raise a NameError, far from the missing line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .advices import Advice
 _READS = ("LOAD_GLOBAL", "LOAD_NAME")
 _BINDS = ("STORE_GLOBAL", "STORE_NAME")
 _USUAL = {"rl": "rulelab", "np": "numpy", "sp": "scipy", "plt": "matplotlib.pyplot", "jnp": "jax.numpy"}
-"""The short names under which modules are usually imported."""
+"""The usual short names of modules."""
 
 
 def undefined_names(rule: Anatomy) -> Iterator[Advice]:
-    """An advice for each name that the rule or its pullback reads and nobody has defined yet."""
+    """Advice for each name that the rule or its pullback reads and that is not defined yet."""
     undefined = _undefined(rule.function)
     for node in ast.walk(rule.node):
         if isinstance(node, ast.Name) and node.id in undefined:
@@ -39,7 +39,7 @@ def undefined_names(rule: Anatomy) -> Iterator[Advice]:
 
 
 def _undefined(function: Any) -> set[str]:
-    """The names that code of a function reads from outside of it, and that are not there."""
+    """The names that the code of a function reads from its module or builtins, and that do not exist."""
     steps = [step for code in codes_of(function) for step in dis.get_instructions(code)]
     bound = {step.argval for step in steps if step.opname in _BINDS}
     read = {step.argval for step in steps if step.opname in _READS}
@@ -47,7 +47,9 @@ def _undefined(function: Any) -> set[str]:
 
 
 def _definition(name: str, function: Any) -> str:
-    """The line that is most likely missing, or the name that was meant; empty if there is no telling."""
+    """The line that is most likely missing, or the name that was probably intended; empty if neither is
+    known.
+    """
     if name in _USUAL:
         return f"import {_USUAL[name]} as {name}"
     if name in sys.stdlib_module_names:
