@@ -1,4 +1,4 @@
-"""Mistakes of array rules, seen in what the author's pullback returned for a cotangent, of whatever shape."""
+"""Mistakes in rules for arrays, seen in what the author's pullback returned for a cotangent, in any shape."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
 
 @dataclass(frozen=True)
 class Returned:
-    """What a pullback returned for one argument, and what was `expected` of it, of the argument's shape.
+    """What a pullback returned for one argument, and what was `expected`, in the argument's shape.
 
-    `seed` is the cotangent it was given; `weighted`, of the shape of the value, holds what each number of
-    the value adds to the cotangent.
+    `seed` is the cotangent that it was given. `weighted`, in the shape of the value, is what each number of
+    the value contributes to the cotangent.
     """
 
     name: str
@@ -46,10 +46,12 @@ def _same(one: np.ndarray, other: np.ndarray, slack: float) -> bool:
 
 
 def returned_by(evidence: Evidence) -> dict[str, list[Returned]]:
-    """What was returned, for each real argument, at every probe; nothing where that is not all known."""
+    """What was returned for each real argument, at every probe; without arguments for which it is not known
+    at all of them.
+    """
     found: dict[str, list[Returned]] = {}
     probes = [p for p in evidence.probes if p.truth.whole and not _is_coarse(p)]
-    probes = list(filter(_is_known, probes)) or probes  # where all are equal nothing may be measured
+    probes = list(filter(_is_known, probes)) or probes  # if all numbers are equal, nothing may be known
     if evidence.forward:
         return found
     for probe in probes:
@@ -125,7 +127,7 @@ def _array(bar: Any) -> np.ndarray | None:
     return given.astype(float) if given.dtype.kind in "fiu" else None
 
 
-# --- what may have happened ---------------------------------------------------------------------------------
+# --- possible mistakes --------------------------------------------------------------------------------------
 
 
 def of_arrays(evidence: Evidence) -> Iterator[Seen]:
@@ -150,7 +152,7 @@ def of_arrays(evidence: Evidence) -> Iterator[Seen]:
 def _swapped(every: dict[str, list[Returned]], wrong: dict[str, list[Returned]]) -> Iterator[Seen]:
     for one, other in combinations(wrong, 2):
         pairs = list(zip(every[one], every[other]))
-        # One is the other but for its sign: then that is what is wrong.
+        # If the two differ only in sign, the sign is the mistake.
         only_signs = all(a.gives(-a.expected) and b.gives(-b.expected) for a, b in pairs)
         if not only_signs and all(a.gives(b.expected) and b.gives(a.expected) for a, b in pairs):
             words = f"swaps the cotangents of {one} and {other}"
@@ -159,10 +161,10 @@ def _swapped(every: dict[str, list[Returned]], wrong: dict[str, list[Returned]])
 
 
 def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
-    """An argument that was repeated along axes: its cotangent is a sum over them."""
+    """A missing sum, or one over the wrong axes, for an argument that was repeated along axes."""
     longer = [one for one in group if one.weighted.shape != one.expected.shape]
     if longer and all(one.gives(one.expected) for one in group if one.weighted.shape == one.expected.shape):
-        group = longer  # where there is nothing to sum, nothing is missing
+        group = longer  # at points with nothing to sum, no sum is missing
     if not all(one.is_repeated for one in group):
         return
     name = group[0].name
@@ -190,8 +192,8 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
 
 
 def _unsummed(group: list[Returned]) -> Iterator[Seen]:
-    """A cotangent of more axes than its argument, which is right once it is summed over some of them: of what
-    the argument is broadcast with on the way to the value.
+    """A cotangent with more axes than its argument that is right when summed over some of them: the argument
+    was broadcast against something on the way to the value.
     """
     rank, name = group[0].found.ndim, group[0].name
     if any(one.found.ndim != rank or one.expected.ndim >= rank for one in group):
@@ -207,14 +209,14 @@ def _unsummed(group: list[Returned]) -> Iterator[Seen]:
 
 
 def _sum_over(axes: tuple[int, ...] | None, group: list[Returned]) -> str:
-    """The sum as its author would write it: an axis of length one that the argument has is kept."""
+    """The sum as its author would write it: an axis of length one in the argument is kept."""
     if all(one.expected.ndim == one.weighted.ndim for one in group):
         return f"NP.sum(IT, axis={_tuple(axes)}, keepdims=True)"
     return f"NP.sum(IT, axis={_tuple(axes)})" if group[0].expected.ndim else "NP.sum(IT)"
 
 
 def _summed_axes(one: Returned) -> tuple[int, ...] | None:
-    """The axes over which the parts are to be summed."""
+    """The axes over which the contributions are to be summed."""
     for axes in _other_axes(one.weighted.ndim):
         if _same(one.weighted.sum(axis=axes).reshape(-1), one.expected.reshape(-1), one.slack):
             return axes
@@ -265,7 +267,7 @@ _PRODUCTS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...
 
 
 def _products(group: list[Returned]) -> Iterator[Seen]:
-    """One product where another belongs."""
+    """A product in place of another one."""
     wanted = _product_of(group, lambda one: one.expected)
     if wanted is None:
         return
@@ -301,7 +303,7 @@ def _is_product(one: Returned, name: str, form: Callable, wanted: np.ndarray) ->
 
 
 def _unrepeated(group: list[Returned]) -> Iterator[Seen]:
-    """A cotangent that is to be repeated along the axes that the function has summed."""
+    """A cotangent that still has to be repeated along the axes over which the function sums."""
     if all(
         one.found.shape != one.expected.shape and _fits(one.found, one.expected, one.slack) for one in group
     ):

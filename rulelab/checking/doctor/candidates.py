@@ -1,4 +1,4 @@
-"""The changes of a whole rule that are tried: where, in which order, and what numbers tell of them."""
+"""The changes of a whole rule that are tried: where, in which order, and what numbers show about them."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ from .together import axes_by_parameter, updated_together
 from .verifying import COMPLEX
 
 MOST_GRAFTED = 40
-"""Expressions with which what stands elsewhere is compared."""
+"""With how many expressions those from elsewhere are compared."""
 MOST_LOOKED_INTO = 6
-"""Expressions of which the numbers are looked at for what is missing."""
+"""For how many expressions the numbers are examined for what is missing."""
 PLAIN = (
     "ignores_cotangent", "broadcast_sum", "none", "zero_class", "shape", "thunk", "stateful", "conjugate",
 )  # fmt: skip
-"""Mistakes of which the correction is known, before small changes are tried."""
+"""Mistakes with a known correction, which is tried before small changes."""
 
 
 _LARGEST = ("max", "argmax", "maximum", "fmax", "nanmax", "nanargmax")
@@ -85,15 +85,15 @@ _SMALLEST = ("min", "argmin", "minimum", "fmin", "nanmin", "nanargmin")
 
 
 _MAY_BE_EXCHANGED = ("swapped_arguments", "shape", "kind", "dropped_argument")
-"""What becomes of one argument where the cotangents of two are exchanged."""
+"""How the mistake of one argument looks if the cotangents of two are exchanged."""
 
 
 class Candidates(Neighbours):
-    """Every change of a rule that may put a mistake right."""
+    """Every change of a rule that may correct a mistake."""
 
     def edits(self, seen: list[Seen]) -> Iterator[Edit]:
-        """Changes to try, the likeliest first: where the mistake is likeliest to be, the small ones and those
-        of the mistake; then small ones anywhere in the rule.
+        """Changes to try, the likeliest first: where the mistake is likeliest to be, small ones and those for
+        the mistake; then small ones anywhere in the rule.
         """
         one, sites = seen[0], list(self.sites(seen))
         self._is_nan = one.mistake == "not_finite"
@@ -170,18 +170,18 @@ class Candidates(Neighbours):
             yield from self._changed_more(node)
         for node in targets if one.mistake not in PLAIN else ():
             yield from self._with_term(node)
-        if by_values:  # right as the cotangent of one thing, and used for another
+        if by_values:  # these are right as some cotangent, but may be used as another
             yield from self._grafted([n for n in self.fine_values if n not in sites])
 
     def _loops_as_they_are(self) -> Iterator[Edit]:
-        """What a loop goes through from the end, from its start."""
+        """The sequence of a loop from its start, if the loop goes through it from the end."""
         for pullback in self.answering:
             for loop in (n for n in ast.walk(pullback) if isinstance(n, (ast.For, ast.comprehension))):
                 for node in (n for n in ast.walk(loop.iter) if isinstance(n, ast.Subscript)):
                     yield from turned_round(node)
 
     def _exchanged(self, several: bool) -> Iterator[Edit]:
-        """Two cotangents of an answer exchanged, and two parts of one where `several` are wrong."""
+        """Two cotangents of an answer exchanged, and two parts of one if `several` are wrong."""
         for pullback in self.anatomy.pullbacks:
             for answer in self.anatomy.answers(pullback):
                 yield from exchanged(answer.node)
@@ -191,14 +191,14 @@ class Candidates(Neighbours):
                         yield from swapped_parts(made)
 
     def _nothing_first(self) -> Iterator[ast.expr]:
-        """Where a pullback returns None for the function itself."""
+        """The None that a pullback returns for the function itself."""
         for node in self.returned():
             first = node.elts[0] if isinstance(node, ast.Tuple) and node.elts else None
             if isinstance(first, ast.Constant) and first.value is None:
                 yield first
 
     def _of_statements(self) -> Iterator[Edit]:
-        """Changes of whole statements of a pullback, and of what several of them have."""
+        """Changes of whole statements of a pullback, and of what several of them have in common."""
         for pullback in self.answering:
             yield from names_wherever(pullback, self.bars())
             for statement in own_nodes(pullback):
@@ -231,7 +231,7 @@ class Candidates(Neighbours):
                     yield from everywhere(statement.iter, self._neighbours)
 
     def _terms_without_bar(self) -> Iterator[Edit]:
-        """The cotangent as a factor of each term that does without, beside others that go with it."""
+        """The cotangent as a factor of each term that lacks it beside terms that have it."""
         for term, others in self.still_terms():
             beside = [factor for other in others for factor in self._moving_factors(other)]
             products = [ast.BinOp(term, ast.Mult(), factor) for factor in beside]
@@ -241,8 +241,7 @@ class Candidates(Neighbours):
                 yield Edit(term, new, "additive_constant", words)
 
     def still_terms(self) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
-        """The terms of the pullbacks' sums that do without the cotangent, with those beside them that are of
-        it."""
+        """The terms of the pullbacks' sums that do not depend on the cotangent, each with the other terms."""
         for pullback in self.anatomy.pullbacks:
             sums = [n for n in ast.walk(pullback) if isinstance(n, ast.BinOp)]
             for node in (one for one in sums if isinstance(one.op, (ast.Add, ast.Sub))):
@@ -252,14 +251,14 @@ class Candidates(Neighbours):
                 yield from ((term, others) for term in still if others)
 
     def _moving_factors(self, term: ast.expr) -> list[ast.expr]:
-        """What a term has of the cotangent as a factor: `y_bar / n` and `y_bar` in `p * (y_bar / n)`."""
+        """The factors of a term that contain the cotangent: `y_bar / n` and `y_bar` in `p * (y_bar / n)`."""
         above, below = chain(term)
         moving = [one for one in above if not names_in(one).isdisjoint(self._moving)]
         whole = [product(moving, below)] if moving and below else []
         return [*whole, product(moving, [])] if moving and len(above) > 1 else []
 
     def _as_in_the_function(self) -> Iterator[Edit]:
-        """The largest where the rule has the smallest and its function does not, and the other way round."""
+        """The largest instead of the smallest if only the rule uses the smallest, and the other way round."""
         for node in ast.walk(self.anatomy.node):
             called = node.func if isinstance(node, ast.Call) else None
             if isinstance(node, ast.Call) and isinstance(called, ast.Attribute):
@@ -275,7 +274,7 @@ class Candidates(Neighbours):
         return ""
 
     def _other_buffers(self) -> Iterator[Edit]:
-        """Buffers of other kinds of numbers: those of integers round what they are given."""
+        """Buffers of other dtypes: those of integers round what is written to them."""
         ranked = [name for name in self.anatomy.parameters if self._is_ranked(name)]
         first: list[Edit] = []
         for node in ast.walk(self.anatomy.node):
@@ -284,7 +283,7 @@ class Candidates(Neighbours):
                 edits = list(other_buffers(node, self._numpy() or "np", ranked, of_memory))
                 first += edits[:1] if len(node.args) == 1 else []
                 yield from edits
-        if len(first) > 1:  # one mistake in each of them
+        if len(first) > 1:  # the same mistake in each of them
             yield replace(first[0], more=tuple(first[1:]))
         casts = list(casts_left_out(self.anatomy.pullbacks, ranked))
         yield from casts
@@ -292,8 +291,8 @@ class Candidates(Neighbours):
             yield replace((first or casts)[0], more=tuple([*first, *casts][1:]))
 
     def _thoroughly(self, culprits: list[Any], before: list[Any]) -> Iterator[Edit]:
-        """All changes of the statements that are wrong by their values, the small ones first; then those of
-        what stands `before` them, before any term is made up.
+        """All changes of the statements whose values are wrong, the small ones first; then those of
+        statements `before` them; all this before terms are invented.
         """
         kinds = (self._neighbours, self._slips, self._with_factor, self._numbered, self._changed_more)
         for site in culprits:
@@ -307,14 +306,14 @@ class Candidates(Neighbours):
                 yield from self._grafted(culprits)
 
     def _numbered(self, node: Any) -> Iterator[Edit]:
-        """What the numbers of an expression tell that it lacks, or should be."""
+        """What the numbers of an expression show that it lacks, or should be."""
         if node in self._answering(self.culprits)[:MOST_LOOKED_INTO]:
             yield from self._from_numbers(node, whole=False)
             yield from self._from_numbers(node, whole=True)
 
     def _by_likelihood(self, seen: list[Seen]) -> Iterator[Edit]:
-        """The edits for all that is wrong together, those first that its mistakes ask for; then for each
-        argument that is wrong.
+        """The edits for everything that is wrong together, those for its mistakes first; then those for each
+        wrong argument.
         """
         apart = list({one.argument: one for one in seen}.values())
         if len(apart) > 1:
@@ -330,8 +329,8 @@ class Candidates(Neighbours):
             yield from itertools.chain.from_iterable(self.edits([one]) for one in apart)
 
     def _as_beside(self, argument: str | None) -> Iterator[Edit]:
-        """The cotangent of an argument made as that of another is, with the two exchanged: of a function that
-        treats them alike.
+        """The cotangent of an argument computed like that of another, with the two exchanged, for functions
+        that treat them alike.
         """
         if argument not in self.anatomy.parameters:
             return
@@ -351,7 +350,9 @@ class Candidates(Neighbours):
                 yield from terms_of_other(own, pattern, names)
 
     def _reduced_as_beside(self, argument: str | None) -> Iterator[Edit]:
-        """The cotangent of an argument passed to what sums that of another: `sum_to(…, x.shape)`."""
+        """The cotangent of an argument passed to the function that sums that of another:
+        `sum_to(…, x.shape)`.
+        """
         if argument not in self.anatomy.parameters:
             return
         for other in self.anatomy.parameters:
@@ -370,13 +371,13 @@ class Candidates(Neighbours):
         return node
 
     def _of_this_alone(self, node: ast.expr) -> ast.expr:
-        """What an expression stands for, as far as it is of nothing else."""
+        """The value of a name, if the name is used nowhere else."""
         while isinstance(node, ast.Name) and node.id in self.made and self._times_read[node.id] == 1:
             node = self.made[node.id]
         return node
 
     def is_a_sum(self, node: ast.expr) -> bool:
-        """Whether an expression, or what its names stand for within the pullbacks, has several terms."""
+        """Whether an expression has several terms, also through names that are assigned in the pullbacks."""
         whole = self._stands_for(node)
         if any(isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Add, ast.Sub)) for n in ast.walk(whole)):
             return True
@@ -384,7 +385,7 @@ class Candidates(Neighbours):
         return any(whole is not self.made[name] and self.is_a_sum(self.made[name]) for name in names)
 
     def _answering(self, sites: list[ast.expr]) -> list[ast.expr]:
-        """The sites in the pullbacks, of which the answer is made; the parts of a sum after the whole."""
+        """The sites in the pullbacks, from which the answer is computed; parts of a sum after the whole."""
         inside = {id(n) for scope in self.answering for n in ast.walk(scope)}
         exprs = [site for site in sites if isinstance(site, ast.expr) and id(site) in inside]
         plain = (ast.BinOp, ast.Name, ast.Call, ast.UnaryOp)
@@ -393,8 +394,8 @@ class Candidates(Neighbours):
         return list(found.values())
 
     def _from_numbers(self, node: ast.expr, whole: bool) -> Iterator[Edit]:
-        """An expression with the term that it lacks, as far as its numbers tell; what should stand there as a
-        `whole`.
+        """An expression with the term that it lacks according to its numbers; or, with `whole`, the
+        expression that should be there.
         """
         numpy = self._numpy()
         if numpy is None or self.rule.partials is not None:
@@ -404,7 +405,7 @@ class Candidates(Neighbours):
         yield from terms(node, seen, numpy, functions, self._parts_at_hand, whole)
 
     def _observed(self, node: ast.expr) -> list[Observation]:
-        """What an expression was at the probes, and what it has to be."""
+        """The values of an expression at the probes, and what they should be."""
 
         def make(hook: Hook) -> Subject | None:
             return self._run_as(code, {HOOK: hook})
@@ -415,7 +416,7 @@ class Candidates(Neighbours):
         return self._looked_at[node]
 
     def _grafted(self, sites: list[Any]) -> Iterator[Edit]:
-        """What expressions lack by their numbers, or should be, of what stands elsewhere in the texts."""
+        """What expressions lack according to their numbers, or should be, taken from elsewhere in texts."""
         if self.rule.partials is not None:
             return
         nodes = [n for n in self._expressions(sites, elsewhere=False) if self._may_lack(n)]
@@ -430,13 +431,13 @@ class Candidates(Neighbours):
         yield from (edit for _, edit in sorted(found, key=lambda one: one[0]))
 
     def _goes_there(self, part: Part, node: ast.expr) -> bool:
-        """Whether a part has no names of loops but of those in which it would stand."""
+        """Whether a part uses only loop variables of the loops that would contain it."""
         names = names_in(part.node) & set(self._loops) if self._loops else ()
         return all(id(node) in self._inside_loops.get(name, ()) for name in names)
 
     @cached_property
     def _inside_loops(self) -> dict[str, set[int]]:
-        """What stands within the loops that count with a name."""
+        """The ids of the nodes inside the loops over each loop variable."""
         found: dict[str, set[int]] = {}
         for loop in (n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.For)):
             inside = {id(n) for statement in loop.body for n in ast.walk(statement)}
@@ -445,7 +446,9 @@ class Candidates(Neighbours):
         return found
 
     def _may_lack(self, node: Any) -> bool:
-        """Whether an expression has numbers of its own: what only names them once is written elsewhere."""
+        """Whether an expression has numbers of its own: a name that is used once is changed where it is
+        assigned.
+        """
         if isinstance(node, ast.Name) and node.id in self.made and node.id not in self.updates:
             if self._times_read[node.id] < 2 and not self._is_still(node.id):
                 return False
@@ -464,7 +467,7 @@ class Candidates(Neighbours):
 
     @cached_property
     def _to_observe(self) -> list[Probe]:
-        """The probes, and those in complex numbers before them: of real ones nothing tells of a conjugate."""
+        """The probes, preceded by complex ones: real ones show nothing about conjugates."""
         codes = codes_of(self.subject.primal)
         if COMPLEX.isdisjoint(name for code in codes for name in names_of(code)):
             return self.probes

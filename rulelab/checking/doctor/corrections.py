@@ -1,4 +1,6 @@
-"""A wrong rule with one expression changed: tried at every probe, shown as a diff if it is right there."""
+"""Corrections of a wrong rule: changes tried at every probe, and shown as a diff if the rule is right with
+them.
+"""
 
 from __future__ import annotations
 
@@ -49,31 +51,33 @@ from .verifying import (
 )
 
 MOST_AFTER = 400
-"""Changes that are tried after one that is right but for kinds of arguments that may not be intended."""
+"""How many more changes are tried after one that is wrong only for kinds of arguments that may not be
+intended.
+"""
 _OF_RAW_MEMORY = frozenset(("as_strided", "ctypes", "from_address", "memmove"))
-"""Names of what reads memory at unchecked positions: a changed number may end the whole process."""
+"""Names of functions that access memory at unchecked addresses: a changed number may crash the process."""
 LOOKS = 16
-"""Tries after which the time is looked at, which takes longer than many a try."""
+"""After how many tries the time is checked, which takes longer than many a try."""
 SOME = 12
-"""Points beside those of the check at which a change is tried that is worth a word."""
+"""At how many points outside the check a change is tried that is worth mentioning."""
 NEARLY_ALL = 0.75
-"""The part of them at which it has to be right."""
+"""The fraction of them at which it has to be right."""
 FIRST = 3
-"""Points at the first of which a change that is right at nearly all does not fail."""
+"""A change that is wrong at each of this many first points is not tried at the others."""
 FEW_REFUSED = 1 / 3
-"""The part of the points of a check, at most, at which a corrected rule may be refused as it was before."""
+"""The largest fraction of the points of a check at which a corrected rule may be refused as it was before."""
 
 
 class Surgery(Candidates):
-    """The changes of one rule, tried."""
+    """One rule whose changes are tried."""
 
     _last_asked: tuple[Subject, Answers] | None = None
     _fails_at: Probe | None = None
 
     def correction(self, seen: list[Seen]) -> tuple[list[Edit], str] | None:
-        """Edits, one for all arguments that are wrong or one for each, with which the rule is right at every
-        probe and wherever else it was asked, and the diff that shows them; None where there are none among so
-        many tries.
+        """Edits with which the rule is right at every probe and wherever else it was called, and the diff
+        that shows them: one edit for all wrong arguments, or one for each. None if there are none within the
+        number of tries.
         """
         arguments = list(dict.fromkeys(one.argument for one in seen))
         self.accused = frozenset(arguments)
@@ -87,15 +91,17 @@ class Surgery(Candidates):
         return (edits, text) if text else None
 
     def still_wrong(self, edits: list[Edit], off: Iterable[Probe]) -> Probe | None:
-        """The first of some points at which the rule is wrong with these edits too, by another mistake."""
+        """The first of some probes at which the rule is wrong even with these edits, because of another
+        mistake.
+        """
         changed = self._changed(edits)
         if changed is None:
             return None
         return next((p for p in off if not is_right_at(changed, p, roughly=_allowed(p))), None)
 
     def _searched(self, seen: list[Seen], arguments: list[str | None]) -> Edit | None:
-        """The first edit that makes the whole rule right. Those that make the cotangent of one of several
-        wrong arguments right are kept as well.
+        """The first edit that makes the whole rule right. Edits that correct the cotangent of one of several
+        wrong arguments are kept as well.
         """
         tried: set[tuple[int, str]] = set()
         last, least = min(self.tries, MOST_WHERE_KNOWN) if self.culprits else self.tries, 0
@@ -103,7 +109,7 @@ class Surgery(Candidates):
         of_value_alone = {one.mistake for one in seen} == {"value"}
         for edit in self._by_likelihood(seen):
             if of_value_alone and all(id(one.old) in self._in_pullbacks for one in edit.all):
-                continue  # the value is none of its business
+                continue  # an edit in a pullback does not change the value
             key = (id(edit.old), ast.dump(edit.new) + "".join(ast.dump(one.new) for one in edit.more))
             if key in tried or any(map(self._is_lost, edit.all)):
                 continue
@@ -113,7 +119,7 @@ class Surgery(Candidates):
                 return self.perhaps
             tried.add(key)
             changed = self._changed(list(edit.all))
-            first = self._asked[0]  # another one, once an edit has failed there
+            first = self._asked[0]  # the probe at which the last edit failed
             answers = None if changed is None else _answered(changed, first, several)
             if answers is None or changed is None:
                 continue
@@ -129,7 +135,7 @@ class Surgery(Candidates):
                         self.perhaps, least = edit, off
                     last = min(last, len(tried) + MOST_AFTER)
                     continue
-                self.nearest, self.almost = edit, ""  # right, and the text cannot show it
+                self.nearest, self.almost = edit, ""  # right, but the text cannot show it
                 return self.perhaps
             if all(answers.values()) and self.nearest is None and self._is_right_in_numbers(changed):
                 self.nearest = edit
@@ -140,8 +146,9 @@ class Surgery(Candidates):
         return self.perhaps
 
     def _where_it_is_made(self, edit: Edit) -> Edit:
-        """An edit of a name that is read once as one of what it stands for: there the mistake was made, if no
-        intermediate values tell otherwise."""
+        """An edit of a name that is read once, moved to the expression assigned to that name: the mistake was
+        made there, unless intermediate values say otherwise.
+        """
         if edit.mistake == "transposed":
             return self._where_it_is_multiplied(edit)
         if edit.mistake == "factor" and self._normalised(edit) is not None:
@@ -155,7 +162,7 @@ class Surgery(Candidates):
         is_in_new = any(isinstance(n, ast.Name) and n.id == old.id for n in ast.walk(becomes))
         has_it = any(ast.dump(n) == ast.dump(made) for n in ast.walk(becomes))  # `x.size - 1` for `n`
         is_cleared = bool(self.culprits) and not any(made is one for one in self.culprits)
-        if is_cleared and not is_length(made) or not (is_in_new or has_it):  # at lengths nobody has looked
+        if is_cleared and not is_length(made) or not (is_in_new or has_it):  # values do not clear a length
             return edit
         new = inlined(becomes, {old.id: made}, depth=1)
         words = edit.words.replace(instead(edit.new, edit.old), instead(new, made))
@@ -163,8 +170,9 @@ class Surgery(Candidates):
         return there if self._is_as_right(there) else edit
 
     def _where_it_is_multiplied(self, edit: Edit) -> Edit:
-        """A transposition of what a name stands for as one of the name, if it is only read as a factor of a
-        product of matrices: there it is forgotten."""
+        """A transposition of the expression assigned to a name, moved to the name, if it is only read as a
+        factor of a matrix product: that is where it was forgotten.
+        """
         name = next((name for name, made in self.made.items() if made is edit.old), "")
         turned = isinstance(edit.new, ast.Attribute) and edit.new.attr == "T" and edit.new.value is edit.old
         if edit.more or not turned or self._times_read[name] != 1:
@@ -181,8 +189,8 @@ class Surgery(Candidates):
         return edit
 
     def _normalised(self, edit: Edit) -> ast.expr | None:
-        """The expression of the matrix, read once and by name, with which a vector is multiplied that an edit
-        multiplies or divides by a name; None if an edit does anything else.
+        """The expression assigned to the matrix, read once and by name, that multiplies a vector which an
+        edit multiplies or divides by a name; None for any other edit.
         """
         new, product = edit.new, self._slots.owner(edit.old)
         scaled = isinstance(new, ast.BinOp) and new.left is edit.old and isinstance(new.right, ast.Name)
@@ -193,8 +201,8 @@ class Surgery(Candidates):
         return self.made.get(matrix.id) if isinstance(matrix, ast.Name) and is_read_once else None
 
     def _where_rows_are_made(self, edit: Edit) -> Edit:
-        """A factor of a vector as one of the rows of the matrix that it is multiplied with, `v / n @ P` as
-        `P / n[:, None]`: weights are normalised where they are made.
+        """A factor of a vector, moved to the rows of the matrix by which it is multiplied, `v / n @ P` as
+        `P / n[:, None]`: weights are normalised where they are computed.
         """
         made, scaled = self._normalised(edit), edit.new
         if made is None or not isinstance(scaled, ast.BinOp):
@@ -205,8 +213,8 @@ class Surgery(Candidates):
         return there if self._is_as_right(there) else edit
 
     def _without_what_does_nothing(self, edit: Edit) -> Edit:
-        """The statement left out in which an edit was made, if the rule is right without it as well: a part
-        without elements to write to, or a factor of one, mends a rule by leaving nothing of a statement.
+        """An edit that removes the whole statement, if the rule is right without it: an edit that makes a
+        part empty, or a factor zero, may only work because it disables the statement.
         """
         node: Any = edit.old
         while node is not None and not isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -224,18 +232,18 @@ class Surgery(Candidates):
         return not self._off_where_not_meant(changed) and bool(self.diff([edit]))
 
     def _harms(self, probe: Probe, answers: dict[str, bool]) -> bool:
-        """Whether some answers at a probe have a wrong cotangent that the rule as it is has right there."""
+        """Whether some answers at a probe have a wrong cotangent that the unchanged rule has right there."""
         return any(was and not answers.get(name) for name, was in self._before(probe).items())
 
     def _before(self, probe: Probe) -> dict[str, bool]:
-        """Which cotangents are right at a probe in the answer of the rule as it is."""
+        """Which cotangents are right at a probe in the answer of the unchanged rule."""
         if id(probe) not in self._answered_before:
             self._answered_before[id(probe)] = _answered(self.subject, probe, True) or {}
         return self._answered_before[id(probe)]
 
     def _mended_by(self, changed: Subject, arguments: Sequence[str]) -> Iterator[str]:
-        """Those of some arguments whose cotangent a changed rule has right at a probe at which the rule as it
-        is has it wrong: where it has not, any change is as good.
+        """Those of some arguments whose cotangent is right in a changed rule at a probe where that of the
+        unchanged rule is wrong. If there is no such probe, any change counts.
         """
         there: dict[int, dict[str, bool]] = {}
         for name in arguments:
@@ -250,21 +258,21 @@ class Surgery(Candidates):
         return {}
 
     def bare_buffer(self) -> ast.Call | None:
-        """A buffer of which some elements are never written, and get into the answer."""
+        """A buffer with elements that are never written but get into the answer."""
         return left_unwritten(self.anatomy.node, self._changed, self.probes)
 
     def is_zero_by_name(self, node: ast.AST) -> bool:
-        """Whether a name stands for a zero of ours: `NO = rl.NoTangent()`."""
+        """Whether a name stands for one of rulelab's zeros: `NO = rl.NoTangent()`."""
         named = self.function.__globals__.get(node.id) if isinstance(node, ast.Name) else None
         return isinstance(named, AbstractZero)
 
     @cached_property
     def _in_pullbacks(self) -> frozenset[int]:
-        """What stands in the pullbacks."""
+        """The ids of the nodes in the pullbacks."""
         return frozenset(id(node) for pullback in self.anatomy.pullbacks for node in ast.walk(pullback))
 
     def is_in_branch(self, edit: Edit) -> bool:
-        """Whether an edit is made in what holds on a condition, or in the condition."""
+        """Whether an edit is inside a conditional, including its condition."""
         node: Any = edit.old
         while (node := self._slots.owner(node)) is not None:
             if isinstance(node, (ast.If, ast.IfExp)) or (isinstance(node, ast.Call) and parts(node)):
@@ -272,12 +280,12 @@ class Surgery(Candidates):
         return False
 
     def _is_lost(self, edit: Edit) -> bool:
-        """Whether an edit would write to what nobody reads: the elements of the value of an expression."""
+        """Whether an edit would write to elements of a temporary value, which nobody reads."""
         return id(edit.old) in self._stored_into and not isinstance(edit.new, (ast.Name, ast.Attribute))
 
     def _is_void(self, edit: Edit) -> bool:
-        """Whether an edit leaves nothing of what it changes: a factor zero, a part without elements, or what
-        nobody would write, such as `min(n, n)`.
+        """Whether an edit reduces what it changes to nothing, by a factor zero or an empty part, or is
+        something that nobody would write, such as `min(n, n)`.
         """
         owner = self._slots.owner(edit.old)
         is_part = isinstance(owner, (ast.expr, ast.Assign)) and isinstance(edit.new, ast.expr)
@@ -300,18 +308,20 @@ class Surgery(Candidates):
         return (low < 0) == (high < 0) and low >= high
 
     def _is_right_for(self, changed: Subject, argument: str) -> bool:
-        """Whether a changed rule gives the right cotangent of an argument at every probe."""
+        """Whether a changed rule has the right cotangent of an argument at every probe."""
         kept = self._answers_of(changed)
         return self._are_right(lambda p: is_right_at(changed, p, argument, roughly=_allowed(p), kept=kept))
 
     def _answers_of(self, changed: Subject) -> Answers:
-        """What a changed rule has answered so far; of one alone, for they are tried one after the other."""
+        """The answers of a changed rule so far; only those of the last one are kept, since rules are tried
+        one after the other.
+        """
         if self._last_asked is None or self._last_asked[0] is not changed:
             self._last_asked = changed, Answers()
         return self._last_asked[1]
 
     def is_right_elsewhere(self, edit: Edit, argument: str) -> bool:
-        """Whether an edit makes the cotangent of an argument right nearly wherever nobody looked."""
+        """Whether an edit makes the cotangent of an argument right at nearly all points outside the check."""
         changed, there = self._changed(list(edit.all)), itertools.islice(self.unseen.probes_there(), SOME)
         right = [changed is not None and is_right_at(changed, p, argument, roughly=ROUGHLY) for p in there]
         return sum(right) >= NEARLY_ALL * len(right)
@@ -319,15 +329,15 @@ class Surgery(Candidates):
     def _are_right(self, is_right: Callable[[Probe], bool]) -> bool:
         for at, probe in enumerate(self._asked):
             if id(probe) not in self._refused and not is_right(probe):
-                # What one edit fails at, the next one is likely to.
+                # The next edit is likely to fail at the same probe.
                 self._asked.insert(0, self._asked.pop(at))
                 return False
         return True
 
     @cached_property
     def _refused(self) -> dict[int, Probe]:
-        """The few probes at which the rule has no answer, where elsewhere its numbers are wrong: that may be
-        another mistake, or be owing to arguments that nobody gave: of ranks at which it has no answer at all.
+        """The few probes at which the rule has no answer, if it has wrong numbers elsewhere: that may be a
+        separate mistake, or due to arguments that were not given, of ranks for which it has no answer at all.
         """
         refused = [probe for probe in self.probes if probe.failure is not None]
         answered = {_ranks(probe) for probe in self.probes if probe.failure is None}
@@ -336,12 +346,14 @@ class Surgery(Candidates):
         return {id(p): p for p in refused} if any(p.failure is None for p in wrong) else {}
 
     def _still_refused(self, changed: Subject) -> set[int]:
-        """Those of them at which a changed rule has none either, for the same reason."""
+        """Those of them at which a changed rule has no answer either, for the same reason."""
         alike = partial(fails_alike, self.subject, changed, accused=frozenset())
         return {number for number, probe in self._refused.items() if alike(probe)}
 
     def _divides_more(self, edit: Edit) -> bool:
-        """Whether an edit may be why there is no value at zero: one that divides, or that changes by what."""
+        """Whether an edit may be the reason for a missing value at zero: it divides, or changes a divisor or
+        a power.
+        """
         inner: Any = edit.old
         while (outer := self._slots.owner(inner)) is not None:
             if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Div) and inner is outer.right:
@@ -354,9 +366,9 @@ class Surgery(Candidates):
         return divides(edit.new) > divides(edit.old) or bool(powers[0] - powers[1])
 
     def _is_right(self, edits: list[Edit], changed: Subject | None = None) -> bool:
-        """Whether the whole rule is right with some edits, at the probes and wherever else it was asked.
+        """Whether the whole rule is right with some edits, at the probes and wherever else it was called.
 
-        It is doubtful where that leaves something as it was that may be meant so: another edit may be better.
+        It is doubtful if something stays as it was that may be intended: another edit may be better.
         """
         self._is_doubtful = False
         changed = changed or self._changed(edits)
@@ -378,7 +390,7 @@ class Surgery(Candidates):
                 self._is_doubtful = not right(excused=excused - self.accused)
             return True
 
-        hardest = self._fails_at  # where the edit before was wrong, though its numbers were right everywhere
+        hardest = self._fails_at  # where the last edit with right numbers everywhere was wrong
         if hardest is not None and id(hardest) not in refused and not is_right_wholly(hardest):
             return False
         if not self._are_right(
@@ -416,16 +428,15 @@ class Surgery(Candidates):
 
     @cached_property
     def _asked_for_effects(self) -> tuple[Probe, Probe]:
-        """The probes at which effects are looked at, as a check does: where a derivative is not, nan is none,
-        and into a number nothing is written.
+        """The probes at which effects are looked for, as in a check. Where there is no derivative, nan is not
+        an effect, and nothing can be written into a number.
         """
         smooth = [p for p in self.probes if p.failure is None and p.truth.is_smooth]
         first = next(iter(smooth), self.probes[0])
         return first, next((p for p in smooth if shape_of(p.truth.y)), first)
 
     def _writes_into_arrays(self, changed: Subject) -> bool:
-        """Whether a changed rule writes to a cotangent that is an array, where none was at the points of the
-        check."""
+        """Whether a changed rule writes to a cotangent that is an array, if the check had none."""
         if any(shape_of(probe.truth.y) for probe in self.probes):
             return False
         wide = next((probe for probe in self.unseen.probes_there() if shape_of(probe.truth.y)), None)
@@ -433,7 +444,7 @@ class Surgery(Candidates):
         return again is not None and again.failure is None and any(True for _ in writes(changed, again))
 
     def _has_no_numbers_far_away(self, changed: Subject, probe: Probe) -> bool:
-        """Whether a changed rule has no number far away, as `log(1 - p)` has none once p is 1 in floats: the
+        """Whether a changed rule has no number at a far point, as `log(1 - p)` if p is rounded to 1. The
         check does not count that as a mistake, but another edit may be better.
         """
         if not probe.point.far or not has_no_numbers(changed, probe):
@@ -442,8 +453,10 @@ class Surgery(Candidates):
         return True
 
     def _may_not_be_meant(self, probe: Probe) -> bool:
-        """Whether a point has arguments of a kind that nobody gave, for which the rule is wrong as it is."""
-        if probe.point.origin == IN_COMPLEX:  # with `1j` in it a function is one of real numbers
+        """Whether a point has arguments of a kind that was not given, and for which the unchanged rule is
+        wrong.
+        """
+        if probe.point.origin == IN_COMPLEX:  # a function that contains `1j` is one of real numbers
             may = self._makes_complex and not self._is_complex() and not self._is_of_complex_alone(probe)
         elif probe.point.origin == OF_OTHER_RANKS:
             may = True
@@ -457,20 +470,22 @@ class Surgery(Candidates):
         return self._is_wrong_there(probe)
 
     def _is_wrong_there(self, probe: Probe) -> bool:
-        """Whether the rule as it is has a wrong answer at a point, or none."""
+        """Whether the unchanged rule has a wrong answer at a point, or none."""
         if id(probe) not in self._wrong_there:
             self._wrong_there[id(probe)] = not is_right_at(self.subject, probe, roughly=ROUGHLY)
         return self._wrong_there[id(probe)]
 
     def _is_of_complex_alone(self, probe: Probe) -> bool:
-        """Whether the complex arguments of a point are those for which the rule returns complex numbers."""
+        """Whether the complex arguments of a point are among those for which the rule returns complex numbers
+        anyway.
+        """
         pairs = zip(self.subject.names, probe.point.inputs)
         return {name for name, x in pairs if np.iscomplexobj(x)} <= self._complex_anyway
 
     def _is_another_matter(self, probe: Probe, changed: Subject, refused: bool) -> bool:
-        """Whether a rule fails at a point as it did before it was changed, and where no mistake was seen: it
-        raises there, or what it makes of other arguments is no number, or off by a rounding. `refused`: as it
-        does at a few points of the check.
+        """Whether a changed rule fails at a point as the unchanged one did, where no mistake was seen: it
+        raises, or its cotangents of other arguments are not finite or off by rounding. With `refused`, it
+        does so at a few points of the check.
         """
         if probe.point.origin == OF_OTHER_KINDS:
             return False
@@ -484,12 +499,13 @@ class Surgery(Candidates):
 
     @cached_property
     def _complex_anyway(self) -> frozenset[str]:
-        """The real arguments for which the rule returns complex numbers as it is."""
+        """The real arguments for which the unchanged rule returns complex numbers."""
         return frozenset().union(*(complex_for_real(self.subject, probe) for probe in self.probes))
 
     def _off_where_not_meant(self, changed: Subject) -> int:
-        """At how many points of those kinds a changed rule is wrong as well: of two corrections that are
-        right otherwise, the better one is at fewer."""
+        """At how many points of kinds that may not be intended a changed rule is wrong as well. Of two
+        otherwise right corrections, that with fewer is better.
+        """
         there = [probe for probe in self.unseen.probes_there() if self._may_not_be_meant(probe)]
         kept = self._answers_of(changed)
         return sum(not is_right_at(changed, probe, roughly=ROUGHLY, kept=kept) for probe in there)
@@ -499,15 +515,17 @@ class Surgery(Candidates):
         return {}
 
     def _is_right_nearly_everywhere(self, changed: Subject) -> bool:
-        """Whether a changed rule fails at few points only: at those of a quick check nearly any is right."""
+        """Whether a changed rule is wrong at few points only. At the points of a quick check nearly any
+        change is right.
+        """
         there = itertools.islice(self.unseen.probes_there(), SOME)
         kept = self._answers_of(changed)
         right = [is_right_at(changed, p, roughly=ROUGHLY, with_kinks=False, kept=kept) for p in there]
         return sum(right) >= NEARLY_ALL * len(right)
 
     def _is_right_in_numbers(self, changed: Subject) -> bool:
-        """Whether a changed rule gives the right numbers nearly wherever its own are wrong, be they
-        complex for a real argument: that is another matter than the mistake.
+        """Whether a changed rule has the right numbers at nearly all points where the unchanged one has wrong
+        ones. That they are complex for a real argument is a different matter.
         """
         if len(self._wrong_in_numbers) <= 1:
             return False
@@ -520,7 +538,7 @@ class Surgery(Candidates):
         return not any(_is_refused_now(self.subject, changed, probe) for probe in self.unseen.probes_there())
 
     def _is_mended_at(self, probe: Probe, changed: Subject) -> bool:
-        """Whether a changed rule has the right numbers at a probe; a quick look comes first."""
+        """Whether a changed rule has the right numbers at a probe; a quick test comes first."""
         quick = _answered(changed, probe, False)
         if quick is None or not all(quick.values()):
             return False
@@ -528,24 +546,24 @@ class Surgery(Candidates):
 
     @cached_property
     def _wrong_in_numbers(self) -> list[Probe]:
-        """The probes at which the numbers of the rule as it is are wrong."""
+        """The probes at which the numbers of the unchanged rule are wrong."""
         return [probe for probe in self.probes if not _in_numbers(self.subject, probe)]
 
     @cached_property
     def _wrong_elsewhere(self) -> list[Probe]:
-        """The same of some points where nobody looked: there sizes are not those of the check."""
+        """The same for some points outside the check, where sizes differ from those of the check."""
         there = itertools.islice(self.unseen.probes_there(), SOME)
         return [p for p in there if not self._may_not_be_meant(p) and not _in_numbers(self.subject, p)]
 
 
 def _ranks(probe: Probe) -> tuple[int, ...]:
-    """How many axes each argument of a point has."""
+    """The number of axes of each argument of a point."""
     return tuple(len(shape_of(x)) for x in probe.point.inputs)
 
 
 def _of_other_numbers(first: Probe, probes: Iterable[Probe]) -> Probe | None:
-    """A probe at other numbers than the first one, of the same shapes if there is one: the same numbers as
-    float32 tell nothing of what is kept from call to call.
+    """A probe at other numbers than the first one, of the same shapes if possible. The same numbers in
+    float32 would not show what is kept from call to call.
     """
     numbers = to_vec(first.point.inputs)[0]
     pairs = [(p, to_vec(p.point.inputs)[0]) for p in probes if p.failure is None and p is not first]
@@ -554,25 +572,25 @@ def _of_other_numbers(first: Probe, probes: Iterable[Probe]) -> Probe | None:
 
 
 def _is_refused_now(before: Subject, changed: Subject, probe: Probe) -> bool:
-    """Whether a changed rule has no answer to other lengths or kinds, where the rule had one as it was."""
+    """Whether a changed rule has no answer at other lengths or kinds at which the unchanged rule had one."""
     kinds = (OF_OWN_LENGTHS, OF_A_MATRIX, OF_OTHER_KINDS, OF_OTHER_RANKS)
     return probe.point.origin in kinds and has_answer(before, probe) and not has_answer(changed, probe)
 
 
 def _is_zero_divided(changed: Subject, probe: Probe) -> bool:
-    """Whether a changed rule has no number at zero, where one that divides as it did before has none either,
-    be it right: `slope / sigma` at `sigma = 0`.
+    """Whether a changed rule has no number at zero. One that divides as before has none there even if it is
+    right: `slope / sigma` at `sigma = 0`.
     """
     return probe.point.origin in ("at zero", "exactly 0") and has_no_numbers(changed, probe)
 
 
 def _allowed(probe: Probe) -> float:
-    """How far off, relatively, numbers may be: far away the function itself loses digits."""
+    """By how much, relatively, numbers may be off: at far points the function itself loses digits."""
     return ROUGHLY if probe.point.far else 0.0
 
 
 def _whole_number(node: ast.expr | None) -> int | None:
-    """The whole number that an expression is; None for none."""
+    """The whole number that an expression is; otherwise None."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = _whole_number(node.operand)
         return None if number is None else -number
@@ -585,9 +603,9 @@ def _in_numbers(subject: Subject, probe: Probe, kept: Answers | None = None) -> 
 
 
 def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | None:
-    """Which cotangents are right, roughly, in the answer to one cotangent of the value: a quick look that
-    most edits do not pass. None where there is no answer. Of a forward rule, whether the tangent of the value
-    is right: of each argument `apart`, or of all at once.
+    """Which cotangents are roughly right in the answer to one cotangent of the value: a quick test that most
+    edits fail. None if there is no answer. For a forward rule, whether the tangent of the value is right, for
+    each argument `apart` or for all at once.
     """
     truth, seed = probe.truth, probe.seeds[-1:]
     leaves = truth.inputs if truth.whole else truth.columns
@@ -612,7 +630,7 @@ def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | 
 
 
 def _is_near_the_value(y: Any, wanted: Any) -> bool:
-    """Whether the value of a rule is roughly that of its function: without it nothing is right."""
+    """Whether the value of a rule is roughly that of its function; if not, nothing is right."""
     given, value = to_vec(in_floats(y))[0], to_vec(wanted)[0]
     if given.shape != value.shape:
         return False
@@ -620,7 +638,7 @@ def _is_near_the_value(y: Any, wanted: Any) -> bool:
 
 
 def _answered_forward(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | None:
-    """The same of a forward rule; one that is right for all arguments at once is asked no more."""
+    """The same for a forward rule; one that is right for all arguments at once is not called further."""
     truth, seed = probe.truth, probe.seeds[-1]
     names = {leaf.name: True for leaf in truth.inputs}
     with quiet():
@@ -639,14 +657,14 @@ def _answered_forward(subject: Subject, probe: Probe, apart: bool) -> dict[str, 
 
 
 def _is_near(subject: Subject, probe: Probe, seed: np.ndarray) -> bool:
-    """Whether a forward rule has roughly the right tangent of the value for one of the arguments."""
+    """Whether a forward rule has roughly the right tangent of the value for a tangent of the arguments."""
     _, answer = answer_to(seed, subject, probe.point, probe.truth.y)
     expected, bars = expected_of(probe.truth, seed[None, :], forward=True)
     return bool(np.all(_near(answer[None, :], expected, bars)))
 
 
 def _near(found: np.ndarray, expected: np.ndarray, bars: np.ndarray) -> np.ndarray:
-    """Which numbers are roughly those that are expected, as far as these are known."""
+    """Which numbers are roughly the expected ones, or not known."""
     known = np.isfinite(expected) & np.isfinite(bars)
     size = np.abs(expected[known]).max(initial=0.0)
     with np.errstate(all="ignore"):
@@ -660,10 +678,9 @@ def surgery(
     elsewhere: Sequence[Point] = (),
     others: Sequence[Probe] = (),
 ) -> Surgery | None:
-    """The rule's text, ready to be changed; None where there is no rule of an author's, or no text.
+    """The rule's text, ready to be changed; None if the author wrote no rule, or its text is not available.
 
-    Corrections, at most so many `tries`, are tried at the probes in this order: those first at which the rule
-    is wrong.
+    At most `tries` corrections are tried at the probes in this order: those at which the rule is wrong first.
     """
     rule = subject.rule
     names = {name for code in subject.codes for name in code.co_names}

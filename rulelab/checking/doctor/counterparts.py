@@ -1,4 +1,4 @@
-"""What goes with what a rule has, and is easily left out: the other half of a statement, or of a term."""
+"""Counterparts that are easily left out: the other half of a statement, of a term or of a pair."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .slips import MOST_EXCHANGED, mirrored, negated, with_names
 from .statements import target_of
 
 MOST_TURNED = 4
-"""Names of a product of matrices of which any may be turned in the term beside it."""
+"""Up to how many factors of a matrix product all transpositions are tried in an added term."""
 
 
 def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iterator[Edit]:
-    """A statement that adds to elements, and the same after it for those that go with them, with either sign:
-    with two names exchanged, at another of the indices that there are, with the other ends of its parts, with
-    the part that it writes to and that which it reads exchanged.
+    """A statement that adds to elements, followed by a similar one with either sign: with two names
+    exchanged, at another index, with its slices mirrored, or with the slices that it writes and reads
+    exchanged.
     """
     nodes: list[Any] = [node for node in ast.walk(scope) if _adds(node)]
     written = Counter(map(_dumped_target, nodes))
@@ -31,7 +31,7 @@ def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iter
         others = (*_of_other_index(node, indices), *_of_other_ends(node), *_of_exchanged_parts(node))
         for twin in (*others, *_of_other_names(node, names)):
             for new in (twin, _subtracting(twin)):
-                # What another statement writes to is not left out: that one may be wrong.
+                # If another statement writes to the same target, it was not left out, but may be wrong.
                 own = _dumped_target(new) == _dumped_target(node)
                 is_written = not own and written[_dumped_target(new)] > 0
                 if ast.dump(new) != ast.dump(node) and not _writes_over(node, new) and not is_written:
@@ -60,8 +60,9 @@ def _of_other_index(node: Any, others: Sequence[str]) -> Iterator[Any]:
 
 
 def _of_other_ends(node: Any) -> Iterator[Any]:
-    """The statement with the other ends of the parts that it writes to, and of all its parts: what is added
-    to the first elements of a difference is taken from the last."""
+    """The statement with the slices that it writes, or all its slices, mirrored: for a difference, what is
+    added to the first elements is subtracted from the last.
+    """
     if not isinstance(node, (ast.AugAssign, ast.Assign)):
         return
     written = [n for n in ast.walk(target_of(node)) if isinstance(n, ast.Slice)]
@@ -73,8 +74,8 @@ def _of_other_ends(node: Any) -> Iterator[Any]:
 
 
 def _of_exchanged_parts(node: Any) -> Iterator[Any]:
-    """The statement with the part that is written in the place of one that is read, and the other way round:
-    each of two elements that a product has is a factor of the other.
+    """The statement with the slice that it writes and one that it reads exchanged: each of two elements in a
+    product is a factor of the other.
     """
     if not isinstance(node, (ast.AugAssign, ast.Assign)):
         return
@@ -85,8 +86,9 @@ def _of_exchanged_parts(node: Any) -> Iterator[Any]:
 
 
 def mirrored_terms(node: ast.Call) -> Iterator[Edit]:
-    """What a call gives of the neighbours on one side, and the same of those on the other, which are easily
-    left out: `np.roll(x, -1) - np.roll(x, 1)`."""
+    """A shift in one direction combined with one in the other, which is easily left out:
+    `np.roll(x, -1) - np.roll(x, 1)`.
+    """
     if getattr(node.func, "attr", "") != "roll" or len(node.args) < 2:
         return
     back = cloned(node)
@@ -97,7 +99,7 @@ def mirrored_terms(node: ast.Call) -> Iterator[Edit]:
 
 
 def moved_into_loops(scope: Any) -> Iterator[Edit]:
-    """The statement after a loop at its end, and the last of its statements after it."""
+    """The statement after a loop moved to the end of its body."""
     for holder in ast.walk(scope):
         body = getattr(holder, "body", None)
         for one, other in itertools.pairwise(body) if isinstance(body, list) else ():
@@ -128,11 +130,11 @@ def keywords_of_others(node: ast.Call, calls: Iterable[ast.Call]) -> Iterator[Ed
 
 
 _READING = frozenset(("reshape", "ravel", "flatten"))
-"""What takes the numbers of an array in an order."""
+"""Functions that read the numbers of an array in some order."""
 
 
 def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[Edit]:
-    """A call of a function with one argument more that it takes, by the name that it has there too."""
+    """A call with one more argument, if the function has a parameter with a name that is known there."""
     try:
         takes = list(signature_of_callable(function).parameters)
     except (TypeError, ValueError):
@@ -149,11 +151,11 @@ def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[E
 
 
 _TURNING = {"solve_triangular": ("trans", 1)}
-"""Keywords with which functions turn a matrix."""
+"""Keywords with which functions transpose a matrix."""
 
 
 def turned_by_keyword(node: ast.Call) -> Iterator[Edit]:
-    """A call that turns its matrix by a keyword, which was left out."""
+    """A call with the keyword that transposes its matrix, if it is missing."""
     name, value = _TURNING.get(last_name(node.func), ("", 0))
     if name and all(keyword.arg != name for keyword in node.keywords):
         new = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, ast.Constant(value))])
@@ -161,8 +163,9 @@ def turned_by_keyword(node: ast.Call) -> Iterator[Edit]:
 
 
 def updates_after(scope: Any) -> Iterator[Edit]:
-    """What a loop adds at each of its turns, added once more after it: what is carried out of the last turn
-    belongs to the start."""
+    """The statement with which a loop accumulates, repeated once after the loop: what the last iteration
+    carries belongs to the start.
+    """
     bodies = (getattr(holder, "body", None) for holder in ast.walk(scope))
     pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
     for loop, after in pairs:
@@ -172,8 +175,8 @@ def updates_after(scope: Any) -> Iterator[Edit]:
 
 
 def carried_out(scope: Any) -> Iterator[Edit]:
-    """What a loop hands from turn to turn, and nobody reads after it, added to the first or the last element
-    of what the loop writes at its turns: the start of a recurrence, which has none.
+    """The variable that a loop carries from iteration to iteration, and nobody reads after it, added to the
+    first or the last element of a buffer that the loop writes: the start of a recurrence is not in the loop.
     """
     bodies = (getattr(holder, "body", None) for holder in ast.walk(scope))
     pairs = (pair for body in bodies if isinstance(body, list) for pair in itertools.pairwise(body))
@@ -194,7 +197,7 @@ def carried_out(scope: Any) -> Iterator[Edit]:
 
 
 def _accumulated(loop: ast.For | ast.While) -> Iterator[ast.AugAssign]:
-    """What a loop adds at each turn of names that it also assigns."""
+    """The statements with which a loop accumulates names that it also assigns."""
     assigned = [one for one in loop.body if isinstance(one, (ast.Assign, ast.AugAssign))]
     written = {n.id for one in assigned for n in ast.walk(target_of(one)) if isinstance(n, ast.Name)}
     for one in assigned:
@@ -203,7 +206,7 @@ def _accumulated(loop: ast.For | ast.While) -> Iterator[ast.AugAssign]:
 
 
 def less_one(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
-    """A power or a call less something that has a name, or more: a mean that is to be taken off."""
+    """A power or a call minus, or plus, a named value, such as a mean that is to be subtracted."""
     of_one = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) or isinstance(node, ast.Call)
     for name in names if of_one else ():
         for operator in (ast.Sub(), ast.Add()):
@@ -218,20 +221,20 @@ def _adds(node: Any) -> bool:
 
 
 def _dumped_target(node: Any) -> str:
-    """What a statement writes to, to be compared."""
+    """The target of a statement, for comparison."""
     if isinstance(node, ast.Expr):
         return ast.dump(ast.Tuple(node.value.args[:2], ast.Load()))  # type: ignore[attr-defined]
     return ast.dump(target_of(node))
 
 
 def _writes_over(node: Any, new: Any) -> bool:
-    """Whether a statement leaves nothing of another: then it would stand in its place."""
+    """Whether one assignment overwrites all of another: then it would replace it."""
     both = isinstance(node, ast.Assign) and isinstance(new, ast.Assign)
     return both and ast.dump(target_of(node)) == ast.dump(target_of(new))
 
 
 def _subtracting(node: Any) -> Any:
-    """A statement with the other sign."""
+    """A statement with its sign changed."""
     new = cloned(node)
     if isinstance(new, ast.AugAssign):
         new.op = ast.Add() if isinstance(new.op, ast.Sub) else ast.Sub()
@@ -244,7 +247,7 @@ def _subtracting(node: Any) -> Any:
 
 
 def _doubled(node: ast.BinOp) -> ast.BinOp:
-    """Twice a product of matrices; of `0.5 * A @ B` it is `A @ B`."""
+    """Twice a matrix product; for `0.5 * A @ B` it is `A @ B`."""
     new = cloned(node)
     inner = new
     while isinstance(inner.left, ast.BinOp) and isinstance(inner.left.op, ast.MatMult):
@@ -259,8 +262,8 @@ def _doubled(node: ast.BinOp) -> ast.BinOp:
 
 
 def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
-    """A product of matrices and the same with some of them turned, as `X.T @ A @ G + X @ A @ G.T` is for a
-    matrix that stands on both sides; also for twice one of the two.
+    """A matrix product plus the same with some factors transposed, `X.T @ A @ G + X @ A @ G.T`, as for a
+    matrix that occurs on both sides; also in place of twice one of the two.
     """
     factors = _factors(node)
     if factors is None or not 2 <= len(factors) <= MOST_TURNED:
@@ -269,7 +272,7 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
     two = isinstance(first, ast.BinOp) and isinstance(first.left, ast.Constant) and first.left.value == 2
     if two and isinstance(first, ast.BinOp) and isinstance(first.op, ast.Mult):
         first = first.right
-    else:  # of vectors, or of what is symmetric, the sum with a turned one is nothing but that
+    else:  # for vectors or symmetric matrices, the sum with the transpose is just twice the product
         double = _doubled(node)
         yield Edit(node, double, "factor", f"lacks a factor 2: {instead(double, node)}")
     plain, *others = _with_some_turned([first, *rest])
@@ -284,13 +287,13 @@ def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
 
 
 def _with_some_turned(factors: Sequence[ast.expr]) -> list[ast.expr]:
-    """A product of matrices, and the same with some of them turned, the fewest first."""
+    """A matrix product, and the same with some factors transposed, the fewest first."""
     shares = sorted(itertools.product((False, True), repeat=len(factors)), key=sum)
     return [_product([_turned(f) if turns else f for f, turns in zip(factors, some)]) for some in shares]
 
 
 def _factors(node: ast.expr) -> list[ast.expr] | None:
-    """The factors of a product of matrices; None of anything else."""
+    """The factors of a matrix product; None for anything else."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
         return None
     left, right = _factors(node.left) or [node.left], _factors(node.right) or [node.right]
@@ -311,7 +314,7 @@ def _turned(node: ast.expr) -> ast.expr:
 
 
 def exchanged_within(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
-    """Two names that are read in an expression, each in the place of the other there."""
+    """Two names that are read in an expression exchanged there."""
     read = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in names and not is_stored(n)]
     mine = list(dict.fromkeys(n.id for n in read))
     for one, other in itertools.combinations(mine[:MOST_EXCHANGED], 2):
@@ -322,7 +325,7 @@ def exchanged_within(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def terms_of_other(mine: ast.expr, other: ast.expr, names: dict[str, str]) -> Iterator[Edit]:
-    """A cotangent and a term more, as that of another argument has one, with the two exchanged."""
+    """A cotangent plus a term of the cotangent of another argument, with the two arguments exchanged."""
     there = {ast.dump(term) for _, term in addends(mine)}
     for is_minus, term in addends(other):
         new = with_names(term, names)
@@ -334,8 +337,9 @@ def terms_of_other(mine: ast.expr, other: ast.expr, names: dict[str, str]) -> It
 
 
 def centred(node: ast.Name, numpy: str, weights: Sequence[str], axes: Sequence[int | None]) -> Iterator[Edit]:
-    """Less its mean, its sum, or its sum by some weights: what a mean that is subtracted, or a sum that is
-    divided by, adds to a derivative."""
+    """A value minus its mean, its sum, or its weighted sum: the derivative has such a term if the function
+    subtracts a mean, or divides by a sum.
+    """
     along = ["" if axis is None else f", axis={axis}, keepdims=True" for axis in axes]
     inner = [f"{numpy}.mean({node.id}{{0}})", f"{numpy}.sum({node.id}{{0}})"]
     inner += [f"{numpy}.sum({weight} * {node.id}{{0}})" for weight in weights]
@@ -345,14 +349,14 @@ def centred(node: ast.Name, numpy: str, weights: Sequence[str], axes: Sequence[i
 
 
 def other_divisors(node: ast.expr, divisors: Iterable[ast.expr]) -> Iterator[Edit]:
-    """What function or rule divide by elsewhere."""
+    """Another divisor from function or rule."""
     for other in divisors:
         if ast.dump(other) != ast.dump(node):
             yield Edit(node, other, "wrong_variable", instead(other, node))
 
 
 def decaying(scope: Any, factors: Sequence[ast.expr]) -> Iterator[Edit]:
-    """A factor at the end of each turn of a loop, for what is carried to the next."""
+    """A factor at the end of each iteration of a loop, for a variable that is carried to the next."""
     for loop in (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While))):
         last = loop.body[-1]
         for name in dict.fromkeys(_carried(loop)):
@@ -364,7 +368,7 @@ def decaying(scope: Any, factors: Sequence[ast.expr]) -> Iterator[Edit]:
 
 
 def _carried(loop: ast.For | ast.While) -> Iterator[str]:
-    """The names that a loop adds to, from turn to turn."""
+    """The names that a loop updates from iteration to iteration."""
     for node in loop.body:
         target = target_of(node) if isinstance(node, (ast.Assign, ast.AugAssign)) else None
         if isinstance(target, ast.Name) and isinstance(node, (ast.Assign, ast.AugAssign)):
@@ -374,8 +378,9 @@ def _carried(loop: ast.For | ast.While) -> Iterator[str]:
 
 
 def summed_before(node: ast.expr) -> Iterator[Edit]:
-    """A function of a sum where the sum of a function stands, and the other way round; what is added to each
-    number that is summed where it is added to the sum, and the other way round."""
+    """A function of a sum in place of the sum of a function, and the other way round; a term added to each
+    element of a sum in place of one added to the sum, and the other way round.
+    """
     words = "does two things in the wrong order: "
     if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Call):
         inner = node.args[0]
@@ -396,8 +401,9 @@ def summed_before(node: ast.expr) -> Iterator[Edit]:
 
 
 def taken_apart(node: ast.expr) -> Iterator[Edit]:
-    """A function of a sum where a sum of two stands; the sum of a product, or of a quotient, where each side
-    is summed for itself, or one of them alone."""
+    """A function of a sum in place of a sum of two functions; the sum of a product or quotient in place of a
+    product or quotient in which one or both sides are summed separately.
+    """
     if not isinstance(node, ast.BinOp):
         return
     left, right = node.left, node.right
@@ -428,15 +434,16 @@ _ADDING = frozenset(("sum", "mean"))
 
 
 def _calls_alike(one: ast.Call, other: ast.Call, any_sum: bool = False) -> bool:
-    """Whether two calls of one thing are of the same function, with the same keywords."""
+    """Whether two calls with one argument are of the same function, with the same keywords."""
     same = any_sum or ast.dump(one.func) == ast.dump(other.func)
     keywords = [[ast.dump(keyword) for keyword in call.keywords] for call in (one, other)]
     return same and len(one.args) == len(other.args) == 1 and keywords[0] == keywords[1]
 
 
 def of_neighbours(node: ast.expr) -> Iterator[Edit]:
-    """The product of each element of one array and the one before it of another, summed, where the two are at
-    the same place; and the other way round."""
+    """A sum of products of two arrays with one of them shifted by one element, in place of products at the
+    same index.
+    """
     inner = node.args[0] if isinstance(node, ast.Call) and node.args else None
     if isinstance(node, ast.Call) and last_name(node.func) == "dot" and len(node.args) == 2:
         pair = node.args
@@ -457,8 +464,9 @@ def of_neighbours(node: ast.expr) -> Iterator[Edit]:
 
 
 def in_each_call(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
-    """A factor more in each of several calls of one function that an expression has, in the same place: who
-    forgets it in a sine forgets it in the cosine beside it."""
+    """One more factor in the same argument of each of several calls of one function in an expression: whoever
+    forgets a factor in one call forgets it in the next.
+    """
     calls: dict[str, list[ast.Call]] = {}
     for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and n.args):
         calls.setdefault(f"{ast.dump(call.func)}, {len(call.args)}", []).append(call)
@@ -478,8 +486,9 @@ _PICKING = frozenset(
 
 
 def of_a_part(node: ast.Call, cuts: Iterable[ast.expr], indices: Sequence[str]) -> Iterator[Edit]:
-    """What a call picks, or sums, out of a part of an array: one taken elsewhere, also by a mask, or up to an
-    index."""
+    """A call on a part of an array instead of all of it: a slice or a mask used elsewhere, or up to an index
+    or from it.
+    """
     if getattr(node.func, "attr", "") not in _PICKING or len(node.args) != 1:
         return
     of = node.args[0]
@@ -496,7 +505,7 @@ def of_a_part(node: ast.Call, cuts: Iterable[ast.expr], indices: Sequence[str]) 
 
 
 def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
-    """Zero before the first element, where an index that is one less than that of a loop takes the last."""
+    """Zero before the first element, if an index one less than that of a loop would take the last."""
     index = node.slice
     if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Sub):
         return
@@ -511,9 +520,9 @@ def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
 def clipped(
     node: ast.expr, conditions: Iterable[ast.expr], made: Mapping[str, ast.expr], numpy: str
 ) -> Iterator[Edit]:
-    """A value that is held at what it is compared with, `min(v, limit)`, also by the name that it is `made`
-    for, and a difference of what is compared at zero, `max(x - edge, 0.0)`; by functions of NumPy where there
-    is one.
+    """A value limited to what it is compared with, `min(v, limit)`, also through the name that it is assigned
+    to in `made`; and a difference of compared values limited to zero, `max(x - edge, 0.0)`. NumPy's functions
+    are used if `numpy` is given.
     """
     for one in conditions:
         if not isinstance(one, ast.Compare) or not isinstance(one.ops[0], _ORDERS):
@@ -537,15 +546,15 @@ _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def counted_by(node: ast.expr, masks: Iterable[str]) -> Iterator[Edit]:
-    """How many are true of a mask, for how many there are: `keep.sum()` for `len(x)`."""
+    """The number of true elements of a mask in place of a length: `keep.sum()` for `len(x)`."""
     for name in masks:
         new = parse(f"{name}.sum()", mode="eval").body
         yield Edit(node, new, "factor", instead(new, node))
 
 
 def zeroed(pullback: Any, rule: Any, answers: Iterable[ast.Tuple], primal: Any) -> Iterator[Edit]:
-    """A cotangent that is zero where function and rule write a number over what was there: `x_bar[0] = 0.0`
-    before what returns it.
+    """A statement that sets an element of a returned cotangent to zero, if function or rule overwrite that
+    element with a constant: `x_bar[0] = 0.0`.
     """
     inside = {id(node) for node in ast.walk(pullback)}
     over = {
@@ -568,8 +577,8 @@ def zeroed(pullback: Any, rule: Any, answers: Iterable[ast.Tuple], primal: Any) 
 
 
 def of_totals(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[Edit]:
-    """A product less the same one of the sums of its names, and with it: `(a - b) * f(a)` where that of the
-    totals, `(a0 - b0) * f(a0)`, is taken from it.
+    """A product minus or plus the same product of totals: `(a - b) * f(a)` lacks that of the sums,
+    `(a0 - b0) * f(a0)`.
     """
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Mult, ast.Div)):
         return
@@ -583,7 +592,7 @@ def of_totals(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[Edit]:
 
 
 def _summed(value: ast.expr) -> str | None:
-    """The name of which an expression is the sum; None where it is something else."""
+    """The name whose sum an expression is; None for anything else."""
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or value.keywords:
         return None
     first = value.args[0] if value.args else value.func.value
@@ -593,8 +602,8 @@ def _summed(value: ast.expr) -> str | None:
 def picked(
     pullback: Any, answers: Iterable[ast.Tuple], primal: Any, parameters: Iterable[str]
 ) -> Iterator[Edit]:
-    """A term of its own for the element that the function picks by a parameter of which the pullback knows
-    nothing: `g[t] -= 1.0` for `x[t]`, in the place of a `pass`, or else after the statement that makes `g`.
+    """A separate term for the element that the function selects by a parameter which the pullback does not
+    use: `g[t] -= 1.0` for `x[t]`. It replaces a `pass`, or follows the statement that computes `g`.
     """
     if not isinstance(pullback, ast.FunctionDef) or not pullback.args.args or primal is None:
         return

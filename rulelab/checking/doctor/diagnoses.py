@@ -1,4 +1,4 @@
-"""Which mistake is behind a wrong rule, on which line, and what the line should be."""
+"""The mistake behind a wrong rule, its line, and the corrected line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ MISTAKES = {
     "thunk": "a delayed cotangent is not treated as a plain one",
     "unexplained": "no simple mistake was found that explains the numbers",
 }
-"""Every mistake there is a name for, in general words; a diagnosis has exact ones."""
+"""All mistakes that have a name, in general words; a diagnosis has specific ones."""
 
 ADVICE = {
     "ignores_cotangent": "multiply by the cotangent that the pullback is given",
@@ -110,13 +110,13 @@ ADVICE = {
     "unused_argument": "return rl.ZeroTangent() for it",
     "swapped_arguments": "return the cotangents in the order of the arguments",
 }
-"""What to do about a mistake, where the correction is not found."""
+"""What to do about a mistake if no correction is found."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class Strict:
-    """Whether a recogniser that fails raises, as in our own tests, or is passed over."""
+    """Whether a recogniser that fails raises, as in tests, or is skipped."""
 
     raises = False
 
@@ -131,11 +131,12 @@ def diagnose(
     others: Sequence[Probe] = (),
     off: Sequence[Probe] = (),
 ) -> Iterator[Diagnosis]:
-    """The mistakes that explain what was found, the likeliest first; usually one. `tries` limits the search
-    for a correction, which is right at the points `elsewhere` and at `others` of the check, too, unless it
-    is wrong there as it was: at those where the rule is `off`, that is said.
+    """The mistakes that explain the findings, the likeliest first; usually one. `tries` limits the search for
+    a correction. A correction must also be right at the points `elsewhere` and at the probes `others`, unless
+    the rule is as wrong there as before; the first probe among those that were `off` where it is still wrong
+    is reported.
 
-    Whatever fails in here costs a diagnosis and nothing else.
+    If something fails in here, only a diagnosis is lost.
     """
     evidence = evidence_of(subject, probes, compared, findings)
     seen = _explained(evidence)
@@ -149,7 +150,7 @@ def diagnose(
     leading = _leading(groups)
     if operation is not None:
         operation.watched = [f.probe.point for f in evidence.of_check("effects") if f.probe is not None]
-    # What is right wherever it is a number is not told from a correction by numbers.
+    # A rule that is right wherever it has numbers cannot be told from its correction by numbers.
     may_be_mended = operation is not None and not evidence.of_check(AT_ZERO)
     diff = _tried(lambda: operation.correction(leading)) if may_be_mended else None
     reading = operation.place_of if operation else partial(place_elsewhere, subject)
@@ -163,7 +164,7 @@ def diagnose(
     for number, (one, same) in enumerate(groups):
         vague = _is_vague(one, of_arrays)
         if number and of_one and (vague or told or one.mistake in ("branch", "size")):
-            continue  # of the same mistake
+            continue  # the same mistake
         place = one.place or _tried(partial(reading, same))
         shown = diff[1] if diff is not None and number == 0 else ""
         telling = edit if number == 0 else None
@@ -222,7 +223,7 @@ def diagnose(
 
 
 def _place_of_effect(operation: Surgery, seen: Seen) -> Place | None:
-    """Where a rule writes to what is not its own, or where its numbers come to an end."""
+    """Where a rule writes to memory that is not its own, or where its numbers become nan or inf."""
     anatomy = operation.anatomy
     found: Iterable[ast.AST | None] = ()
     if seen.mistake == "not_finite":
@@ -236,12 +237,12 @@ def _place_of_effect(operation: Surgery, seen: Seen) -> Place | None:
 
 
 def _at_option(words: str, option: str | None) -> str:
-    """The words, with the value of an option at which alone a rule is wrong."""
+    """The words, followed by the value of an option if the rule is wrong only with it."""
     return words if option is None or option in words else f"{words}, where {option}"
 
 
 def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
-    """What to do about a mistake, and which change is no correction."""
+    """What to do about a mistake, and which change almost corrects it."""
     said = ADVICE.get(seen.mistake, "")
     if seen.mistake == "count":
         said = _advice_on_count(evidence, seen)
@@ -260,7 +261,9 @@ _ITS_OWN_CLASS = re.compile(r"\ban? (\w+) cannot have a gradient of kind \1\b")
 
 
 def _advice_on_count(evidence: Evidence, seen: Seen) -> str:
-    """A vjp has no cotangent of the function itself, and without a pullback there are none to count."""
+    """The advice for a wrong number of cotangents. A vjp has none for the function itself, and without a
+    pullback there are none to count.
+    """
     if "must return (y, pullback)" in seen.words:
         return "return a pair: the value, and a function from its cotangent to those of the arguments"
     if evidence.subject.rule is None:
@@ -269,8 +272,8 @@ def _advice_on_count(evidence: Evidence, seen: Seen) -> str:
 
 
 def _is_vague(seen: Seen, of_arrays: bool) -> bool:
-    """Whether the numbers alone did not tell which mistake it is."""
-    if seen.mistake in ("lacks_term", "extra_term"):  # of an array a term is rarely what its author left out
+    """Whether the numbers alone do not show which mistake it is."""
+    if seen.mistake in ("lacks_term", "extra_term"):  # for arrays a missing term is rarely the mistake
         return of_arrays
     somewhere = (regions.SOMEWHERE, regions.AT_END)
     return seen.mistake in ("unexplained", "not_finite") or seen.words.startswith(somewhere)
@@ -294,28 +297,29 @@ _RATHER = {
         "lost_write",
     ),
 }
-"""Mistakes that a change shows to be what only looked, in the numbers, like another."""
+"""For a mistake suggested by the numbers, the mistakes that a change may show it to be instead."""
 
 
 _QUOTIENT = re.compile(r"^off by a factor -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
-"""One name in the place of another, as a factor."""
+"""A factor that is the quotient of two names: one name is used instead of the other."""
 
 
 _OF_ANSWER = ("writes", "value", "raises", "count", "none", "zero_class", "shape", "kind", "thunk")
-"""Mistakes that what is in a buffer does not explain."""
+"""Mistakes that unwritten elements of a buffer do not explain."""
 
 
 _NO_NAME = re.compile(r"^off by a factor -?\d+\.\d{3,}")
-"""A number that nobody has a name for."""
+"""A factor that is no known constant."""
 
 
 _OF_SHAPES = re.compile(r"^raises (ValueError|IndexError|LinAlgError)\b")
-"""What NumPy raises of arrays that do not go together."""
+"""What NumPy raises for arrays with incompatible shapes."""
 
 
 def _is_coincidence(seen: Seen, edit: Edit) -> bool:
-    """Whether what the numbers look like is less than a change tells that puts all right: such as a condition
-    on a size, where the change is none of sizes."""
+    """Whether a change shows that what the numbers suggest is a coincidence, such as a condition on a size
+    although the change has nothing to do with sizes.
+    """
     if seen.mistake == "size" or seen.words.startswith((regions.THIS_LINE, mistakes.DISPLACED)):
         return edit.mistake not in ("", "size")
     if seen.words.startswith(_OF_TOTALS):
@@ -323,7 +327,7 @@ def _is_coincidence(seen: Seen, edit: Edit) -> bool:
     if edit.mistake == "wrong_variable" and _QUOTIENT.search(seen.words):
         return True
     if seen.mistake == "dropped_argument" and isinstance(edit.old, ast.expr) and not is_zero(edit.old):
-        return bool(edit.mistake)  # it comes to zero, and was not left out
+        return bool(edit.mistake)  # its cotangent evaluates to zero, but was not left out
     return edit.mistake in _RATHER.get(seen.mistake, ())
 
 
@@ -332,8 +336,9 @@ _OF_PLACES = frozenset(("branch", "kink", "off_by_one", "wrong_element", "order"
 
 
 def _is_chance(seen: Seen, edit: Edit) -> bool:
-    """Whether a change that is no correction only happens to be right where the rule is not: of a rule that
-    is wrong at few points, or wherever two lengths are not the same, nearly any is."""
+    """Whether a change that is not a correction may be right by chance where the rule is wrong. If that is at
+    few points, or wherever two lengths differ, nearly any change may be.
+    """
     if seen.mistake == "size" and regions.SAME_AS in seen.words:
         return True
     return seen.words.startswith(regions.SOMEWHERE) and edit.mistake not in _OF_PLACES
@@ -343,12 +348,12 @@ _OF_TOTALS = (
     f"{regions.WHERE} the value",
     *(f"{regions.WHERE} the {one} of" for one in ("sum", "largest", "smallest")),
 )
-"""Conditions on what is computed of all numbers, of which nearly any may happen to hold."""
+"""Conditions on totals of all numbers, nearly any of which may hold by chance."""
 
 
 def _tells_less(seen: Seen, edit: Edit, in_branch: bool) -> bool:
-    """Whether a condition, which elements are wrong, or what became of shapes, is less than the change tells
-    that puts all right; `in_branch` says that the change is made where a condition holds.
+    """Whether a diagnosis by a condition, by the wrong elements or by shapes says less than the change that
+    corrects the rule. `in_branch` says whether the change is made where a condition holds.
     """
     if seen.mistake == "shape" or (seen.mistake == "raises" and _OF_SHAPES.search(seen.words)):
         return bool(edit.mistake)
@@ -361,8 +366,9 @@ def _tells_less(seen: Seen, edit: Edit, in_branch: bool) -> bool:
 
 
 def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
-    """What is too large, of a rule that has no sum there: nothing can be too many, and a term with a minus is
-    missing."""
+    """The mistake as a missing term, if the answer is too large and the rule has no sum there: then no term
+    can be superfluous, but one with a minus is missing.
+    """
     sites = [operation.cotangents_of(one.argument) for one in same]
     if any(not nodes or any(map(operation.is_a_sum, nodes)) for nodes in sites):
         return None
@@ -371,7 +377,7 @@ def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
 
 
 def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:
-    """The mistake that a change of the rule puts right, in place of a vague one."""
+    """The mistake that a change of the rule corrects, in place of a vague one."""
     names = list(dict.fromkeys(s.argument for s in same if s.argument))
     words = edit.words
     if names and len(names) < len(evidence.arguments):
@@ -380,7 +386,9 @@ def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> S
 
 
 def _as_beside(edit: Edit, leading: list[Seen]) -> Edit:
-    """A change that has no name of its own by that of what it mends beside what is not explained."""
+    """A change without a mistake of its own, with the mistake that it corrects for other arguments besides
+    the unexplained one.
+    """
     known = [one for one in leading if one.mistake != "unexplained"]
     if edit.mistake or edit.more or not known:
         return edit
@@ -388,14 +396,12 @@ def _as_beside(edit: Edit, leading: list[Seen]) -> Edit:
 
 
 def _leading(groups: list[tuple[Seen, list[Seen]]]) -> list[Seen]:
-    """What a correction has to put right: all arguments of all diagnoses."""
+    """What a correction has to correct: all arguments of all diagnoses."""
     return [one for _, same in groups for one in same]
 
 
 def _explained(evidence: Evidence) -> list[Seen]:
-    """What is seen, by the rule that what comes first makes what follows: writes before numbers, a refusal
-    before everything.
-    """
+    """The mistakes seen, in order of cause: writes come before numbers, a refusal before everything else."""
     effects = symptoms.shared_cause(list(_guarded(symptoms.effects_seen, evidence)))
     strong = [one for one in effects if one.mistake in ("writes", "stateful")]
     if strong:
@@ -405,7 +411,7 @@ def _explained(evidence: Evidence) -> list[Seen]:
     numbers = sorted(_of_cases(evidence, of_arrays), key=lambda one: one.mistake == "not_finite")
     if refused:
         shaped = [one for one in of_arrays.values() if refused[0].mistake == "shape"]
-        # What is wrong where it does answer comes first: that it also fails elsewhere is another matter.
+        # A mistake where the rule does answer comes first: that it fails elsewhere is a different matter.
         return shaped or [*numbers, refused[0]]
     value = list(_guarded(symptoms.value_seen, evidence))
     if value and not numbers:
@@ -441,9 +447,7 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
             return of_arrays[case.name]
         for recognise in mistakes.OF_ARGUMENTS:
             found = _first(recognise, evidence, exact)
-            if (
-                found is not None and "np.sign(" in found.words
-            ):  # the other side of a branch is the better name
+            if found is not None and "np.sign(" in found.words:  # a branch is a better explanation
                 return _first(regions.regions, evidence, case) or found
             if found is not None:
                 return found
@@ -458,8 +462,9 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
 
 
 def _of_numbers(case: Case) -> Case:
-    """A case without the points at which a rule gives no numbers, where it gives wrong ones at others: that
-    is another matter, of a rule that divides by what may be zero."""
+    """A case without the points at which the rule gives nan or inf, if it gives wrong numbers at others: to
+    divide by something that may be zero is a different matter.
+    """
     numbers = [b for b in case.blocks if np.all(np.isfinite(b.given[np.isfinite(b.right)]))]
     return case.only(numbers) if any(not b.is_right for b in numbers) else case
 
@@ -473,7 +478,7 @@ def _guarded(recognise: Callable[[Evidence], Iterable[Seen]], evidence: Evidence
 
 
 def _tried(work: Callable):
-    """What some work gives; None where it fails, which is a fault of ours and no affair of the author's."""
+    """The result of `work`; None if it raises, which is a bug of ours and does not concern the author."""
     try:
         return work()
     except Exception:
@@ -484,7 +489,9 @@ def _tried(work: Callable):
 
 
 def _grouped(evidence: Evidence, seen: list[Seen]) -> list[tuple[Seen, list[Seen]]]:
-    """Those that say the same of several arguments as one, the arguments named where there are others."""
+    """What is seen, with equal statements about several arguments combined. The arguments are named if there
+    are others.
+    """
     groups: dict[tuple[str, str], list[Seen]] = {}
     for one in seen:
         groups.setdefault((one.mistake, one.words), []).append(one)
@@ -493,7 +500,7 @@ def _grouped(evidence: Evidence, seen: list[Seen]) -> list[tuple[Seen, list[Seen
     for same in groups.values():
         one = same[0]
         names = [s.argument for s in same if s.argument]
-        # What holds of all arguments needs no name.
+        # What holds for all arguments needs no names.
         if not one.whole and names and 0 < len(names) < everything:
             one = replace(one, words=_naming(evidence, one.words, names))
         found.append((one, same))

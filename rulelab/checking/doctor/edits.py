@@ -1,4 +1,4 @@
-"""Small changes of a rule's syntax tree: what an author may have meant to write."""
+"""Small changes of a rule's syntax tree: what an author may have intended to write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..reading.editing import Edit, instead, is_stored
 
 
 def left_out(within: ast.expr) -> Iterator[Edit]:
-    """A sign or a factor left out, which reads better than another one to make up for it."""
+    """A sign or a factor left out, which reads better than adding one to compensate for it."""
     for node in ast.walk(within):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield Edit(node, node.operand, "sign", instead(node.operand, node))
@@ -24,7 +24,7 @@ def left_out(within: ast.expr) -> Iterator[Edit]:
 
 
 def casts_left_out(sites: Iterable[Any], names: Sequence[str]) -> Iterator[Edit]:
-    """Without a cast to the dtype of an argument, which may be one of integers."""
+    """A cast to the dtype of an argument, which may be one of integers, left out."""
     for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call)):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "astype" and len(node.args) == 1:
             if ast.unparse(node.args[0]) in [f"{name}.dtype" for name in names]:
@@ -33,7 +33,7 @@ def casts_left_out(sites: Iterable[Any], names: Sequence[str]) -> Iterator[Edit]
 
 
 def conjugates_left_out(sites: Iterable[Any]) -> Iterator[Edit]:
-    """Without one of its conjugates, which reads better than a second one around it."""
+    """A conjugate left out, which reads better than a second one around it."""
     for node in (n for site in sites for n in ast.walk(site) if isinstance(n, ast.Call) and len(n.args) < 2):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("conj", "conjugate"):
             plain = node.args[0] if node.args else node.func.value
@@ -73,7 +73,7 @@ _OF_OPERATORS: dict[tuple[type, type], str] = {
 
 
 def other_operators(node: ast.BinOp) -> Iterator[Edit]:
-    """Another operator, the operands exchanged, or one of them alone."""
+    """Another operator, the operands exchanged, or one of them only."""
 
     def made(new: ast.expr, mistake: str) -> Edit:
         return Edit(node, new, mistake, instead(new, node))
@@ -84,7 +84,7 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
     if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant):
         number: Any = node.right.value
         steps = (number + 1, number - 1, number + 2, number - 2) if isinstance(number, (int, float)) else ()
-        for value in (step for step in steps if step > 0):  # a root of the sum of squares takes two away
+        for value in (step for step in steps if step > 0):  # for a root of a sum of squares it is off by two
             new = node.left if value == 1 else ast.BinOp(node.left, node.op, ast.Constant(value))
             yield made(new, "power")
     elif isinstance(node.op, ast.Pow):
@@ -93,7 +93,7 @@ def other_operators(node: ast.BinOp) -> Iterator[Edit]:
             yield made(ast.BinOp(node.left, node.op, exponent), "power")
     for operator in OTHER_OPERATORS.get(type(node.op), ()):
         if operator in (ast.Mult, ast.Div) and _is_exp(node.right):
-            continue  # the sign of what it is of says it better
+            continue  # the sign of the exponent is a better correction
         mistake = _OF_OPERATORS.get((type(node.op), operator), "factor")
         yield made(ast.BinOp(node.left, operator(), node.right), mistake)
     if isinstance(node.op, ast.MatMult):
@@ -126,7 +126,7 @@ _LOOSER: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub, ast.Mult, ast.Div, ast.Pow), ast.Sub: (ast.Sub, ast.Mult, ast.Div, ast.Pow),
     ast.Mult: (ast.Div, ast.Pow, ast.Add, ast.Sub), ast.Div: (ast.Div, ast.Pow, ast.Add, ast.Sub),
 }  # fmt: skip
-"""Beside which operators parentheses are what makes an operator come first."""
+"""For each operator, the operand's operators that need parentheses to come first."""
 
 
 def regrouped(node: ast.BinOp) -> Iterator[Edit]:
@@ -141,7 +141,7 @@ def regrouped(node: ast.BinOp) -> Iterator[Edit]:
 
 
 def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[ast.expr]) -> Iterator[Edit]:
-    """A number a little larger or smaller, one that stands in the function, or a length."""
+    """A number a little larger or smaller, a number in the function, or a length."""
     number: Any = node.value
     half = number // 2 if type(number) is int and number % 2 == 0 else number / 2
     for value in (number + 1, number - 1):
@@ -155,14 +155,14 @@ def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[as
 
 
 def other_constants(node: ast.Constant, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
-    """A constant that function or rule write with the same number elsewhere: `np.sqrt(2)` for `2`."""
+    """A constant that function or rule write elsewhere with the same number: `np.sqrt(2)` for `2`."""
     for whole in wholes:
         if not any(part is node for part in ast.walk(whole)):
             yield Edit(node, whole, "factor", instead(whole, node))
 
 
 def turned_tests(node: ast.If | ast.IfExp) -> Iterator[Edit]:
-    """The other of two ways at a question that is no comparison."""
+    """The negation of a test that is not a comparison."""
     test = node.test
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield Edit(test, test.operand, "branch", instead(test.operand, test))
@@ -172,14 +172,14 @@ def turned_tests(node: ast.If | ast.IfExp) -> Iterator[Edit]:
 
 
 def rolled(node: ast.expr, numpy: str) -> Iterator[Edit]:
-    """The neighbours of all elements in their place, of a function that rolls arrays."""
+    """All elements replaced by their neighbours, for functions that roll arrays."""
     for by in ("1", "-1"):
         new = parse(f"{numpy}.roll({ast.unparse(node)}, {by})", mode="eval").body
         yield Edit(node, new, "off_by_one", f"off by one: {instead(new, node)}")
 
 
 def solved(node: ast.BinOp, numpy: str) -> Iterator[Edit]:
-    """The solution of equations, where their matrix is multiplied by."""
+    """The solution of linear equations in place of a product with their matrix."""
     for matrix in (node.left, ast.Attribute(node.left, "T", ast.Load())):
         linalg = ast.Attribute(ast.Name(numpy, ast.Load()), "linalg", ast.Load())
         new = ast.Call(ast.Attribute(linalg, "solve", ast.Load()), [matrix, node.right], [])
@@ -187,13 +187,13 @@ def solved(node: ast.BinOp, numpy: str) -> Iterator[Edit]:
 
 
 def _number(value: float) -> ast.expr:
-    """A number as it is written: a negative one has a minus in front of it."""
+    """A number as it is written: a negative one with a minus before it."""
     plain = ast.Constant(abs(value) if isinstance(value, int) else float(f"{abs(value):.12g}"))
     return ast.UnaryOp(ast.USub(), plain) if value < 0 else plain
 
 
 def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edit]:
-    """The comparison the other way round, or with another number of the function."""
+    """Another operator of a comparison, or another number from the function."""
     (right,), (op,) = node.comparators, node.ops
     is_search = isinstance(op, (ast.In, ast.NotIn))
     for operator in (ast.In, ast.NotIn) if is_search else OTHER_COMPARISONS:
@@ -206,7 +206,7 @@ def other_comparisons(node: ast.Compare, marks: Iterable[float]) -> Iterator[Edi
 
 
 def other_slices(node: ast.Slice) -> Iterator[Edit]:
-    """The part of an array that lies one further on, or one before."""
+    """The slice of an array that lies one element further or earlier."""
     one, minus = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
     two, less = ast.Constant(2), ast.UnaryOp(ast.USub(), ast.Constant(2))
     for lower, upper in ((one, None), (None, minus), (one, minus), (two, None), (None, less)):
@@ -232,14 +232,14 @@ def other_updates(node: ast.AugAssign) -> Iterator[Edit]:
 
 
 def added(node: ast.Assign) -> Iterator[Edit]:
-    """`+=` for `=`: what is there already is overwritten."""
+    """`+=` for `=`, which overwrites what is there."""
     for operator in (ast.Add(), ast.Sub()):
         new = ast.AugAssign(node.targets[0], operator, node.value)  # type: ignore[arg-type]
         yield Edit(node, new, "overwrites", f"overwrites what is there: {instead(new, node)}")
 
 
 def other_orders(node: ast.expr) -> Iterator[Edit]:
-    """What a loop goes through, the other way round."""
+    """The sequence of a loop reversed."""
     words = "runs a loop in the wrong order: "
     called = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
     if isinstance(node, ast.Call) and called == "reversed":
@@ -252,19 +252,19 @@ def other_orders(node: ast.expr) -> Iterator[Edit]:
 
 
 def _backwards(node: ast.expr) -> ast.expr:
-    """A sequence the other way round; as it is where it is turned round."""
+    """A sequence reversed; if it is reversed already, the sequence itself."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reversed":
         return node.args[0]
     return node.value if isinstance(node, ast.Subscript) and _is_turned(node) else _reversed(node)
 
 
 def _is_turned(node: ast.AST | None) -> bool:
-    """Whether an array is taken from its last element to its first."""
+    """Whether an array is reversed by a slice."""
     return isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(_reversed(node).slice)
 
 
 def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
-    """What stands in brackets, one more or one less, or another index that there is."""
+    """An index plus or minus one, or another available index."""
     one = ast.Constant(1)
     shifted = isinstance(node, ast.BinOp) and isinstance(node.right, ast.Constant)
     if isinstance(node, (ast.Name, ast.BinOp)) and not shifted:
@@ -277,7 +277,7 @@ def other_indices(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
 
 
 def rows_written(node: ast.Assign | ast.AugAssign, numpy: str | None) -> Iterator[Edit]:
-    """One element of each row, where one column is written for each row: `a[:, i]` for `a[rows, i]`."""
+    """One element of each row in place of whole columns: `a[rows, i]` for `a[:, i]`."""
     target = node.targets[0] if isinstance(node, ast.Assign) else node.target
     if not isinstance(target, ast.Subscript) or numpy is None:
         return
@@ -298,7 +298,7 @@ def rows_written(node: ast.Assign | ast.AugAssign, numpy: str | None) -> Iterato
 
 
 def rechained(node: ast.BinOp) -> Iterator[Edit]:
-    """A product with some of its factors left out, or on the other side of the bar."""
+    """A product with some of its factors left out or moved between numerator and denominator."""
     above, below = chain(node)
     if len(above) + len(below) < 3:
         return
@@ -324,7 +324,7 @@ def rechained(node: ast.BinOp) -> Iterator[Edit]:
 
 
 def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
-    """The sum of two things where twice one of them stands, as of something symmetric."""
+    """A sum of two things in place of twice one of them, which would be right for something symmetric."""
     above, below = chain(node)
     two = next((f for f in above if isinstance(f, ast.Constant) and f.value == 2), None)
     for factor in above if two is not None else ():
@@ -339,7 +339,7 @@ def halves(node: ast.BinOp, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def chain(node: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
-    """The factors of a product above and below its bar."""
+    """The factors in the numerator and in the denominator of a product."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
         (above, below), (more, less) = chain(node.left), chain(node.right)
         return (above + more, below + less) if isinstance(node.op, ast.Mult) else (above + less, below + more)
@@ -369,8 +369,8 @@ def product(above: Sequence[ast.expr], below: Sequence[ast.expr]) -> ast.expr:
 def masked(
     node: ast.expr, conditions: Iterable[ast.expr], numpy: str | None, chooses: bool
 ) -> Iterator[Edit]:
-    """An expression where a condition holds, and zero elsewhere; written with `where` if the author `chooses`
-    so, and where a condition is turned round, which `~` does not do for a bool.
+    """An expression where a condition holds, and zero elsewhere. It is written with `where` if the author
+    `chooses` to do so, and for negated conditions, since `~` does not negate a bool.
     """
     zero = ast.Constant(0.0)
     for condition in conditions:
@@ -385,7 +385,7 @@ def masked(
 
 
 def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Iterator[Edit]:
-    """One more condition, or another one; first one that differs in what is compared."""
+    """An additional condition, or another one; first those that compare the same thing differently."""
     conditions = [one for one in conditions if ast.dump(one) != ast.dump(node)]
     for condition in conditions:
         if not isinstance(condition, ast.Compare):
@@ -401,7 +401,7 @@ def other_conditions(node: ast.Compare, conditions: Iterable[ast.expr]) -> Itera
 
 
 def conditions_of(function: Any, numpy: str) -> list[ast.expr]:
-    """The conditions on which a function does one thing or another, as far as they stand in its text."""
+    """The conditions on which a function branches, as far as its text has them."""
     found: list[ast.expr] = []
     for node in ast.walk(function):
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
@@ -427,7 +427,7 @@ _ADJOINT = {"fft": "ifft", "ifft": "fft", "fft2": "ifft2", "ifft2": "fft2", "fft
 
 
 def other_transforms(node: ast.Call, lengths: Sequence[ast.expr]) -> Iterator[Edit]:
-    """The transform back, which is the adjoint up to a length."""
+    """The inverse transform, which is the adjoint up to a length."""
     called = node.func
     if not isinstance(called, ast.Attribute) or called.attr not in _ADJOINT:
         return
@@ -443,8 +443,9 @@ _FROM_THE_WRONG_END = "sums from the wrong end"
 
 
 def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
-    """What a call gives the other way round; an array as it is where it is turned round, and a running sum
-    from the first element where it runs from the last."""
+    """The result of a call reversed; an array that is reversed, without that; and a running sum from the
+    first element if it runs from the last.
+    """
     if isinstance(node, ast.Subscript) and _is_turned(node) and isinstance(node.value, ast.Call):
         call = node.value
         of = call.args[0] if len(call.args) == 1 else None
@@ -459,7 +460,9 @@ def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
 
 
 def other_calls(node: ast.Call) -> Iterator[Edit]:
-    """Another function of the same owner, another axis, the arguments exchanged, or one alone."""
+    """Another function of the same module or object, another axis, the arguments exchanged, or one of them
+    only.
+    """
     called = node.func
 
     def made(new: ast.expr, mistake: str) -> Edit:
@@ -533,7 +536,7 @@ _REDUCING = frozenset(("sum", "mean", "max", "min", "prod", "amax", "amin", "nor
 
 
 def _along(node: ast.Call) -> Iterator[ast.expr]:
-    """A sum over one axis where it goes over all; with its axis kept, or dropped."""
+    """A sum over one axis in place of all; with its axis kept, or dropped."""
     names = [keyword.arg for keyword in node.keywords]
     keep = ast.keyword("keepdims", ast.Constant(True))
     if "axis" not in names and not names:
@@ -547,14 +550,14 @@ def _along(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def unread(function: Any) -> list[str]:
-    """The names that a function, or one within it, gives a value and never reads, but for `_`."""
+    """The names that a function, or one inside it, assigns and never reads, except `_`."""
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and is_stored(n)]
     read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not is_stored(n)}
     return [name for name in dict.fromkeys(stored) if name not in read and name.strip("_")]
 
 
 def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[Edit]:
-    """An expression and what was computed and never used: less it, and it, times it, divided by it."""
+    """An expression minus, plus, times or divided by something that was computed and never used."""
     alone = ast.Name(name, ast.Load())
     terms = [alone, *(ast.BinOp(alone, ast.Mult(), ast.Name(n, ast.Load())) for n in others)]
     for term in terms:
@@ -567,7 +570,7 @@ def with_one_more(node: ast.expr, name: str, others: Iterable[str]) -> Iterator[
 
 
 def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
-    """An expression and the product of some names, or less it."""
+    """An expression plus or minus the product of some names."""
     term: ast.expr = ast.Name(names[0], ast.Load())
     for name in names[1:]:
         term = ast.BinOp(term, ast.Mult(), ast.Name(name, ast.Load()))
@@ -577,15 +580,15 @@ def with_term(node: ast.expr, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def joined(node: ast.expr, operator: ast.operator, term: ast.expr) -> ast.expr:
-    """An expression and one more term, or less it; for a zero of ours, to which nobody adds, the term."""
+    """An expression plus or minus one more term; just the term if the expression is a zero of rulelab's."""
     if not is_zero(node):
         return ast.BinOp(node, operator, term)
     return term if isinstance(operator, ast.Add) else ast.UnaryOp(ast.USub(), term)
 
 
 def renamed(within: Any, others: Callable[[ast.Name], Iterable[ast.expr]]) -> Iterator[Edit]:
-    """Another name for one that an expression has several times, wherever it stands there: who takes the
-    value for the argument does so throughout a formula.
+    """Another name for one that an expression has several times, replaced throughout: whoever confuses the
+    value with the argument does so throughout a formula.
     """
     for places in _several(within):
         wanted = set(map(id, places))
@@ -603,7 +606,7 @@ def renamed(within: Any, others: Callable[[ast.Name], Iterable[ast.expr]]) -> It
 
 
 def _several(within: Any) -> list[list[ast.Name]]:
-    """The names that are read more than once in an expression, each with all its places."""
+    """The names that are read more than once in an expression, each with all its nodes."""
     found: dict[str, list[ast.Name]] = {}
     for node in ast.walk(within):
         if isinstance(node, ast.Name) and not is_stored(node):
@@ -612,7 +615,7 @@ def _several(within: Any) -> list[list[ast.Name]]:
 
 
 def times(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:
-    """An expression with one factor more, or divided by it."""
+    """An expression multiplied or divided by a factor."""
     for factor in factors:
         for operator in (ast.Mult(), ast.Div()):
             new = ast.BinOp(node, operator, factor)
@@ -620,7 +623,7 @@ def times(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:
 
 
 def matrix_times(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
-    """An expression times a matrix, from the left or from the right, or its transpose."""
+    """An expression multiplied by a matrix or its transpose, from the left or from the right."""
     for name in names:
         plain = ast.Name(name, ast.Load())
         for matrix in (ast.Attribute(plain, "T", ast.Load()), plain):
@@ -629,7 +632,9 @@ def matrix_times(node: ast.expr, names: Iterable[str]) -> Iterator[Edit]:
 
 
 def exchanged(node: ast.Tuple) -> Iterator[Edit]:
-    """Two cotangents of a pullback's answer in the place of each other; the first is the function's own."""
+    """Two cotangents in a pullback's answer exchanged; the first entry, which is for the function itself,
+    stays.
+    """
     for i, j in itertools.combinations(range(1, len(node.elts)), 2):
         parts = list(node.elts)
         parts[i], parts[j] = parts[j], parts[i]
@@ -649,7 +654,7 @@ def addends(node: ast.expr, is_minus: bool = False) -> Iterator[tuple[bool, ast.
 
 
 def is_zero(node: ast.expr) -> bool:
-    """Whether an expression is a zero of ours: `rl.ZeroTangent()`, `NoTangent()`, also when given a name."""
+    """Whether an expression is a zero of rulelab's: `rl.ZeroTangent()`, `NoTangent()`."""
     called = node.func if isinstance(node, ast.Call) and not node.args else None
     name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
     return name in ("ZeroTangent", "NoTangent")

@@ -1,4 +1,4 @@
-"""What the probes of a wrong rule have to say, as matrices: beside each other, argument by argument."""
+"""What the probes of a wrong rule show, as matrices side by side for each argument."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from ..probing.findings import WRONG, Finding
 from ..probing.probes import SEEDS, Point, Probe, probe_forward, probe_reverse, truth_at
 
 EXACT, COARSE = 1e-7, 2e-3
-"""How far, relatively, a number may be from what a mistake would give; the second in single precision."""
+"""By how much, relatively, a number may differ from what a mistake would give; the second in single
+precision.
+"""
 
 
 @dataclass(frozen=True)
 class Look:
-    """One probe as matrices of shape (numbers out, numbers in): what the rule says and what was measured.
+    """One probe as matrices of shape (numbers out, numbers in): the rule's answers and the measurement.
 
-    Of a function with too many numbers the rows are seeds and the columns directions, each of one argument,
-    as `columns` say; then nothing is known of single numbers, and it is not `whole`. `wrong` are the numbers
-    beyond the tolerance.
+    For a function with too many numbers the rows are seeds and the columns directions, each within one
+    argument, as `columns` says; single numbers are then unknown, and the look is not `whole`. `wrong` marks
+    the numbers outside the tolerance.
     """
 
     probe: Probe
@@ -41,12 +43,12 @@ class Look:
 
     @property
     def seeds(self) -> np.ndarray:
-        """The cotangents (forwards: the tangents) that the rule was asked with."""
+        """The cotangents (forward: the tangents) for which the rule was called."""
         return self.probe.seeds
 
     @cached_property
     def is_coarse(self) -> bool:
-        """Whether some number in or out is in less than double precision."""
+        """Whether some number in or out has less than double precision."""
         leaves = (*self.probe.truth.inputs, *self.probe.truth.outputs)
         return any(leaf.dtype.itemsize < (16 if leaf.dtype.kind == "c" else 8) for leaf in leaves)
 
@@ -56,13 +58,13 @@ class Look:
 
     @property
     def y_shape(self) -> tuple[int, ...]:
-        """The shape of the value; `()` for a number, and for a structure of several."""
+        """The shape of the value; `()` for a number or a structure."""
         y = self.probe.truth.y
         return y.shape if isinstance(y, np.ndarray) else ()
 
     def same(self, one: np.ndarray, other: np.ndarray, error: Any = 0.0) -> bool:
-        """Whether two tables agree within the tolerance and the error bars, where both are known, and some
-        number of them is.
+        """Whether two tables agree within the tolerance and the error bars, wherever both are known, and some
+        number is.
         """
         if one.shape != other.shape:
             return False
@@ -81,7 +83,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Block:
-    """The columns of a look that belong to one argument, or to one leaf of it."""
+    """The columns of a look that belong to one argument, or to one of its leaves."""
 
     look: Look
     leaf: Leaf | None
@@ -116,14 +118,14 @@ class Block:
 
     @property
     def answers(self) -> np.ndarray:
-        """What was answered to each seed: of a cotangent this argument's part, of a tangent all."""
+        """The answers to each seed: this argument's part of cotangents, or whole tangents."""
         answers = self.look.probe.answers
         if self.look.forward:
             return answers
         return answers[:, self.columns] if self.look.whole else self.look.given[:, self.columns]
 
     def asked(self, seeds: np.ndarray) -> np.ndarray:
-        """What a right rule would have answered to these seeds; nan where that is not known."""
+        """The right answers to these seeds; nan where they are not known."""
         if not self.look.whole:
             return np.full((len(seeds), self.answers.shape[1]), np.nan)
         if self.look.forward:
@@ -131,7 +133,7 @@ class Block:
         return seeds @ self.right
 
     def gives(self, matrix: np.ndarray) -> bool:
-        """Whether the rule says this, in place of what was measured."""
+        """Whether the rule's numbers are these instead of the measured ones."""
         return self.look.same(self.given, matrix, np.maximum(self.bar, 0.0))
 
     @property
@@ -140,19 +142,19 @@ class Block:
 
     @property
     def is_known(self) -> bool:
-        """Whether every number of it could be measured."""
+        """Whether all its numbers could be measured."""
         return bool(np.all(np.isfinite(self.error)) and np.all(np.isfinite(self.right)))
 
 
 @dataclass(frozen=True)
 class Case:
-    """All blocks of one argument, a block for each probe that the rule answered at."""
+    """All blocks of one argument, one for each probe at which the rule answered."""
 
     name: str
     blocks: tuple[Block, ...]
 
     def all_of(self, holds: Callable[[Block], bool]) -> bool:
-        """Whether something holds at every probe where something was measured, and there is one."""
+        """Whether something holds for every block with measured numbers, and there is one."""
         known = [block for block in self.blocks if block.is_measured]
         return bool(known) and all(map(holds, known))
 
@@ -162,7 +164,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything a doctor looks at: the subject, the probes with their matrices, what was found."""
+    """All evidence: the subject, the probes with their matrices, the findings."""
 
     subject: Subject
     probes: list[Probe]
@@ -175,18 +177,18 @@ class Evidence:
 
     @cached_property
     def further(self) -> dict[tuple[int, ...], list[Look]]:
-        """What was seen at further points, by the looks that they are near."""
+        """Looks at further points, by the ids of the looks that they are near."""
         return {}
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """The arguments whose cotangents are wrong somewhere, each with its blocks."""
+        """The arguments whose cotangents are wrong somewhere, with their blocks."""
         found = [case for case in self.arguments if not all(b.is_right for b in case.blocks)]
         return tuple(found)
 
     @cached_property
     def arguments(self) -> tuple[Case, ...]:
-        """Every argument with numbers; one nameless case of all where single ones cannot be told apart."""
+        """Every argument with numbers; a single case without a name if arguments cannot be told apart."""
         whole = [look for look in self.looks if look.whole]
         by_name: dict[str, list[Block]] = {}
         if not whole:
@@ -210,11 +212,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Seen:
-    """A mistake that explains the numbers of one argument at every probe (of no argument: of all).
+    """A mistake that explains the numbers of one argument at every probe (of all arguments if `argument` is
+    None).
 
-    `words` complete "the rule of f is wrong: …" without the argument. `edits` are Python expressions that
-    may put it right, in which IT stands for what the rule returns now, BAR for the cotangent it was given
-    and NP for NumPy.
+    `words` complete "the rule of f is wrong: …" without the argument. `edits` are Python expressions that may
+    correct it, with IT for what the rule returns now, BAR for its cotangent and NP for NumPy.
     """
 
     mistake: str
@@ -223,13 +225,13 @@ class Seen:
     edits: tuple[str, ...] = ()
     place: Place | None = None
     whole: bool = field(default=False, compare=False)
-    """Whether the words name all arguments that they are about."""
+    """Whether the words name all the arguments concerned."""
 
 
 def evidence_of(
     subject: Subject, probes: list[Probe], compared: list[tuple[Probe, Closeness]], findings: list[Finding]
 ) -> Evidence:
-    """The matrices of all probes that the rule answered at."""
+    """The matrices of all probes at which the rule answered."""
     forward = subject.reverse is None
     looks = [look for probe, close in compared if (look := _look(probe, close, forward)) is not None]
     return Evidence(subject, probes, findings, tuple(looks))
@@ -248,7 +250,7 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
         given, wrong = given.T, wrong.T
     if given.shape != truth.slopes.value.shape:
         return None
-    # A number that is off for some random seed only is off in every column that it was made of.
+    # If an answer is wrong for random seeds only, all entries of its columns count as wrong.
     if not wrong.any() and close.wrong.any():
         rest = close.wrong[count:]
         spread = np.full(wrong.shape[1], rest.any()) if forward else rest.any(0)
@@ -257,7 +259,7 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
 
 
 def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look | None:
-    """What the rule says at one more point; None where the function or the rule has nothing to say there."""
+    """The look at one more point; None if the function or the rule has no answer there."""
     try:
         y = plainly(evidence.subject.primal, point.inputs, point.kwargs)
     except Exception:
@@ -267,7 +269,7 @@ def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look 
     ask = probe_forward if evidence.forward else probe_reverse
     try:
         probe = ask(evidence.subject, point, truth_at(evidence.subject, point, rng, y=y), rng)
-    except Exception:  # close by the function has no value
+    except Exception:  # the function has no value nearby
         return None
     if probe.failure is not None:
         return None
@@ -275,8 +277,8 @@ def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look 
 
 
 def raw_cotangents(probe: Probe) -> tuple[tuple, np.ndarray] | None:
-    """What the author's own pullback returned for the arguments, and the seed it was given; None where it
-    returned no tuple for all of them.
+    """The cotangents that the author's own pullback returned for the arguments, and the seed for which it
+    did. None if it did not return a tuple for all of them.
     """
     if not isinstance(probe.raw, tuple) or len(probe.raw) != 1 + len(probe.point.inputs):
         return None

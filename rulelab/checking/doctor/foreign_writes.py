@@ -1,4 +1,4 @@
-"""Where a function writes to what is not its own: to what it was given, or to what stands outside of it."""
+"""Where a function writes to something that it did not make: to its arguments, or to something outside it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _INTO_FIRST = frozenset("at copyto put place putmask put_along_axis fill_diagona
 _CHANGING = frozenset(
     "sort fill resize partition append extend insert pop popitem popleft clear update remove reverse".split()
 )
-"""Methods that change the object that they are of."""
+"""Methods that change their object."""
 _VIEWS = frozenset(
     "asarray asanyarray ascontiguousarray atleast_1d atleast_2d reshape ravel view transpose squeeze "
     "swapaxes moveaxis broadcast_to real imag T flat".split()
 )
-"""What gives the same memory once more, or may."""
+"""Functions, methods and attributes that return the same memory, or may."""
 
 
 def first_write(function: Any, lent: Iterable[str]) -> ast.AST | None:
-    """The first expression or statement of a function that writes to something with one of these names; where
-    the function had made another name of it, the statement that did so, for a copy is missing there.
+    """The first expression or statement of a function that writes to something with one of these names. If it
+    does so through another name, the statement that assigns this name, where a copy is missing.
 
     >>> made = ast.parse("def back(g):\\n    h = g[1:].T\\n    k = g * 2\\n    k += 1\\n    h *= 3")
     >>> ast.unparse(first_write(made.body[0], ["g"]))
@@ -43,7 +43,7 @@ def first_write(function: Any, lent: Iterable[str]) -> ast.AST | None:
 
 
 def _written_by(node: ast.AST) -> list[ast.expr]:
-    """What a node writes to."""
+    """The expressions whose memory a node writes to."""
     if isinstance(node, ast.AugAssign):
         return [node.target]
     if isinstance(node, (ast.Assign, ast.Delete)):
@@ -58,7 +58,7 @@ def _written_by(node: ast.AST) -> list[ast.expr]:
 
 
 def _parts(targets: Iterable[ast.expr]) -> list[ast.expr]:
-    """What is assigned to, tuples item by item."""
+    """The targets of an assignment, with tuples unpacked."""
     found: list[ast.expr] = []
     for target in targets:
         found += _parts(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else [target]
@@ -66,7 +66,9 @@ def _parts(targets: Iterable[ast.expr]) -> list[ast.expr]:
 
 
 def _root_of(node: ast.expr) -> str:
-    """The name of what an expression is a part of, or has the memory of; empty where it is something new."""
+    """The name of the object that an expression is a part of, or shares memory with; empty if it is a new
+    object.
+    """
     while not isinstance(node, ast.Name):
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _VIEWS):

@@ -1,4 +1,4 @@
-"""Simple expressions in the inputs, the value and the sizes of a function, that may explain some numbers."""
+"""Simple expressions of the inputs, the value and the sizes of a function that may explain some numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from ..calling.subjects import Subject
 from .evidence import Block, Case
 
 PER_BLOCK = 16
-"""Entries of each matrix that expressions are fitted to."""
+"""The number of entries of each matrix to which expressions are fitted."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """An expression that equals some numbers at every probe; `text` is Python in the names of the arguments.
+    """An expression that equals some numbers at every probe; `text` is Python with the names of the
+    arguments.
 
-    `also` is another that does so, because the sizes of the probes did not tell them apart.
+    `also` is another one, which the sizes of the probes do not distinguish from the first.
     """
 
     text: str
@@ -30,12 +31,12 @@ class Fit:
 
     @property
     def words(self) -> str:
-        """The expression with what else it may be."""
+        """The expression, and the other one if there is one."""
         return f"{self.text} (or {self.also}, which is the same here)" if self.also else self.text
 
 
 class Sample:
-    """Entries of the matrices of one argument, from all its blocks in a row, with what they may depend on."""
+    """Entries of the matrices of one argument, from all its blocks, with the values they may depend on."""
 
     def __init__(self, case: Case, subject: Subject, only_wrong: bool = False) -> None:
         self.case = case
@@ -57,7 +58,7 @@ class Sample:
         return self.given.size
 
     def factor(self) -> Fit | None:
-        """What the rule's numbers are, divided by those measured."""
+        """The rule's numbers divided by the measured ones."""
         if self.size < 2 or not self.keeps_zeros or np.any(self.right == 0):
             return None
         with np.errstate(all="ignore"):
@@ -66,7 +67,7 @@ class Sample:
         return self.fit(ratio, loose)
 
     def excess(self) -> Fit | None:
-        """What the rule's numbers are more than those measured."""
+        """The rule's numbers minus the measured ones."""
         if self.size < 2:
             return None
         scale = np.maximum(np.abs(self.given), np.abs(self.right))
@@ -74,17 +75,17 @@ class Sample:
         return self.fit(excess, self._closeness * scale + self._bars)
 
     def said(self) -> Fit | None:
-        """What the rule's numbers are themselves."""
+        """The rule's numbers."""
         return self.fit(self.given, self._closeness * np.abs(self.given) + 1e-300) if self.size > 1 else None
 
     def measured(self) -> Fit | None:
-        """What the measured numbers are."""
+        """The measured numbers."""
         return (
             self.fit(self.right, self._closeness * np.abs(self.right) + self._bars) if self.size > 1 else None
         )
 
     def fit(self, target: np.ndarray, limit: np.ndarray) -> Fit | None:
-        """The simplest expression that is all of these numbers, up to a plain constant."""
+        """The simplest expression that equals all these numbers up to a simple constant factor."""
         if not np.all(np.isfinite(target)) or not np.any(np.abs(target) > limit):
             return None
         if self._family is None:
@@ -92,14 +93,14 @@ class Sample:
         return self._family.fit(target, limit)
 
     def atoms(self) -> Iterator[tuple[str, np.ndarray]]:
-        """The inputs and the value, as far as they go with the entries, by name."""
-        inputs = [(name, i) for i, name in enumerate(self.names) if name != "axis"]  # no number
+        """The inputs and the value, if they can be matched with the entries, by name."""
+        inputs = [(name, i) for i, name in enumerate(self.names) if name != "axis"]  # an axis is not a number
         for name, position in inputs:
             yield from self._atom(name, [_input(block, position) for block in self.case.blocks])
         value = "y" if "y" not in self.names else "the value"
         ys = [block.look.probe.truth.y for block in self.case.blocks]
         yield from self._atom(value, ys)
-        # A norm may be the value itself, which is the simpler name for it.
+        # Norms come after the value, which is the simpler name if they are equal.
         for name, position in inputs:
             yield from self._totals(name, [_input(block, position) for block in self.case.blocks])
         yield from self._totals(value, ys)
@@ -119,13 +120,13 @@ class Sample:
                 yield text.format(name), self._repeated([number(array) for array in arrays])
 
     def sizes(self) -> Iterator[tuple[str, np.ndarray]]:
-        """The lengths of the axes of inputs and of the value, and the numbers of their elements, by name."""
+        """The lengths of the axes of inputs and of the value, and their numbers of elements, by name."""
         values = [(name, [_input(b, i) for b in self.case.blocks]) for i, name in enumerate(self.names)]
         values.append(("y", [block.look.probe.truth.y for block in self.case.blocks]))
         for name, each in values:
             shapes = [np.shape(v) if isinstance(v, np.ndarray) else () for v in each]
             if any(shape == () for shape in shapes):
-                if any(shapes):  # numbers here and arrays there: a number has the size 1
+                if any(shapes):  # a number at some probes, where the size is 1, and an array at others
                     yield f"np.size({name})", self._repeated([math.prod(shape) for shape in shapes])
                 continue
             yield f"len({name})", self._repeated([shape[0] for shape in shapes])
@@ -174,7 +175,7 @@ _FUNCTIONS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
     ("(1 + {})", lambda u: 1 + u),
     ("{0}*(1 - {0})", lambda u: u * (1 - u)),
 )
-_PAIRS = 6  # atoms of which products are made
+_PAIRS = 6  # atoms that are combined in products and sums
 
 
 class _Family:
@@ -270,7 +271,7 @@ _BASES = (("", 1.0), ("pi", math.pi), ("1/pi", 1 / math.pi), ("sqrt(2)", math.sq
           ("1/log(10)**2", math.log(10) ** -2))  # fmt: skip
 
 OF_CONSTANTS = frozenset(("pi", "sqrt", "log"))
-"""The names in constants, which are NumPy's."""
+"""The names used in constants, which are NumPy's."""
 
 
 def named_constant(c: float) -> str:
@@ -295,7 +296,9 @@ def named_constant(c: float) -> str:
 
 
 def _spots(block: Block, only_wrong: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The rows and columns of some entries that are known and not all zero, or of wrong ones alone."""
+    """The rows and columns of some entries that are known and not zero on both sides; only of wrong ones if
+    so requested.
+    """
     given, right = block.given, block.right
     scale = max(_largest(given), _largest(right)) * 1e-5
     with np.errstate(all="ignore"):
@@ -316,7 +319,7 @@ def _largest(table: np.ndarray) -> float:
 
 
 def _keeps_zeros(block: Block) -> bool:
-    """Whether the rule says zero where zero was measured, and nowhere else."""
+    """Whether the rule gives zero exactly where zero was measured."""
     with np.errstate(all="ignore"):
         known = np.isfinite(block.error) & np.isfinite(block.right)
         given, right = np.abs(block.given), np.abs(block.right)
@@ -331,7 +334,7 @@ def _input(block: Block, position: int) -> Any:
 
 
 def _numbers_at(value: Any, block: Block, spots: tuple[np.ndarray, np.ndarray]) -> np.ndarray | None:
-    """A value as one number for each of some entries of a block: by its row or by its column."""
+    """A value as one number for each of some entries of a block, by row or by column."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.ndarray, np.number)):
         return None
     numbers = np.asarray(value)

@@ -1,7 +1,8 @@
-"""What an expression of a rule lacks, or what belongs in its place, among what stands elsewhere in the texts.
+"""What an expression of a rule lacks, or what should replace it, found among expressions elsewhere in the
+texts.
 
-What the expression would have to be is known from its numbers, so that thousands of parts, alone and in
-pairs, are compared with it without the rule being run.
+The values that the expression would need are known from its numbers, so that thousands of parts, alone and in
+pairs, are compared with them without running the rule.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from .edits import chain, is_zero, joined
 from .observing import Observation, as_row, real_rows
 
 MOST_PARTS, MOST_IN_PAIRS, MOST_HELD = 360, 64, 24
-"""Parts that are compared alone and in pairs, and those that fit at one point and are asked at the others."""
+"""How many parts are compared alone and in pairs, and how many that fit at one point are tried at others."""
 DEAREST = 90.0
-"""The price beyond which a graft says more about the texts than about the mistake."""
+"""The price above which a graft says more about the texts than about the mistake."""
 MOST_OFFERED = 3
-"""Grafts that are offered for one expression."""
+"""How many grafts are offered for one expression."""
 _TIMES = {1.0: None, 2.0: ast.Constant(2), 0.5: ast.Constant(0.5), 3.0: ast.Constant(3), 4.0: ast.Constant(4)}
 _CLOSE = 1e-6
 
@@ -38,7 +39,7 @@ class Part:
 
     @staticmethod
     def of(node: ast.expr) -> Part | None:
-        """One of an expression; None where it cannot stand alone."""
+        """The part for an expression; None if it is not valid on its own."""
         text = ast.unparse(node)
         try:
             return Part(node, compile(text, "<a part>", "eval"), len(text))
@@ -48,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Graft:
-    """One or two parts and how they go together with an expression."""
+    """One or two parts, and how they are combined with an expression."""
 
     form: str
     parts: tuple[Part, ...]
@@ -56,14 +57,14 @@ class Graft:
 
     @property
     def price(self) -> float:
-        """How much of it there is: the least is the likeliest."""
+        """The complexity of the graft: the simplest is the likeliest."""
         own = sum(part.length + 3 * isinstance(part.node, ast.UnaryOp) for part in self.parts)
         own += 3 * len(self.parts)
         return own + 4 * (abs(self.factor) != 1) + (self.factor < 0)
 
 
 class Grafting:
-    """Parts compared with what one expression has to be."""
+    """The comparison of parts with the values that one expression needs."""
 
     def __init__(self, node: ast.expr, seen: list[Observation], space: dict[str, Any]) -> None:
         self.node, self.space = node, space
@@ -71,7 +72,9 @@ class Grafting:
         self.seen = [first, *(one for one in seen if one is not first)]
 
     def edits(self, parts: Sequence[Part], own: Sequence[Part] = ()) -> list[tuple[float, Edit]]:
-        """The expression with what was found, each with its price; what is its `own` may only replace it."""
+        """The expression with each graft that was found, and its price. Parts that are its `own` may only
+        replace it.
+        """
         first = self.seen[0]
         if len(self.seen) < 4 or not np.abs(first.lacking).max(initial=0.0) > 1e-9:
             return []
@@ -91,7 +94,7 @@ class Grafting:
         return np.concatenate([turn.value.ravel() for turn in one.turns])
 
     def _row(self, part: Part, one: Observation) -> np.ndarray | None:
-        """A part at all turns of one observation; None where it is nothing, or does not fit."""
+        """The values of a part in all evaluations of an observation; None if there are none or do not fit."""
         found = []
         for turn in one.turns:
             try:
@@ -107,7 +110,7 @@ class Grafting:
         return np.concatenate(found)
 
     def _rows(self, parts: Sequence[Part]) -> tuple[np.ndarray, list[Part]]:
-        """The numbers of the parts at the first observation, of those that have the same only one."""
+        """The values of the parts at the first observation; of parts with equal values only one."""
         rows, kept, known = [], [], set()
         for part in parts[:MOST_PARTS]:
             row = self._row(part, self.seen[0])
@@ -121,14 +124,14 @@ class Grafting:
         return np.array(rows), kept
 
     def _fit(self, changes: np.ndarray) -> np.ndarray:
-        """Which changes of the value, as rows, are what is wanted."""
+        """The changes of the value, as rows, that are what is needed."""
         first = self.seen[0]
         moved = real_rows(changes, self._value(first)) @ first.map.T
         size = float(np.abs(first.lacking).max())
         return np.flatnonzero(np.abs(moved - first.lacking).max(1) <= _CLOSE * size)
 
     def _fit_times(self, changes: np.ndarray) -> Iterator[tuple[int, float]]:
-        """Which changes are, times a plain number, and that."""
+        """The changes that are, when multiplied by a simple number, and that number."""
         first = self.seen[0]
         moved = real_rows(changes, self._value(first)) @ first.map.T
         factors = (moved @ first.lacking) / (moved * moved).sum(1)
@@ -157,7 +160,7 @@ class Grafting:
         value = self._value(self.seen[0])
         rows, parts = rows[:MOST_IN_PAIRS], parts[:MOST_IN_PAIRS]
         count = len(parts)
-        # What is made of two numbers is right by accident.
+        # A combination of two constants can only be right by accident.
         plain = np.array([isinstance(part.node, ast.Constant) for part in parts], bool)
         mixed = ~(plain[:, None] & plain[None, :])
         one, other = np.nonzero(np.triu(mixed))
@@ -194,7 +197,7 @@ class Grafting:
         return True
 
     def _edit(self, graft: Graft) -> Edit:
-        """The expression with the graft, by the name of what it lacked."""
+        """The expression with the graft, named after what it lacked."""
         node, form, factor = self.node, graft.form[0], graft.factor
         bare = [part.node for part in graft.parts]
         for at, one in enumerate(bare) if form in "+=" else ():
@@ -205,7 +208,7 @@ class Grafting:
             operator: ast.operator = ast.Mult() if graft.form.endswith("*") else ast.Div()
             made = ast.BinOp(made, operator, bare[1])
         number = _TIMES[abs(factor)]
-        if form == "+" and ast.dump(made) == ast.dump(node):  # once more what is there is twice as much
+        if form == "+" and ast.dump(made) == ast.dump(node):  # adding an expression to itself doubles it
             made, form = ast.BinOp(ast.Constant(_shown(1 + factor)), ast.Mult(), made), "="
         elif number is not None:
             made = ast.BinOp(number, ast.Mult(), made)
@@ -223,12 +226,12 @@ class Grafting:
 
 
 def _shown(factor: float) -> float:
-    """A whole number without its point."""
+    """A number, as an int if it is whole."""
     return int(factor) if factor == int(factor) else factor
 
 
 def _is_of_a_part(new: ast.Call, old: ast.Call) -> bool:
-    """Whether two calls are of the same function, the one of a part of what the other is of."""
+    """Whether two calls are of the same function, one of them on a part of the other's argument."""
     if len(new.args) != 1 or len(old.args) != 1 or ast.dump(new.func) != ast.dump(old.func):
         return False
     part = new.args[0]
@@ -236,7 +239,7 @@ def _is_of_a_part(new: ast.Call, old: ast.Call) -> bool:
 
 
 def _mistake(old: ast.expr, new: ast.expr) -> str:
-    """What is wrong with an expression in the place of another."""
+    """The mistake that replacing one expression by another corrects."""
     inside = {ast.dump(node) for node in ast.walk(new)}
     if ast.dump(old) in inside:
         if isinstance(new, ast.BinOp) and isinstance(new.op, (ast.Add, ast.Sub)):
@@ -254,7 +257,7 @@ def _mistake(old: ast.expr, new: ast.expr) -> str:
 
 
 def _called(node: ast.expr) -> set[str]:
-    """What is called in an expression."""
+    """The functions that are called in an expression."""
     return {ast.dump(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
 
 

@@ -1,4 +1,4 @@
-"""A copy in the place of what a rule was lent, or gives twice: it may write to what it has made alone."""
+"""Copies in place of what a rule was given, or returns twice: it may write only to what it has made."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .slips import is_buffer
 
 
 def copies(scope: Any, numpy: str) -> Iterator[Edit]:
-    """The changes with which a rule works on something of its own: a copy of what it gives another name to,
-    of a part of that or of each of its parts, a statement that rebinds its variable, a function that
-    copies; first of all no `out=`, and a variable that is bound anew where all of an array is written to."""
+    """Changes that make a rule work on its own memory. First no `out=`, and a rebound variable in place of
+    writing to a whole array; then copies of what is assigned to another name, of a part of it or of each of
+    its parts, statements that rebind a variable, and functions that copy.
+    """
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and _is_whole(node.targets[0]):
             own_name = ast.Name(node.targets[0].value.id, ast.Store())  # type: ignore[attr-defined]
@@ -46,7 +47,9 @@ def copies(scope: Any, numpy: str) -> Iterator[Edit]:
 
 
 def _of_copies(node: ast.Call, numpy: str) -> ast.Call | None:
-    """A new list or tuple with copies of what is in another, where it has the same arrays: `list(bars)`."""
+    """A call that makes a new list or tuple of the same arrays, `list(bars)`, with copies of these; otherwise
+    None.
+    """
     is_plain = isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and not node.keywords
     if not is_plain or len(node.args) != 1 or not isinstance(node.args[0], ast.Name):
         return None
@@ -56,7 +59,7 @@ def _of_copies(node: ast.Call, numpy: str) -> ast.Call | None:
 
 
 def _is_whole(node: ast.expr) -> bool:
-    """Whether all elements of what has a name are written to: `x[:]`, `x[...]`."""
+    """Whether an expression stands for all elements of a variable: `x[:]`, `x[...]`."""
     return (
         isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Name)
@@ -65,7 +68,7 @@ def _is_whole(node: ast.expr) -> bool:
 
 
 def _is_a_view(node: ast.expr) -> bool:
-    """Whether an expression may have the memory of what has a name: it, a part of it, or it turned."""
+    """Whether an expression may share memory with a variable: itself, a part of it, or its transpose."""
     while isinstance(node, ast.Subscript) or isinstance(node, ast.Attribute) and node.attr == "T":
         node = node.value
     return isinstance(node, ast.Name)
@@ -75,12 +78,12 @@ _GROWING = frozenset(("append", "extend", "insert"))
 
 
 def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
-    """A list or an array that the rule makes and a pullback fills, made by the pullback for each answer."""
+    """A list or an array that a pullback fills, made in it for each answer instead of outside it."""
     outside = [one for one in getattr(rule, "body", ()) if isinstance(one, ast.Assign)]
     for pullback in pullbacks:
         yield from _begun_anew(outside, pullback)
         body = getattr(pullback, "body", None)
-        body = body if isinstance(body, list) else []  # a lambda makes nothing of its own
+        body = body if isinstance(body, list) else []  # a lambda makes nothing itself
         filled = set(_filled(pullback))
         for one in outside if body else ():
             target = one.targets[0]
@@ -91,7 +94,9 @@ def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
 
 
 def _begun_anew(outside: list[ast.Assign], pullback: Any) -> Iterator[Edit]:
-    """What a pullback goes on with from call to call, `nonlocal carry`, begun by it for each answer."""
+    """A variable that a pullback carries from call to call, `nonlocal carry`, initialised in the pullback for
+    each answer.
+    """
     for kept in own_nodes(pullback):
         if not isinstance(kept, ast.Nonlocal):
             continue
@@ -105,8 +110,9 @@ def _begun_anew(outside: list[ast.Assign], pullback: Any) -> Iterator[Edit]:
 
 
 def read_from_the_rule(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
-    """What a rule leaves outside of itself for its pullback, as `kept["y"] = y` does, and the next call
-    overwrites: the rule's variable instead, or what it was made by. A global variable becomes local."""
+    """The rule's own variable, or its expression, in place of something that the rule stores elsewhere for
+    its pullback and the next call overwrites, as in `kept["y"] = y`. A global variable becomes local.
+    """
     inner = [node for pullback in pullbacks for node in ast.walk(pullback)]
     read = {ast.unparse(n) for n in inner if isinstance(n, ast.expr)}
     left = {where: value for where, value in _left_outside(rule) if where in read}
@@ -130,7 +136,7 @@ _OUTSIDE = (ast.Subscript, ast.Attribute, ast.Call)
 
 
 def _left_outside(rule: Any) -> Iterator[tuple[str, ast.expr]]:
-    """(how it is read, what was put there) of what a rule puts into something that it has not made."""
+    """(how it is read, what was stored) for all that a rule stores in something that it has not made."""
     stored = {n.id for n in own_nodes(rule) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for node in own_nodes(rule):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -154,11 +160,12 @@ def _root_of(node: ast.expr) -> str:
 
 
 def written_apart(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
-    """A variable of its own for what a statement writes to something lent, and what comes after it reads:
-    `own = np.multiply(x, g)` for `np.multiply(x, g, out=x)`."""
+    """A separate variable for what a statement writes to borrowed memory and later statements read:
+    `own_x = np.multiply(x, g)` for `np.multiply(x, g, out=x)`.
+    """
     lent = set(names)
     found = getattr(scope, "body", None)
-    body = found if isinstance(found, list) else []  # of a lambda it is none
+    body = found if isinstance(found, list) else []  # that of a lambda is not a list
     for number, node in enumerate(body):
         name, value = _written_whole(node)
         if value is None or name not in lent:
@@ -172,7 +179,9 @@ def written_apart(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
 
 
 def _written_whole(node: Any) -> tuple[str, ast.expr | None]:
-    """The name of what a statement overwrites, and what it writes there; ("", None) for any other one."""
+    """The name that a statement overwrites as a whole, and the value written; ("", None) for any other
+    statement.
+    """
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         call = node.value
         into = [k.value for k in call.keywords if k.arg == "out"]
@@ -200,8 +209,9 @@ def _filled(pullback: Any) -> Iterator[str]:
 
 
 def with_one_each(scope: Any) -> Iterator[Edit]:
-    """An array for each of several names that were given one and the same: `a = b = np.zeros(n)`; and a part
-    for each: `a = b = bars[0]`; and a copy for one that is another's second name and written to."""
+    """Separate arrays for several names of the same array, `a = b = np.zeros(n)`; separate parts for several
+    names of the same part, `a = b = bars[0]`; and a copy for a second name of an array that is written to.
+    """
     filled = set(_filled(scope))
     for node in ast.walk(scope):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1:

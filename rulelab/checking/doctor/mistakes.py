@@ -1,4 +1,4 @@
-"""Which mistake turns the derivative that was measured into the one that a rule gives, by argument."""
+"""The mistake that turns the measured derivative into the one that a rule gives, for each argument."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Recogniser = Callable[[Evidence, Case], Iterator[Seen]]
 
 
 def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Zero, where the derivative is not."""
+    """Zero where the derivative is not zero."""
     known = [b for b in case.blocks if np.any(np.isfinite(b.error))]
     given = (b.given if b.look.forward else b.answers for b in case.blocks)
     if known and not any(np.any(g) for g in given) and any(np.any(np.nan_to_num(b.right)) for b in known):
@@ -31,7 +31,7 @@ def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def unused(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Not zero, where the derivative is."""
+    """Not zero where the derivative is zero."""
     if case.all_of(lambda b: b.is_known and not np.any(np.abs(b.right) > 8 * b.bar)):
         what = f"gives {case.name} a {what_of(evidence)} that is not zero"
         said = f"{what} where the value does not depend on {case.name}"  # it may elsewhere
@@ -39,7 +39,7 @@ def unused(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def conjugate(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right but for a conjugate, of complex numbers."""
+    """Right except for a conjugate of complex numbers."""
     if not case.all_of(lambda b: b.look.whole) or not any(map(_is_complex, case.blocks)):
         return
     for inner, outer, words in (
@@ -71,7 +71,7 @@ def _conjugated(block: Block, inner: bool, outer: bool) -> np.ndarray:
 
 
 def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right but for a factor, the same expression at every probe."""
+    """Right except for a factor that is the same expression at every probe."""
     if case.all_of(_is_mean_for_sum):
         words = "takes a mean over the axis that it was broadcast along, where a sum belongs"
         yield Seen("mean_for_sum", words, case.name)
@@ -84,7 +84,7 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if fit.constant is not None and abs(fit.constant - 1) < 1e-3:
         return
-    if fit.text == "-1":  # at most points: at some digits are lost
+    if fit.text == "-1":  # at most points; at some, digits are lost
         yield Seen("sign", "has the wrong sign", case.name, ("-IT",))
         return
     of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
@@ -94,7 +94,7 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
             yield other
             return
     dividing = _dividing(fit.text) if _is_python(fit.text) else ()
-    if "len(" in fit.text and not _asks_for_len(evidence):  # an author of `x.mean()` may mean matrices
+    if "len(" in fit.text and not _asks_for_len(evidence):  # with `x.mean()`, x may be a matrix
         dividing = (*_dividing(_LEN.sub(r"\1.size", fit.text)), *dividing)
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
         yield Seen("size", f"made for one size: off by a factor {fit.words}", case.name, dividing)
@@ -106,12 +106,12 @@ _LEN = re.compile(r"\blen\((\w+)\)")
 
 
 def _asks_for_len(evidence: Evidence) -> bool:
-    """Whether function or rule take lengths by `len`."""
+    """Whether the function or the rule uses `len`."""
     return any("len" in code.co_names for code in (*evidence.subject.codes, *evidence.subject.helpers))
 
 
 def _dividing(text: str) -> tuple[str, ...]:
-    """Edits that take a factor out again, without a quotient in a denominator: that has no value at zero."""
+    """Edits that remove a factor; the first has no quotient in a denominator, which has no value at zero."""
     above, below = _parts(parse(text, mode="eval").body)
     new = " * ".join(["IT", *(f"({part})" for part in below if part != "1")])
     rest = [f"({part})" for part in above if part != "1"]
@@ -120,7 +120,7 @@ def _dividing(text: str) -> tuple[str, ...]:
 
 
 def _parts(node: ast.expr) -> tuple[list[str], list[str]]:
-    """The factors of a product above and below its bar."""
+    """The factors in the numerator and in the denominator of a product."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         above, below = _parts(node.operand)
         return ["-1", *above], below
@@ -137,7 +137,7 @@ def _plain_sizes(evidence: Evidence) -> set[str]:
 
 
 def _is_mean_for_sum(block: Block) -> bool:
-    """Whether a sum over the repeats of a broadcast argument has been divided by their number."""
+    """Whether a sum over the repetitions of a broadcast argument was divided by their number."""
     if block.leaf is None or block.look.forward:
         return False
     out, size = block.right.shape
@@ -147,7 +147,9 @@ def _is_mean_for_sum(block: Block) -> bool:
 
 
 def _is_repeated(block: Block) -> bool:
-    """Whether an argument is smaller than the value, each element of which depends on one of it."""
+    """Whether an argument has another shape than the value, each element of which depends on at most one of
+    its elements.
+    """
     shape = block.look.y_shape
     if block.leaf is None or len(shape) == 0 or block.leaf.shape == shape:
         return False
@@ -159,7 +161,7 @@ def _is_python(text: str) -> bool:
 
 
 def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right but for a term that is a simple expression."""
+    """Right except for an additional term that is a simple expression."""
     sample = _sample(evidence, case)
     fit = sample.excess()
     if fit is None:
@@ -178,14 +180,16 @@ def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def _is_of_one_element(case: Case) -> bool:
-    """Whether a term of the derivative goes with the cotangent: each number in goes to one number out."""
+    """Whether a term of the derivative can be multiplied by the cotangent: each number in affects one number
+    out.
+    """
     return case.all_of(
         lambda b: b.leaf is not None and (b.right.shape[0] == 1 or b.right.shape[0] == b.right.shape[1])
     )
 
 
 def other_function(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """The derivative of something else, where both have a simple name."""
+    """The derivative of a different function, if both are simple expressions."""
     sample = _sample(evidence, case)
     said = sample.said()
     if said is None or said.constant is not None:
@@ -201,12 +205,12 @@ def other_function(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def imprecise(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right to half of the digits."""
+    """Right to about half of the digits."""
     yield from _to_some_digits(case, 1e-5)
 
 
 def _all_answers(block: Block) -> tuple[np.ndarray, np.ndarray]:
-    """The answers to every seed, and what they should have been."""
+    """The answers to every seed, and the right ones."""
     if block.look.whole:
         return block.answers, block.asked(block.look.seeds)
     return block.given, block.right
@@ -228,7 +232,7 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
             return
         with np.errstate(all="ignore"):
             off = np.where(known, np.abs(found - wanted), 0.0).max(1, initial=0.0)
-            scale = np.where(known, np.abs(wanted), 0.0).max(1, initial=0.0)  # an answer is of one output
+            scale = np.where(known, np.abs(wanted), 0.0).max(1, initial=0.0)  # each answer has its own scale
         worst = max(worst, float(np.max(off / np.maximum(scale, 1e-300), initial=0.0)))
     if 0 < worst < limit:
         digits = int(np.floor(-np.log10(worst)))
@@ -240,18 +244,18 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
 
 
 def of_parts(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Transposed as a map: R is the transpose of J."""
+    """Transposed as a linear map: R is the transpose of J."""
     square = case.all_of(lambda b: b.leaf is not None and b.right.shape[0] == b.right.shape[1] > 1)
     if square and case.all_of(lambda b: b.gives(b.right.T)):
         yield Seen("transposed", "transposed: its Jacobian is the transpose of the right one", case.name)
 
 
 def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right but for a step along a vector: the numbers are those of the neighbours."""
+    """Right except for a shift along a vector: each number is that of a neighbour."""
     long = case.only([b for b in case.blocks if b.leaf is not None and len(b.leaf.shape) == 1])
     if not long.blocks or len(long.blocks) < len(case.blocks):
         return
-    if all(b.right.shape[1] < 3 for b in long.blocks):  # of two, each is next to the other on either side
+    if all(b.right.shape[1] < 3 for b in long.blocks):  # two are neighbours on both sides
         return
     for axis, by in ((1, 1), (1, -1), (0, 1), (0, -1)):
         if long.all_of(lambda b, axis=axis, by=by: b.gives(np.roll(b.right, by, axis))):  # type: ignore[misc]
@@ -263,7 +267,7 @@ DISPLACED = "has the right numbers, but at the wrong positions"
 
 
 def displaced(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """The right numbers, for other elements than they belong to."""
+    """The right numbers at the wrong elements."""
     long = [b for b in case.blocks if b.is_measured and b.leaf is not None and b.right.shape[1] > 2]
     if long and all(_is_in_other_order(b) for b in long) and not all(b.is_right for b in long):
         words = DISPLACED
@@ -278,7 +282,7 @@ FOR_SOME = "for some elements"
 
 
 def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Zero for some elements, or off by one number for some, and right for the others."""
+    """Zero, or off by one factor, for some elements and right for the others."""
     wrong = [b for b in case.blocks if not b.is_right]
     if not any(np.any(np.nan_to_num(b.right[~b.wrong])) for b in wrong):
         return
@@ -303,9 +307,7 @@ def _neighbour(name: str, axis: int, by: int) -> str:
 
 
 def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """What is right for the first arguments, or for some that were asked about before, whatever the arguments
-    are: something kept between calls.
-    """
+    """Answers that are right for the first arguments, or equal for all: something is kept between calls."""
     known = [b for b in case.blocks if b.is_known]
     if not known or evidence.forward:
         return
@@ -314,7 +316,7 @@ def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if len(wrong) < 2 or not any(not b.look.same(b.right, wrong[0].right) for b in wrong):
         return
     kept = first.right if first.is_right else first.given
-    if not np.any(kept):  # zero, whatever the arguments: nothing is kept
+    if not np.any(kept):  # zero for all arguments: nothing is kept
         return
     if first.is_right and _may_keep(evidence) and all(b.gives(first.right) for b in wrong):
         words = "keeps something between calls: its answers are those for the arguments that came first"
@@ -325,7 +327,7 @@ def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def _keeps(evidence: Evidence) -> bool:
-    """Whether the rule, or a function that it calls, can reach an object with items that outlives a call."""
+    """Whether the rule, or a function that it calls, can reach a container that outlives a call."""
     author = _author(evidence)
     codes = (*evidence.subject.rule_codes, *evidence.subject.helpers)
     space = getattr(author, "__globals__", {})
@@ -335,7 +337,9 @@ def _keeps(evidence: Evidence) -> bool:
 
 
 def _may_keep(evidence: Evidence) -> bool:
-    """The same, or another thing that outlives a call: what it binds, a variable of a function around it."""
+    """The same for anything else that outlives a call: globals and attributes that it sets, variables of
+    enclosing functions, defaults.
+    """
     author = _author(evidence)
     if author is None or _keeps(evidence) or author.__closure__ or author.__defaults__:
         return True
@@ -349,7 +353,7 @@ def _author(evidence: Evidence) -> Any:
     return None if rule is None else rule.function if rule.partials is None else rule.partials
 
 
-# --- where it is wrong only somewhere -----------------------------------------------------------------------
+# --- rules that are wrong only somewhere --------------------------------------------------------------------
 
 
 def _sample(evidence: Evidence, case: Case) -> Sample:
@@ -364,7 +368,7 @@ OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function, displaced, of_
 
 
 def detail(evidence: Evidence, case: Case, only_wrong: bool = True) -> Seen | None:
-    """What is wrong in those entries that are, in words to follow "wrong where …"."""
+    """What is wrong in the wrong entries, in words that follow "wrong where …"."""
     wrong = case.only([b for b in case.blocks if not b.is_right])
     sample = Sample(wrong, evidence.subject, only_wrong)
     if sample.size and not np.any(sample.given) and np.any(sample.right):

@@ -1,4 +1,4 @@
-"""Changes of one expression: another in its place, something around it, a factor or a term more."""
+"""Changes of one expression: another one in its place, something around it, one more factor or term."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ from .statements import added_at
 from .stock import Stock
 
 _CONSTANTS = ("{0}.sqrt(2 * {0}.pi)", "{0}.sqrt({0}.pi)", "(2 * {0}.pi)", "{0}.pi", "({0}.pi / 180)")
-"""Numbers of which one is easily forgotten beside a function."""
+"""Constants of which one is easily forgotten beside a function."""
 _ALONG = frozenset("sum mean max min prod norm cumsum argmax argmin repeat stack concatenate softmax".split())
 _CONJUGATES = ("conj", "conjugate")
 _TRIANGLES = frozenset(("tril", "triu"))
@@ -101,10 +101,10 @@ _TRANSFORMS = ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")
 
 
 class Neighbours(Stock):
-    """What an author may have meant by an expression of a rule."""
+    """What the author may have intended with an expression of a rule."""
 
     def _neighbours(self, node: Any) -> Iterator[Edit]:
-        """What an author may have meant by an expression: the same with one small thing changed."""
+        """What the author may have intended with an expression: the same with one small thing changed."""
 
         def made(new: ast.expr, mistake: str) -> Edit:
             words = f"has `{ast.unparse(node)}` where `{ast.unparse(new)}` belongs"
@@ -192,7 +192,7 @@ class Neighbours(Stock):
             rolls = "roll" in self._called and not self._is_rolled(node)
             if rolls and self._numpy() is not None and self._is_value(node):
                 yield from rolled(node, self._numpy() or "")
-            if isinstance(stands_for, ast.BinOp):  # a part of what the name stands for, there or here
+            if isinstance(stands_for, ast.BinOp):  # a part of the name's value, there or here
                 if self._times_read[node.id] == 1:
                     yield from other_operators(stands_for)
                 yield from (made(part, "factor") for part in (stands_for.left, stands_for.right))
@@ -216,7 +216,7 @@ class Neighbours(Stock):
             names = (name for name in self.anatomy.values if name in self.made)
             yield from (made(ast.Name(name, ast.Load()), "wrong_variable") for name in names)
         if self._is_value(node):
-            if self._is_array and id(node) not in self._picked_from:  # another index says it better
+            if self._is_array and id(node) not in self._picked_from:  # another index is a better correction
                 yield made(ast.Attribute(node, "T", ast.Load()), "transposed")
             if not self._has_a_sign(node) and not _begins_with_minus(node):
                 yield made(ast.UnaryOp(ast.USub(), node), "sign")
@@ -225,8 +225,8 @@ class Neighbours(Stock):
             yield made(_call(numpy, "sqrt", node), "power")
 
     def _conjugated(self, node: ast.BinOp) -> Iterator[Edit]:
-        """The factors of a product conjugated: on the unit circle that is as good as a quotient; and all but
-        the cotangent.
+        """The factors of a product conjugated, which equals a quotient on the unit circle; and all factors
+        except the cotangent.
         """
         numpy = self._numpy()
         if numpy is None or not self._passes_complex or not isinstance(node.op, (ast.Mult, ast.Div)):
@@ -243,8 +243,8 @@ class Neighbours(Stock):
             yield Edit(node, new, "conjugate", instead(new, node))
 
     def _signed(self, node: ast.Call) -> Iterator[Edit]:
-        """One side of a `where` with the sign of an argument as a factor: below `-a` and above `a` slopes may
-        differ by that alone.
+        """One side of a `where` multiplied by the sign of an argument: slopes below `-a` and above `a` may
+        differ only in sign.
         """
         numpy = self._numpy()
         if numpy is None or getattr(node.func, "attr", "") != "where" or len(node.args) != 3:
@@ -256,12 +256,14 @@ class Neighbours(Stock):
                 yield Edit(part, new, "sign", f"lacks the sign of `{name}`: {instead(new, part)}")
 
     def _sorts(self, name: str) -> bool:
-        """Whether a name stands for the order in which something is sorted."""
+        """Whether a name stands for the result of `argsort`."""
         made = self.made[name]
         return isinstance(made, ast.Call) and getattr(made.func, "attr", "") == "argsort"
 
     def _slips(self, node: Any) -> Iterator[Edit]:
-        """What an author may have meant by what has several parts, or is a part of something elsewhere."""
+        """What the author may have intended with an expression that has several parts, or is a part of
+        something elsewhere.
+        """
         numpy = self._numpy() or "np"
         if isinstance(node, (ast.List, ast.Tuple)) and id(node) in self._literals:
             yield from other_entries(node)
@@ -339,7 +341,9 @@ class Neighbours(Stock):
             yield made(ast.BinOp(twice, ast.Div(), ast.Constant(2)), "transposed")
 
     def _written(self, node: ast.Assign) -> Iterator[Edit]:
-        """An assignment that should add to what is there, or write elsewhere, or something else than zero."""
+        """An assignment changed so that it adds to what is there, writes elsewhere, or writes something other
+        than zero.
+        """
         target = node.targets[0]
         again = isinstance(target, ast.Name) and target.id in self.updates
         if isinstance(target, ast.Subscript) or again:
@@ -352,7 +356,7 @@ class Neighbours(Stock):
                 yield Edit(node.value, new, "lacks_term", words)
 
     def _wrapped(self, node: ast.expr, made: Callable[[ast.expr, str], Edit]) -> Iterator[Edit]:
-        """A value in a call or a power that may have been forgotten."""
+        """A value inside a call or a power that may have been forgotten."""
         numpy = self._numpy()
         of_numpy = (numpy or "") if self._is_ranked(None) else ""
         yield from clipped(node, self._conditions, self.made, of_numpy)
@@ -368,7 +372,7 @@ class Neighbours(Stock):
             text = f"{numpy}.cumsum({node.id}[::-1])[::-1]"
             yield made(parse(text, mode="eval").body, "lacks_sum")
         if isinstance(node, ast.Name) and node.id in self.made and self._times_read[node.id] < 2:
-            return  # what it stands for gets the sum
+            return  # the sum is put around the name's value
         if self._is_ranked(None):
             yield made(_call(numpy, "sum", node), "lacks_sum")
         if self._is_array:
@@ -381,7 +385,7 @@ class Neighbours(Stock):
                 yield made(_call(numpy, "sum", node, *kept), "lacks_sum")
 
     def _with_factor(self, node: Any) -> Iterator[Edit]:
-        """An expression times a number, or something of the rule, or where a condition holds."""
+        """An expression multiplied by a number or by something in the rule, or masked by a condition."""
         if self._is_factor(node) and id(node) not in self._compared:  # a condition rarely lacks a factor
             whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
             yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
@@ -404,7 +408,7 @@ class Neighbours(Stock):
             yield from times(node, map(ast.Constant, dict.fromkeys(map(abs, fractions))))
 
     def _with_function(self, node: Any) -> Iterator[Edit]:
-        """An expression times a matrix, or a function of something of the rule."""
+        """An expression multiplied by a matrix, or by a function of something in the rule."""
         if not self._is_factor(node):
             return
         if self._is_array:
@@ -416,8 +420,8 @@ class Neighbours(Stock):
                 yield from times(node, (_call(numpy, name, inside) for inside in insides))
 
     def _with_term(self, node: ast.expr) -> Iterator[Edit]:
-        """A cotangent and one more term, a product of the cotangent of the value and of what the rule has:
-        that of a product rule is easily forgotten.
+        """A cotangent with one more term, a product of the cotangent of the value and values of the rule: a
+        term of the product rule is easily forgotten.
         """
         known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters))
         names = [n for n in known if n.isidentifier() and n not in self.bars()][:MOST_NAMES]
@@ -432,11 +436,11 @@ class Neighbours(Stock):
                 yield from with_term(node, (bar, *factors))
 
     def _less_one(self, node: ast.expr) -> Iterator[Edit]:
-        """A part of an expression less a value that the rule has computed before, or more."""
+        """A part of an expression minus, or plus, a value that the rule has computed before."""
         yield from less_one(node, [name for name in self._named if name not in self.bars()][:MOST_NAMES])
 
     def _of_unread(self, sites: list[ast.expr]) -> Iterator[Edit]:
-        """What was computed and is never used, put back into the cotangent."""
+        """A value that was computed and is never used, put back into the cotangent."""
         for name in unread(self.anatomy.node):
             yield from (Edit(site, ast.Name(name, ast.Load())) for site in sites if is_zero(site))
             functions = {pullback.name for pullback in self.anatomy.pullbacks if hasattr(pullback, "name")}
@@ -456,7 +460,9 @@ class Neighbours(Stock):
                 yield Edit(site, new, "lacks_term", words) if adds else Edit(site, new)
 
     def _expressions(self, targets: list[ast.expr], elsewhere: bool) -> Iterator[Any]:
-        """The expressions in which a mistake may be: those of the targets, or of the rule `elsewhere`."""
+        """The expressions in which a mistake may be: those in the targets or, with `elsewhere`, in the rest
+        of the rule.
+        """
         inside = {id(node) for root in targets for node in ast.walk(root)}
         scopes: list[Any] = [*self.anatomy.pullbacks, self.anatomy.node]
         roots = (n for scope in scopes for n in own_nodes(scope)) if elsewhere else iter(targets)
@@ -473,14 +479,14 @@ class Neighbours(Stock):
 
 
 def _begins_with_minus(node: ast.expr) -> bool:
-    """Whether a product has a minus before its first factor, which is to be changed."""
+    """Whether a product has a minus before its first factor, which is changed instead."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
         node = node.left
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
 
 
 def is_length(node: Any) -> bool:
-    """Whether an expression is the length of something: `len(x)`, `x.size`, `x.shape[0]`."""
+    """Whether an expression is a length: `len(x)`, `x.size`, `x.shape[0]`."""
     if isinstance(node, ast.Call):
         return getattr(node.func, "id", "") == "len"
     if isinstance(node, ast.Subscript):
@@ -493,7 +499,7 @@ def _calls_the_same(one: ast.Call, other: ast.Call) -> bool:
 
 
 def _last_two_turned(numpy: str, node: ast.expr) -> ast.expr:
-    """Each matrix of many transposed: `np.swapaxes(G, -1, -2)`."""
+    """A stack of matrices, each transposed: `np.swapaxes(G, -1, -2)`."""
     turned = _call(numpy, "swapaxes", node)
     turned.args += [ast.UnaryOp(ast.USub(), ast.Constant(axis)) for axis in (1, 2)]  # type: ignore[attr-defined]
     return turned

@@ -1,5 +1,6 @@
-"""What nobody would write, though its numbers are right: `min(n, n)`, `x / x`, `a if c else a`, `x * 1`,
-`mode < "same"`, `x = x`, `np.mean(np.mean(x))`."""
+"""Expressions that nobody would write although their numbers are right: `min(n, n)`, `x / x`,
+`a if c else a`, `x * 1`, `mode < "same"`, `x = x`, `np.mean(np.mean(x))`.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ import itertools
 from ..reading.anatomy import last_name
 
 _OF_EQUALS = frozenset("min max minimum maximum fmin fmax where clip".split())
-"""Functions of which two of the last arguments are not the same."""
+"""Functions that nobody calls with two equal last arguments."""
 _OF_ONE = frozenset("mean sum max min abs conj real".split())
-"""Functions of which nobody takes one of the other of the same thing."""
+"""Functions that nobody applies twice in a row to one argument."""
 _OF_FLAGS = (ast.BitOr, ast.BitAnd)
 _OF_TWO = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod)
 
 
 def says_nothing(node: ast.AST) -> bool:
-    """Whether there is an expression in a text that does nothing with two parts that are the same.
+    """Whether a text contains an expression that has no effect, such as one of two equal parts.
 
     >>> says_nothing(ast.parse("min(n, n) * x")), says_nothing(ast.parse("min(n, m) * x * x"))
     (True, False)
@@ -62,14 +63,14 @@ def _is_of_equals(node: ast.AST) -> bool:
 
 
 def _orders_words(node: ast.Compare) -> bool:
-    """Whether a word is larger or smaller than something: the words of an option are in no order."""
+    """Whether a string is compared by order: the words of an option have no order."""
     ordered = all(isinstance(operation, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for operation in node.ops)
     sides = [node.left, *node.comparators]
     return ordered and any(isinstance(s, ast.Constant) and isinstance(s.value, str) for s in sides)
 
 
 def _does_nothing(node: ast.BinOp) -> bool:
-    """Whether a number is multiplied with 1, or has 0 added to it."""
+    """Whether a number is multiplied by 1, or has 0 added to it."""
     left, right = (part.value if isinstance(part, ast.Constant) else None for part in (node.left, node.right))
     if isinstance(node.op, ast.Mult):
         return 1 in (left, right)
@@ -79,12 +80,12 @@ def _does_nothing(node: ast.BinOp) -> bool:
 
 
 def _is_inverted(test: ast.expr) -> bool:
-    """Whether a test is one by `~`, which makes no flag of Python's own False, but -1."""
+    """Whether a test is negated by `~`, which turns Python's own False into -1."""
     return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Invert)
 
 
 def _are_opposite(one: ast.expr, other: ast.expr) -> bool:
-    """Whether one of two conditions is that the other does not hold."""
+    """Whether one of two conditions is the negation of the other."""
     return any(
         isinstance(whole, ast.UnaryOp) and isinstance(whole.op, (ast.Invert, ast.Not))
         and _are_equal(whole.operand, part)

@@ -1,4 +1,6 @@
-"""What an expression of a rule was while it ran, and what it would have to be for the answer to be right."""
+"""The values of an expression of a rule while it runs, and the values it would need for the answer to be
+right.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +20,20 @@ from ..reading.editing import Edit
 from .watching import is_moving
 
 OBSERVED = 3
-"""Probes at which a term has to be right before it is tried as a correction."""
+"""At how many probes a term has to be right before it is tried as a correction."""
 MOST_NUMBERS, MOST_TURNS = 24, 9
-"""Numbers of an expression, in all iterations together, and iterations of a loop."""
+"""How many numbers an expression may have, in all iterations together, and how many iterations a loop may
+have.
+"""
 MOST_FAILURES = 2
-"""Probes where no change of an expression mends the answer, after which it is not looked at any more."""
+"""An expression is given up after more than this many probes at which no change of it corrects the answer."""
 HOOK = "_rulelab_seen"
 _CLOSE = 1e-7
 
 
 @dataclass
 class Turn:
-    """What an expression was at one of its turns, with the names around it."""
+    """The value of an expression in one evaluation, and those of the names around it."""
 
     value: np.ndarray
     names: dict[str, Any]
@@ -37,8 +41,9 @@ class Turn:
 
 @dataclass
 class Observation:
-    """What an expression was at one probe for one cotangent, at each of its turns; `map` takes a change of
-    it to the change of what the rule answers, and `lacking` is the change that is wanted there."""
+    """The values of an expression at one probe for one cotangent, in each evaluation. `map` maps a change of
+    it to the change of the rule's answer, and `lacking` is the change of the answer that is needed.
+    """
 
     turns: list[Turn]
     map: np.ndarray
@@ -46,18 +51,18 @@ class Observation:
 
     @property
     def value(self) -> np.ndarray:
-        """What it was at its first turn."""
+        """Its value in the first evaluation."""
         return self.turns[0].value
 
     @property
     def names(self) -> dict[str, Any]:
-        """The names around it at its first turn."""
+        """The values of the names around it in the first evaluation."""
         return self.turns[0].names
 
 
 @dataclass
 class Hook:
-    """Stands around an expression of a rule while it runs: keeps what it was, or adds to it."""
+    """Wraps an expression of a rule while it runs: records its values, or adds to them."""
 
     add: list[Any] | None = None
     turns: list[Turn] = field(default_factory=list)
@@ -77,18 +82,18 @@ class Hook:
                 found = get()
             except Exception:  # not bound yet
                 continue
-            # What is written to later is not what stands there now.
+            # A copy, since the array may be written to later.
             kept[name] = found.copy() if isinstance(found, np.ndarray) else found
         self.turns.append(Turn(np.array(value), kept))
         return value
 
 
 class _NotMoving(Exception):
-    """Of an expression that is no floating numbers."""
+    """The expression has no floating-point numbers."""
 
 
 def hooked(node: ast.expr, names: list[str]) -> Edit:
-    """An expression within a call that is told of it, and of what some names stand for there."""
+    """An expression wrapped in a call of the hook, which also gets the values of some names there."""
     asked = [ast.Constant(name) for name in names]
     nothing = ast.arguments([], [], None, [], [], None, [])
     given: list[ast.expr] = [ast.Lambda(nothing, ast.Name(name, ast.Load())) for name in names]
@@ -99,7 +104,7 @@ def hooked(node: ast.expr, names: list[str]) -> Edit:
 def observed(
     make: Callable[[Hook], Subject | None], probes: list[Probe], forward: bool = False
 ) -> list[Observation]:
-    """What an expression was at some probes; nothing where it is no part of a linear way to the answer."""
+    """The values of an expression at some probes; empty if the answer does not depend on it linearly."""
     lacking: list[Observation] = []
     complete: list[Observation] = []
     failures = 0
@@ -117,20 +122,20 @@ def observed(
             failures += 1
         if len(lacking) + len(complete[:2]) >= 2 * OBSERVED or failures > MOST_FAILURES:
             break
-    # Where a rule is right, any number of what it lacks is as good as another.
+    # Probes at which nothing is missing come last: they show the least.
     return [*lacking, *complete][: 2 * OBSERVED]
 
 
 def _in_order(probes: list[Probe], forward: bool) -> list[Probe]:
-    """The probes at which most is told first: where the rule is wrong, with one at which it is right among
-    them, and with complex numbers: of real ones nothing tells whether a conjugate is missing. The same
-    numbers in another layout tell nothing new.
+    """The probes that show most first: those at which the rule is wrong, with one at which it is right among
+    them, and complex ones before real ones, which do not show whether a conjugate is missing. Probes with the
+    same numbers in another layout are dropped.
     """
     probes = list({to_vec(p.point.floats)[0].tobytes(): p for p in reversed(probes)}.values())[::-1]
     ordered = sorted(probes, key=lambda p: (not _is_complex(p), -min(_size(p), 6)))
     wrong = [p for p in ordered if not _is_right(p, forward)]
     right = [p for p in ordered if not any(p is one for one in wrong)]
-    usual = [p for p in right if not is_odd(p.point)][:1]  # at odd points what is missing may be nothing
+    usual = [p for p in right if not is_odd(p.point)][:1]  # at odd points missing terms may be zero
     rest = [p for p in right if not any(p is one for one in usual)]
     return [*wrong[: OBSERVED - 1], *usual, *wrong[OBSERVED - 1 :], *rest]
 
@@ -153,7 +158,7 @@ def _seeds(probe: Probe, forward: bool) -> np.ndarray:
 
 
 def _is_right(probe: Probe, forward: bool) -> bool:
-    """Whether the rule as it is was asked at a probe, and was right."""
+    """Whether the unchanged rule was called at a probe, and was right."""
     return len(probe.answers) > 0 and not closeness(probe, Tolerance.of(probe), forward).wrong.any()
 
 
@@ -191,19 +196,19 @@ def _observed_at(
     expected, bars = expected_of(probe.truth, seed[None, :], subject.reverse is None)
     known = np.isfinite(expected[0]) & np.isfinite(bars[0]) & np.isfinite(given)
     table, lacking, every = np.array(columns).T[known], (expected[0] - given)[known], every[known]
-    lacking = np.where(np.abs(lacking) <= 8 * bars[0][known], 0.0, lacking)  # what was measured is not exact
+    lacking = np.where(np.abs(lacking) <= 8 * bars[0][known], 0.0, lacking)  # the measurement is not exact
     if not np.all(np.isfinite(table)) or not np.allclose(table.sum(1), every, rtol=1e-6, atol=1e-9):
         return None
     wanted = np.linalg.lstsq(table, lacking, rcond=None)[0]
     if not np.allclose(
         table @ wanted, lacking, rtol=0, atol=_CLOSE * (1e-3 + np.abs(expected[0][known]).max(initial=0))
     ):
-        return None  # no change of this expression mends it
+        return None  # no change of this expression corrects the answer
     return Observation(hook.turns, table, lacking)
 
 
 def _steps(values: Sequence[np.ndarray]) -> list[list[Any]]:
-    """Steps of one number of one turn each: of complex ones of both parts."""
+    """Unit steps of each number in each evaluation; for complex numbers, of both parts."""
     steps = []
     for turn, value in enumerate(values):
         for number in range(value.size):
@@ -217,8 +222,8 @@ def _steps(values: Sequence[np.ndarray]) -> list[list[Any]]:
 
 
 def as_row(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-    """A value along the numbers of an expression of this shape; None where it does not go with them, and of
-    what is no number or array: as a sequence `np.r_` has no end.
+    """A value broadcast to the numbers of an expression of this shape; None if it does not fit, or is neither
+    a number nor an array: used as a sequence, `np.r_` is endless.
     """
     if not isinstance(value, (int, float, complex, list, tuple, np.ndarray, np.generic)):
         return None
@@ -229,7 +234,7 @@ def as_row(value: Any, shape: tuple[int, ...]) -> np.ndarray | None:
 
 
 def real_rows(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Numbers as the real ones that a change is made of: of complex ones both parts, in turn."""
+    """Numbers as the real numbers of a change; of complex ones, both parts alternately."""
     if like.dtype.kind != "c":
         return np.real(rows).astype(float)
     parts = np.stack([np.real(rows), np.imag(rows)], axis=-1)

@@ -1,5 +1,6 @@
-"""The points of a check with arrays in the place of numbers, numbers in that of arrays, and vectors in that
-of matrices, where a rule that is right has to stay so; and with more or fewer arguments for `*xs`."""
+"""The points of a check with arrays in place of numbers, numbers in place of arrays, and vectors in place of
+matrices, at which a rule that is right has to stay right; and with more or fewer arguments for `*xs`.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from ..probing.perturb import revalued
 from ..probing.probes import Point
 
 LENGTH = 3
-"""Of a vector in the place of a number, where there is no other one."""
+"""The length of a vector that replaces a number if there are no arrays."""
 
 
 def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Iterator[Point]:
     """The point with one float argument of another rank, with all of them, and with all but one: numbers for
-    vectors, vectors for matrices, and for numbers vectors, or arrays like those that stand beside them.
+    vectors, vectors for matrices, and for numbers vectors or arrays like those beside them.
     """
     inputs = point.floats
     moved = [i for i, x in enumerate(inputs) if _is_float(x) and i not in point.constant]
@@ -32,7 +33,7 @@ def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Itera
     more = [{i: x * rng.uniform(0.8, 1.2, shape) for i, x in numbers.items()} for shape in wider]
     wholes = [fewer, *more]
     alone = [{i: x} for kind in wholes for i, x in kind.items()]
-    # A function of a total and of rows of its parts takes all but one of its numbers as vectors.
+    # A function of a total and of its parts takes all but one of its numbers as vectors.
     few = [kind for kind in wholes if 2 < len(kind) <= MOST_BUT_ONE]
     but_one = [{i: x for i, x in kind.items() if i != left} for kind in few for left in kind]
     seen = [tuple(shapes)]
@@ -45,13 +46,13 @@ def of_other_ranks(point: Point, origin: str, rng: np.random.Generator) -> Itera
 
 
 MOST_BUT_ONE = 4
-"""Arguments of a point at most of which all but one are made wider, or narrower."""
+"""Up to how many arguments all but one of them are given more or fewer axes."""
 MORE = (2, 1, -1)
-"""How many more arguments `*xs` has."""
+"""How many more arguments `*xs` gets."""
 
 
 def of_other_counts(point: Point, fixed: int, origin: str, rng: np.random.Generator) -> Iterator[Point]:
-    """The point with more, and with fewer, of those arguments that come after the `fixed` ones."""
+    """The point with more, and with fewer, of the arguments after the `fixed` ones."""
     rest = point.inputs[fixed:]
     kinds = {(type(x), shape_of(x)) for x in rest}
     if len(kinds) != 1 or not _is_float(rest[-1]) or any(i >= fixed for i in point.constant):

@@ -39,23 +39,25 @@ from .reading import Reading
 from .verifying import Unseen
 
 MOST_TRIED, MOST_WHERE_KNOWN = 1800, 1500
-"""Single changes of a rule that are tried, and where intermediate values tell the statement that is wrong:
-what is found is nearly always among the first 700 of these, and what is not costs them all."""
+"""How many single changes of a rule are tried, and how many if intermediate values show which statement is
+wrong: what is found is nearly always among the first 700 of these; if nothing is found, all of them are run.
+"""
 SECONDS = 20.0
-"""Of the processor, beyond which no correction is looked for: far above what so many tries take, so that
-the machine decides nothing."""
+"""The limit of processor time for a correction, far above what so many tries take, so that the result does
+not depend on the machine.
+"""
 LINES_OF_A_CHANGE = 50_000
-"""Lines after which a changed rule is taken for one without an end: it is asked at small points."""
+"""After how many lines a changed rule counts as endless: it is called at small points only."""
 
 
 def _of_each(node: ast.expr) -> ast.expr:
-    """What is made for each argument, of the cotangents that `*` takes apart."""
+    """The expression for each argument, if cotangents are unpacked with `*`."""
     whole = node.value if isinstance(node, ast.Starred) else node
     return whole.elt if isinstance(whole, (ast.GeneratorExp, ast.ListComp)) else whole
 
 
 class Patched(Reading):
-    """The text of one rule, and what becomes of it after an edit."""
+    """The text of one rule, and the rule after an edit."""
 
     def __init__(
         self,
@@ -67,16 +69,16 @@ class Patched(Reading):
     ) -> None:
         assert subject.rule is not None
         self.subject, self.probes, self.tries = subject, probes, tries
-        # The same in the order in which edits are tried at them.
+        # The same probes in the order in which edits are tried at them.
         self._asked = sorted(probes, key=lambda probe: probe.failure is not None)
-        self.almost = ""  # a change that is right at every probe, and not elsewhere, in words
+        self.almost = ""  # a change that is right at every probe but not elsewhere, in words
         self.nearest: Edit | None = None  # and that change
-        self.watched: list[Point] = []  # where it did what no rule may: a correction does not
-        self.accused: frozenset[str | None] = frozenset()  # arguments of which the cotangents are wrong
+        self.watched: list[Point] = []  # where the rule had effects that no correction may have
+        self.accused: frozenset[str | None] = frozenset()  # arguments whose cotangents are wrong
         self.each: dict[str, Edit] = {}  # changes that make one of several cotangents right
         self._is_nan = False
-        self.perhaps: Edit | None = None  # a change that is right but for what may not be meant
-        self._is_doubtful = False  # whether the change that was tried last is one
+        self.perhaps: Edit | None = None  # a change that is right where it is surely intended
+        self._is_doubtful = False  # whether the last change tried is such a change
         self.unseen, self._limit = Unseen(subject, probes, elsewhere, others), Limit(SECONDS)
         self.rule = subject.rule
         self.anatomy: Anatomy = anatomy_of(self._stated(), subject.primal)
@@ -85,17 +87,17 @@ class Patched(Reading):
 
     @property
     def is_forward(self) -> bool:
-        """Whether this is a forward rule that its author wrote out."""
+        """Whether this is a handwritten forward rule."""
         return self.rule.mode == "frule" and self.rule.partials is None
 
     @cached_property
     def answering(self) -> tuple[Any, ...]:
-        """The functions in which cotangents are made: the pullbacks; of a forward rule all of it."""
+        """The functions that compute cotangents: the pullbacks; for a forward rule, all of it."""
         return (self.anatomy.node,) if self.is_forward else tuple(self.anatomy.pullbacks)
 
     @cached_property
     def tangent_names(self) -> dict[str, str]:
-        """What a forward rule calls the tangents of the arguments: `_, dx, dy = tangents`."""
+        """The names of the arguments' tangents in a forward rule: `_, dx, dy = tangents`."""
         arguments = self.anatomy.node.args
         first = next((a.arg for a in (*arguments.posonlyargs, *arguments.args)), None)
         for node in own_nodes(self.anatomy.node):
@@ -107,20 +109,24 @@ class Patched(Reading):
         return {}
 
     def judged_cotangents(self) -> list[ast.expr]:
-        """All but those of arguments that are held, such as indices: these may be wrong as well."""
+        """All cotangents except those of arguments that are held fixed, such as indices, which may be wrong
+        as well.
+        """
         judged = {re.split(r"[.[]", leaf.name)[0] for p in self.probes for leaf in p.truth.inputs}
         held = (name for name in self.anatomy.parameters if name not in judged)
         unknown = {id(node) for name in held for node in self.cotangents_of(name)}
         return [node for node in self.cotangents_of(None) if id(node) not in unknown]
 
     def _stated(self) -> Rule:
-        """The rule with the function that its author wrote: of a scalar rule, that of the partials."""
+        """The rule with the function that its author wrote; for a scalar rule, that of the partials."""
         if self.rule.partials is None:
             return self.rule
         return dataclasses.replace(self.rule, function=self.rule.partials)
 
     def cotangents_of(self, argument: str | None) -> list[ast.expr]:
-        """The expressions that make the cotangent of an argument (None: of all), those returned first."""
+        """The expressions that compute the cotangent of an argument (None: of all arguments), the returned
+        ones first.
+        """
         root = argument.split(".")[0].split("[")[0] if argument else None
         found: list[ast.expr] = []
         if self.rule.partials is not None:
@@ -137,13 +143,13 @@ class Patched(Reading):
         return [node for node in found if not isinstance(node, ast.Starred)]
 
     def _made_of_tangent(self, root: str | None) -> list[ast.expr]:
-        """What a forward rule assigns that reads the tangent of an argument."""
+        """The expressions that a forward rule assigns and that read the tangent of an argument."""
         name = self.tangent_names.get(root or "")
         assigned = (n for n in own_nodes(self.anatomy.node) if isinstance(n, (ast.Assign, ast.AugAssign)))
         return [node.value for node in assigned if name is not None and name in names_in(node.value)]
 
     def of_these_alone(self, names: list[str | None]) -> list[ast.expr]:
-        """What is made of the tangents of some arguments, and of no others, in a forward rule."""
+        """The expressions in a forward rule that use the tangents of some arguments and of no others."""
         if not self.is_forward:
             return []
         roots = {re.split(r"[.[]", name or "")[0] for name in names}
@@ -152,7 +158,7 @@ class Patched(Reading):
         return [node for node in own if others.isdisjoint(names_in(node))]
 
     def _is_of_rest(self, node: ast.expr, root: str | None) -> bool:
-        """Whether an expression is of all arguments that the rule takes by `*xs`, which `root` names."""
+        """Whether an expression is for all arguments that the rule takes as `*xs`, which `root` names."""
         rest = self.anatomy.node.args.vararg
         return isinstance(node, ast.Starred) and rest is not None and root in (None, rest.arg)
 
@@ -188,11 +194,11 @@ class Patched(Reading):
         return [part for name, part in pairs if root in (None, name)]
 
     def _changed(self, edits: list[Edit], known: dict[str, Any] | None = None) -> Subject | None:
-        """The subject with the rule so edited, or None where that cannot be run; `known` are more globals."""
+        """The subject with the edited rule, or None if that cannot be run; `known` are additional globals."""
         return self._run_as(self._code_of(edits), known)
 
     def _run_as(self, code: types.CodeType | None, known: dict[str, Any] | None = None) -> Subject | None:
-        """The subject with a rule of this code, over the same globals, `known` beside them, and cells.
+        """The subject with a rule that has this code, the same closure, and the same globals plus `known`.
 
         Only code is exchanged; no statement around the function is run, so that nothing is rebound.
         """
@@ -200,7 +206,7 @@ class Patched(Reading):
         return None if function is None or self.rule.requires else self._with(function)
 
     def _with(self, function: types.FunctionType) -> Subject:
-        """The subject with another function in the place of the author's."""
+        """The subject with another function in place of the author's."""
         target, rule = self.subject.primal, self.rule
 
         def ending() -> contextlib.AbstractContextManager[None]:
@@ -239,8 +245,8 @@ class Patched(Reading):
 
     @cached_property
     def _may_go_on(self) -> bool:
-        """Whether a change may make the rule, or what it calls, go on for ever: else no lines are counted.
-        In a loop of theirs, or in that of a solver, say, which they give a function.
+        """Whether a change may make the rule, or what it calls, run endlessly; if not, no lines are counted.
+        It may in a loop of theirs, or in that of a solver, for example, to which they pass a function.
         """
         codes = (*self.subject.codes, *self.subject.helpers)
         returned = {getattr(node, "name", "<lambda>") for node in self.anatomy.pullbacks}
@@ -249,11 +255,11 @@ class Patched(Reading):
         )
 
     def _code_of(self, edits: list[Edit]) -> types.CodeType | None:
-        """The code of the author's function with some expressions changed; None where there is none."""
+        """The code of the author's function with some expressions changed; None if it cannot be compiled."""
         old = self.function
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SyntaxWarning)  # about what we have written ourselves
+                warnings.simplefilter("ignore", SyntaxWarning)  # about code that we have generated
                 if len(edits) == 1:
                     with self._slots.edited(edits[0]) as tree:
                         return code_of(tree, old.__code__)
@@ -263,15 +269,15 @@ class Patched(Reading):
             return None
 
     def _emptied(self) -> dict[str, dict]:
-        """In the place of the dicts among the globals that the rule writes to, which hold what it kept when
-        it was wrong: new ones, with no more in them than the numbers that it counts up, and does not set.
+        """Replacements for the global dicts that the rule writes to, which hold what the wrong rule has kept.
+        The new ones contain only the numbers that the rule increments without setting them.
         """
         space = self.function.__globals__
         return {name: {key: space[name][key] for key in keys} for name, keys in self._dicts_filled.items()}
 
     @cached_property
     def _dicts_filled(self) -> dict[str, list[Any]]:
-        """The names of those dicts, each with the keys of what is counted there: `CALLS["f"] += 1`."""
+        """The names of those dicts, each with the keys of such counters: `CALLS["f"] += 1`."""
         cuts = [n for n in ast.walk(self.anatomy.node) if isinstance(n, ast.Subscript) and is_stored(n)]
         counting = {id(n.target) for n in ast.walk(self.anatomy.node) if isinstance(n, ast.AugAssign)}
         found: dict[str, list[Any]] = {}
@@ -282,11 +288,11 @@ class Patched(Reading):
                 continue
             keys, key = found.setdefault(name, []), getattr(node.slice, "value", None)
             if id(node) in counting and isinstance(node.slice, ast.Constant):
-                keys += [key] if type(held.get(key)) in (int, float) else []  # an array would be added to
+                keys += [key] if type(held.get(key)) in (int, float) else []  # `+=` would change arrays
         return found
 
     def diff(self, edits: list[Edit]) -> str:
-        """The edits in the author's own lines, as a unified diff; empty where the text cannot show them."""
+        """The edits in the author's own lines, as a unified diff; empty if the text cannot show them."""
         source = self.anatomy.source
         lines = [line.rstrip("\n") for line in source.lines]
         if any((edit.old.end_lineno or 0) > len(lines) for edit in edits):
@@ -312,14 +318,16 @@ class Patched(Reading):
 
 
 def _as_written(node: ast.expr | ast.stmt, lines: list[str]) -> str:
-    """The text of a node, its lines without the indentation of the first."""
+    """The text of a node, with the indentation of its first line removed from the others."""
     rows = [row.encode() for row in lines[node.lineno - 1 : node.end_lineno]]
     rows[-1] = rows[-1][: node.end_col_offset]
     return "\n".join(row[node.col_offset :].decode() for row in rows)
 
 
 def _text(edit: Edit, lines: list[str]) -> str:
-    """What an edit writes: a tuple without brackets where the author wrote none, powers as the author's."""
+    """The text of an edit: a tuple without parentheses where the author wrote none, powers as the author
+    writes them.
+    """
     new = edit.new.body if isinstance(edit.new, ast.If) and is_followed(edit.new) else [edit.new]
     parts = [_as_written(edit.old, lines) if part is edit.old else ast.unparse(part) for part in new]
     text = "\n".join(parts).replace("\n", "\n" + " " * edit.old.col_offset)

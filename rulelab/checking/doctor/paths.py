@@ -1,4 +1,4 @@
-"""Paths that a cotangent has to take and does not: through an intermediate value of the forward part."""
+"""Missing paths of a cotangent through intermediate values of the forward part."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .suspects import called_after
 
 
 def path_left_out(anatomy: Anatomy, argument: str | None) -> str:
-    """The name of the cotangent of an intermediate value that is made of an argument, which the pullback has
-    and does not bring to that argument; empty where there is none.
+    """The name of the cotangent of an intermediate value computed from an argument, if the pullback computes
+    this cotangent but does not pass it on to that of the argument; empty if there is none.
 
-    The quotient rule forgotten, a normalisation taken for a constant: `D_bar` is there, for others.
+    Examples are a forgotten quotient rule, or a normalisation treated as constant: `D_bar` exists, but for
+    other arguments.
     """
     for pullback in anatomy.pullbacks:
         made = assignments(pullback)
@@ -29,7 +30,7 @@ def path_left_out(anatomy: Anatomy, argument: str | None) -> str:
 
 
 def _flows(function: Any) -> dict[str, set[str]]:
-    """The names that are read where a name is given a value, or where what it stands for is written to."""
+    """For each name, the names that are read where it is assigned, or where its elements are written to."""
     found: dict[str, set[str]] = {}
     for node in own_nodes(function):
         if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
@@ -46,7 +47,7 @@ def _flows(function: Any) -> dict[str, set[str]]:
 
 
 def _reached(names: set[str], flows: dict[str, set[str]]) -> set[str]:
-    """Those names and all that they are made of."""
+    """These names and all names from which they are computed."""
     waiting, found = list(names), set(names)
     while waiting:
         new = flows.get(waiting.pop(), set()) - found

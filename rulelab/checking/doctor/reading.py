@@ -1,4 +1,4 @@
-"""Where in a text a mistake stands: the expression that makes a wrong cotangent, whoever's rule it is."""
+"""Where in a text a mistake is: the expression that computes a wrong cotangent, for any kind of rule."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ OF_ANSWER = (
     "ignores_cotangent", "none", "zero_class", "shape", "kind", "dropped_argument", "nonlinear",
     "additive_constant", "thunk",
 )  # fmt: skip
-"""Mistakes that are made in what a pullback returns, wherever its parts come from."""
+"""Mistakes in what a pullback returns, wherever its parts come from."""
 _PARTS = (ast.Compare, ast.IfExp)
 
 
 class Reading:
-    """A text that makes cotangents: `scopes` are its functions, the inner ones first, `function` the last of
-    them as an object.
+    """A text that computes cotangents. `scopes` are its functions, the inner ones first; `function` is the
+    last of them as an object.
     """
 
     def __init__(self, source: Source, scopes: Sequence[Any], function: Any) -> None:
         self.source, self.scopes, self.function = source, scopes, function
 
     def cotangents_of(self, argument: str | None) -> list[ast.expr]:
-        """The expressions that make the cotangent of an argument (None: of all), those returned first."""
+        """The expressions that compute the cotangent of an argument (None: of all arguments), the returned
+        ones first.
+        """
         raise NotImplementedError
 
     def returned(self) -> list[ast.expr]:
-        """What is returned as cotangents, of all arguments together."""
+        """The expressions returned as cotangents, of all arguments together."""
         raise NotImplementedError
 
     def values(self) -> list[ast.expr]:
-        """What is returned as the value of the function."""
+        """The expressions returned as the value of the function."""
         return []
 
     def bars(self) -> list[str]:
-        """What the cotangent of the value is called."""
+        """The names of the cotangent of the value."""
         raise NotImplementedError
 
     def is_module(self, node: ast.expr) -> bool:
@@ -53,7 +55,7 @@ class Reading:
         return isinstance(node, ast.Name) and isinstance(space.get(node.id), types.ModuleType)
 
     def of_the_module(self, node: ast.expr) -> Any:
-        """What a name of the rule's module, or a path from one, stands for; None of anything else."""
+        """The object that a global name, or an attribute path from one, refers to; None for anything else."""
         if isinstance(node, ast.Attribute):
             return getattr(self.of_the_module(node.value), node.attr, None)
         if not isinstance(node, ast.Name):
@@ -61,8 +63,9 @@ class Reading:
         return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
 
     def place_of(self, seen: list[Seen]) -> Place | None:
-        """The expression of a cotangent in the author's text; all that is returned where it is of another
-        number or in another order."""
+        """The place of the mistake in the author's text; that of the whole answer if the number or the order
+        of the cotangents is wrong.
+        """
         if seen[0].mistake in ("count", "swapped_arguments"):
             returned = self.returned()
             return self.source.place(returned[0]) if returned else None
@@ -70,8 +73,10 @@ class Reading:
         return self.source.place(sites) if sites is not None else None
 
     def sites(self, seen: list[Seen]) -> Iterator[ast.expr]:
-        """Where the mistake may be, the likeliest first: what several wrong cotangents have in common, what a
-        cotangent is merely a product of, the cotangents themselves, whatever else they are made of."""
+        """The expressions in which the mistake may be, the likeliest first: those that several wrong
+        cotangents have in common, the single variable in a cotangent that is just a product, the cotangents
+        themselves, and whatever else they are computed from.
+        """
         names = list(dict.fromkeys(one.argument for one in seen))
         targets = [node for name in names for node in self.cotangents_of(name)]
         if not targets or seen[0].mistake in OF_ANSWER:
@@ -101,11 +106,11 @@ class Reading:
         yield from found.values()
 
     def of_these_alone(self, names: list[str | None]) -> list[ast.expr]:
-        """What is made of the tangents of some arguments, and of no others, in a forward rule."""
+        """The expressions in a forward rule that use the tangents of these arguments and of no others."""
         return []
 
     def shared_by(self, names: list[str | None]) -> list[ast.expr]:
-        """What the cotangents of several arguments have in common, and no others."""
+        """The expressions that the cotangents of several arguments have in common, and no others."""
         if len(names) < 2:
             return []
         targets = [node for name in names for node in self.cotangents_of(name)]
@@ -115,30 +120,32 @@ class Reading:
         return [self.made[n] for n in reversed(own) if all(n in row for row in feeding)]
 
     def _beside(self, targets: list[ast.expr]) -> list[ast.expr]:
-        """The cotangents that are judged and are others than these."""
+        """The judged cotangents other than these."""
         wrong = {id(node) for node in targets}
         return [n for n in self.judged_cotangents() if wrong.isdisjoint(map(id, ast.walk(n)))]
 
     def judged_cotangents(self) -> list[ast.expr]:
-        """The cotangents of which it is known whether they are wrong."""
+        """The cotangents known to be right or wrong."""
         return self.cotangents_of(None)
 
     def _own(self, node: ast.expr, argument: str | None) -> ast.expr:
-        """What the variable of an argument's cotangent stands for, if its name says that it is one: `dk` or
-        `k_bar` for `k`."""
+        """The value of the variable for an argument's cotangent, if it is named like one: `dk` or `k_bar` for
+        `k`.
+        """
         while isinstance(node, ast.Name) and node.id in self.made and _is_called_after(node.id, argument):
             node = self.made[node.id]
         return node
 
     def _begun(self, node: ast.expr) -> ast.expr:
-        """What a variable begins with that only changes its numbers from then on: from there is its shape."""
+        """The first value of a variable of which only the elements change later: it determines the shape."""
         changes = self.updates.get(node.id, []) if isinstance(node, ast.Name) else []
         begun = [one for one in changes if isinstance(one, ast.Assign)]
         return begun[0].value if len(begun) == 1 else node
 
     def _looped(self, names: list[str | None], fine: list[ast.expr]) -> list[Any]:
-        """The statements that change a variable over and over, of which wrong cotangents are made: what they
-        all have in common first."""
+        """The statements that repeatedly change a variable from which wrong cotangents are computed, those
+        that all of them have in common first.
+        """
         feeding = [self._updating(self.cotangents_of(name)) for name in names]
         others = self._updating([*fine, *self.values()])
         found = list(dict.fromkeys(name for row in feeding for name in row))
@@ -149,8 +156,7 @@ class Reading:
 
     @cached_property
     def updates(self) -> dict[str, list[Any]]:
-        """The local names that are assigned more than once, with the statements that do so; starting values
-        come last."""
+        """The local names that are assigned more than once, with these statements, starting values last."""
         found: dict[str, list[Any]] = {}
         for scope in self.scopes:
             for node in own_nodes(scope):
@@ -162,7 +168,7 @@ class Reading:
         return {name: sorted(nodes, key=_starts) for name, nodes in found.items()}
 
     def _updating(self, nodes: list[ast.expr]) -> list[str]:
-        """The names of `updates` that some expressions are made of, directly or not."""
+        """The names in `updates` from which some expressions are computed, directly or indirectly."""
         found: dict[str, None] = {}
         waiting: list[Any] = list(nodes)
         while waiting:
@@ -176,7 +182,7 @@ class Reading:
 
     @cached_property
     def made(self) -> dict[str, ast.expr]:
-        """The local names that are assigned once, with what they stand for."""
+        """The local names that are assigned once, with their values."""
         found: dict[str, ast.expr] = {}
         for scope in self.scopes:
             if not isinstance(scope, ast.Lambda):
@@ -184,7 +190,7 @@ class Reading:
         return found
 
     def _written_to(self, name: str) -> list[Any]:
-        """The statements that write to elements of what a local name stands for."""
+        """The statements that write to elements of a local variable."""
         return self._writes.get(name, [])
 
     @cached_property
@@ -196,7 +202,7 @@ class Reading:
                 while isinstance(root, ast.Attribute):
                     root = root.value
                 for first in node.value.args[:1]:
-                    if isinstance(first, ast.Name) and self.is_module(root):  # a list only keeps what it gets
+                    if isinstance(first, ast.Name) and self.is_module(root):  # not `xs.append(x)`
                         found.setdefault(first.id, []).append(node)
             elif isinstance(node, (ast.Assign, ast.AugAssign)):
                 target = getattr(node, "targets", [getattr(node, "target", None)])[0]
@@ -205,7 +211,7 @@ class Reading:
         return found
 
     def _feeding(self, nodes: list[ast.expr]) -> list[str]:
-        """The names that some expressions are made of, directly or not, those next to them first."""
+        """The names from which some expressions are computed, directly or indirectly, the nearest first."""
         found: dict[str, None] = {}
         waiting = list(nodes)
         while waiting:
@@ -217,7 +223,9 @@ class Reading:
         return list(found)
 
     def _only_name(self, node: ast.expr) -> str | None:
-        """The one name that an expression is a product of, or a sum over, beside the cotangent."""
+        """The only name, besides the cotangent, in an expression that is a product; None for other
+        expressions.
+        """
         known = {*self.bars(), *(n for n in names_in(node) if self.is_module(ast.Name(n)))}
         names = names_in(node) - known
         only = next(iter(names)) if len(names) == 1 else ""
@@ -226,7 +234,7 @@ class Reading:
 
 
 class Foreign(Reading):
-    """The text in which a rule of another framework, or a vjp, makes the cotangents of some arguments."""
+    """The text in which a rule of another framework, or a vjp, computes the cotangents of some arguments."""
 
     def __init__(self, written: Written) -> None:
         source = find_source(written.function.__code__)
@@ -259,23 +267,23 @@ class Foreign(Reading):
 
 
 def _is_called_after(name: str, argument: str | None) -> bool:
-    """Whether a variable is named as the cotangent of an argument."""
+    """Whether a variable is named like the cotangent of an argument."""
     root = (argument or "").split(".")[0].split("[")[0]
     return bool(root) and root in name
 
 
 def _starts(node: Any) -> bool:
-    """Whether a statement gives a starting value."""
+    """Whether a statement assigns a starting value."""
     return isinstance(node.value, ast.Constant)
 
 
 def _has_sign(node: ast.expr) -> bool:
-    """Whether a minus stands in an expression, which is then the one that is wrong."""
+    """Whether an expression has a minus, which may then be the mistake."""
     return any(isinstance(part, ast.USub) for part in ast.walk(node))
 
 
 def _inner(node: Any, depth: int) -> list[Any]:
-    """The functions that a function returns, alone (depth 1) or as the second of two (depth 2)."""
+    """The functions that a function returns, alone (depth 1) or as the second of two values (depth 2)."""
     found: list[Any] = []
     for value in returns_of(node):
         if depth == 2 and isinstance(value, ast.Tuple) and len(value.elts) == 2:
@@ -294,7 +302,7 @@ def _inner(node: Any, depth: int) -> list[Any]:
 
 
 def readings(subject: Subject) -> Iterator[Foreign]:
-    """The texts of what is judged where it is no rule of ours, as far as they can be had."""
+    """The texts of a subject whose rule is not one of rulelab's, as far as they can be read."""
     for written in subject.written:
         try:
             yield Foreign(written)

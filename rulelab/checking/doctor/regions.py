@@ -1,4 +1,6 @@
-"""Where a rule is wrong that is right elsewhere: a side of a branch, a tie, a size, a dtype, a layout."""
+"""Where a rule is wrong that is right elsewhere: one side of a branch, a tie, a size, a dtype, a memory
+layout.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from .mistakes import detail
 
 @dataclass(frozen=True)
 class Spot:
-    """One number in, or one probe: whether the rule is wrong there, and the numbers that may tell why."""
+    """One number in, or one probe: whether the rule is wrong there, and numbers that may explain why."""
 
     wrong: bool
     numbers: dict[str, float]
@@ -42,7 +44,7 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     blocks = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
     blocks += more_blocks(evidence, case, blocks)
-    # Of one element what is wrong with several may be right: a sum over it, a step along it.
+    # With a single element some mistakes do not show: a sum over it, a shift along it.
     blocks = [b for b in blocks if b.leaf is None or b.leaf.shape == () or _is_long(b)] or blocks
     there = detail(evidence, case.only(blocks))
     extra = f", {there.words}" if there is not None else ""
@@ -86,12 +88,14 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def _option_of_wrong(evidence: Evidence, blocks: list[Block]) -> str | None:
-    """The value of an option at all points at which the rule is wrong, and at none at which it is right."""
+    """The value of an option at all points at which the rule is wrong, but not (or not only) at those at
+    which it is right.
+    """
     return _option_alone(evidence, [(b.look.probe.point, b.is_right) for b in blocks])
 
 
 def option_of_wrong_points(evidence: Evidence) -> str | None:
-    """The value of an option at all points at which something is wrong, and not at all of the others."""
+    """The value of an option at all points at which something is wrong, but not at all others."""
     wrong = {id(finding.probe) for finding in evidence.wrong}
     wrong |= {id(look.probe) for look in evidence.looks if look.wrong.any()}
     return _option_alone(evidence, [(p.point, id(p) not in wrong) for p in evidence.probes])
@@ -108,7 +112,7 @@ def _option_alone(evidence: Evidence, points: list[tuple[Point, bool]]) -> str |
 
 
 def _options_at(evidence: Evidence, points: list[Point]) -> Iterator[tuple[str, list[str]]]:
-    """The parameters that are flags, words or None at all points, and whole numbers, and their values."""
+    """The parameters that are options at all points (flags, words, None, whole numbers), and their values."""
     if not points:
         return
     for at, name in enumerate(evidence.subject.names):
@@ -126,9 +130,7 @@ def _options_at(evidence: Evidence, points: list[Point]) -> Iterator[tuple[str, 
 
 
 def may_be_option(value: Any, default: Any) -> bool:
-    """Whether a value is none, a whole number, be it a float, infinite, or the default: others are usual
-    numbers.
-    """
+    """Whether a value may be an option: None, the default, infinity, or a whole number, even as a float."""
     if value is None or value is default:
         return True
     return type(value) in (int, float) and (value % 1 == 0 or math.isinf(value) or value == default)
@@ -140,7 +142,7 @@ def _defaults(subject: Subject) -> set[int]:
 
 
 def _wrong_end(blocks: list[Block]) -> str | None:
-    """Which end of a vector is wrong, if nothing else of it is: an edge is easily forgotten."""
+    """Which end of a vector is wrong, if nothing else of it is; ends are easily forgotten."""
     rows = [
         np.asarray(b.wrong.any(0)) for b in blocks if b.leaf is not None and b.leaf.shape and not b.is_right
     ]
@@ -156,9 +158,10 @@ def _wrong_end(blocks: list[Block]) -> str | None:
 
 
 def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
-    """The lengths, of axes of arguments, each of which is the same at all points where the rule is right, and
-    another at several others where it is wrong: which of them it is made for these do not tell. Without one,
-    two lengths that are the same throughout the first.
+    """The lengths of axes of arguments that are equal at all points where the rule is right, and different at
+    several others where it is wrong. If there are several, it is not known for which of them the rule is
+    made. If there is none, two lengths that are equal at all points of the first kind, and at none of the
+    second.
     """
     right = [b.look.probe.point.inputs for b in blocks if b.is_right and np.any(b.right)]
     wrong = [b.look.probe.point.inputs for b in blocks if not b.is_right]
@@ -188,11 +191,11 @@ def _only_length(evidence: Evidence, blocks: list[Block]) -> str | None:
 
 
 SAME_AS = " is len"
-"""Between two lengths that are the same wherever a rule is right."""
+"""The words between two lengths that are equal wherever a rule is right."""
 
 
 ENOUGH = 3
-"""Points at least, where a rule is right and where it is wrong, from which a length is told."""
+"""The number of points of either kind that is needed to name a length."""
 
 
 def _is_long(block: Block) -> bool:
@@ -200,7 +203,7 @@ def _is_long(block: Block) -> bool:
 
 
 def _is_written(words: str, subject: Subject) -> bool:
-    """Whether a length at which a rule begins to be wrong stands in its code: else it is a coincidence."""
+    """Whether the length from which a rule is wrong is a literal in its code, and so no coincidence."""
     number = float(words.split()[-1])
     marks = landmarks(subject.rule_codes or subject.codes)
     return any(abs(mark - number) <= 1 and mark > 1 for mark in marks)
@@ -213,12 +216,12 @@ _PARTING = frozenset(
 
 
 def parts(node: ast.Call) -> bool:
-    """Whether a call does one thing here and another there: `np.where(…)`."""
+    """Whether a call selects between different computations: `np.where(…)`."""
     return last_name(node.func) in _PARTING
 
 
 def has_branches(subject: Subject) -> bool:
-    """Whether the code of the function or of its rule may do one thing here and another there."""
+    """Whether the code of the function or of its rule may select between different computations."""
     for code in (*subject.codes, *subject.helpers):
         if not _PARTING.isdisjoint(code.co_names):
             return True
@@ -228,13 +231,13 @@ def has_branches(subject: Subject) -> bool:
 
 
 def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right for floats and for usual cotangents, and wrong for whole numbers or for odd cotangents."""
+    """Right for floats and usual cotangents, but wrong for whole numbers or odd cotangents."""
     whole = [b for b in case.blocks if b.look.probe.point.like is not None]
     floats = [b for b in case.blocks if b.look.probe.point.like is None]
     wrong_whole = [b for b in whole if not b.is_right]
     if floats and all(b.is_right for b in floats) and wrong_whole:
         if any(_is_wrong_for_floats(evidence, b) for b in wrong_whole):
-            if has_branches(evidence.subject):  # whole numbers are equal to others, and to those in the code
+            if has_branches(evidence.subject):  # whole numbers equal each other, and numbers in the code
                 yield Seen("branch", SOMEWHERE, case.name)
             return
         words = f"wrong where {case.name} {OF_INTEGERS}: a buffer of that dtype truncates the fractions"
@@ -251,14 +254,14 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def _is_wrong_for_floats(evidence: Evidence, block: Block) -> bool:
-    """Whether a rule that is wrong for whole numbers is so for the same ones as floats."""
+    """Whether a rule that is wrong for whole numbers is also wrong for the same numbers as floats."""
     point = block.look.probe.point
     look = look_at(evidence, point.having(point.floats, point.origin), np.random.default_rng(0))
     return look is not None and look.whole and bool(look.wrong[:, block.columns].any())
 
 
 def _off_rows(block: Block) -> np.ndarray:
-    """To which cotangents another answer came than is right."""
+    """The cotangents, as a mask, for which the answer is wrong."""
     if block.look.forward:
         return np.zeros(len(block.look.seeds), bool)
     with np.errstate(all="ignore"):
@@ -268,14 +271,14 @@ def _off_rows(block: Block) -> np.ndarray:
 
 
 def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
-    """Right for floats in double precision and in C order, and wrong otherwise."""
+    """Right for real floats in double precision and C order, but wrong for others."""
     coarse = [b for b in case.blocks if b.look.is_coarse]
     fine = [b for b in case.blocks if not b.look.is_coarse]
     if coarse and fine and all(b.is_right for b in fine) and any(not b.is_right for b in coarse):
         return Seen("dtype", "wrong in single precision, right in double", case.name)
     if coarse and fine and all(b.is_right for b in coarse) and all(not b.is_right for b in fine):
         if _is_close(fine):
-            return None  # of rounding: `imprecise` has its say
+            return None  # this is rounding, which `imprecise` recognises
     wide = [b for b in case.blocks if _is_complex(b.look.probe)]
     real = [b for b in case.blocks if not _is_complex(b.look.probe)]
     if wide and real and all(b.is_right for b in real) and any(not b.is_right for b in wide):
@@ -302,27 +305,26 @@ def _has_gaps(probe: Probe) -> bool:
 
 
 MORE = 12
-"""Points at which a rule is asked again before a condition is named."""
+"""The number of further points at which a rule is called before a condition is named."""
 IN_COMPLEX_ALONE = "right for real numbers and wrong for complex ones"
-"""What is said where nothing but the kind of the numbers tells the points apart."""
+"""Said if nothing but the kind of the numbers distinguishes the points."""
 OF_INTEGERS = "holds integers"
-"""What is said of whole numbers in the place of others."""
+"""Said if whole numbers take the place of floats."""
 WHERE = "wrong where"
-"""What is said before a condition."""
+"""Said before a condition."""
 SOMEWHERE = "wrong at some points and right at others"
-"""What is said where no condition tells the points apart."""
+"""Said if no condition distinguishes the points."""
 
 
 AT_END = "wrong for the"
-"""What is said where an end of a vector is wrong."""
+"""Said if one end of a vector is wrong."""
 THIS_LINE = f"{WHERE}ver this line of the rule runs"
-"""What is said where only the lines that run tell them apart."""
+"""Said if only the lines that run distinguish the points."""
 
 
 def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Block]:
-    """Further points, near those where the rule is right and near those where it is not.
-
-    Of a few points nearly any condition can be true.
+    """Blocks at further points, near those where the rule is right and near those where it is wrong. With few
+    points nearly any condition may fit.
     """
     bases = [b for b in blocks if not b.is_right][:2] + [b for b in blocks if b.is_right][:2]
     found: list[Block] = []
@@ -334,7 +336,7 @@ def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Blo
 
 
 def _more_looks(evidence: Evidence, bases: list[Block]) -> list[Look]:
-    """The looks at further points near those of some blocks: the same for all arguments of these points."""
+    """The looks at further points near those of some blocks, the same for all arguments of these points."""
     at = tuple(id(base.look) for base in bases)
     if at in evidence.further:
         return evidence.further[at]
@@ -343,7 +345,7 @@ def _more_looks(evidence: Evidence, bases: list[Block]) -> list[Look]:
     for number in range(MORE):
         point = bases[number % len(bases)].look.probe.point
         inputs = revalued(point.inputs, lambda vector: _moved(vector, rng))
-        # Whole numbers are compared as floats: moved, they are none any more.
+        # Whole numbers are compared as floats: when moved they are no longer whole.
         moved = point.moved(inputs, point.origin) if point.like is None else replace(point, inputs=inputs)
         look = look_at(evidence, moved, rng) if moved.is_inside() else None
         if look is not None:
@@ -353,16 +355,18 @@ def _more_looks(evidence: Evidence, bases: list[Block]) -> list[Look]:
 
 
 def _moved(vector: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Every number smaller or larger by itself, so that no two go together, and some of the other sign."""
+    """Every number made smaller or larger independently, so that no two are correlated, and some with the
+    other sign.
+    """
     factors = rng.uniform(0.6, 1.4, vector.size) * 4.0 ** rng.integers(-1, 2, vector.size)
     return vector * factors * rng.choice([-1.0, 1.0, 1.0], vector.size)
 
 
-# --- what separates -----------------------------------------------------------------------------------------
+# --- conditions ---------------------------------------------------------------------------------------------
 
 
 def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
-    """A spot for each number of the argument, where each goes to its own numbers of the value."""
+    """A spot for each element of the argument, if each affects numbers of the value of its own."""
     spots: list[Spot] = []
     for block in blocks:
         leaf = block.leaf
@@ -387,7 +391,9 @@ def _by_element(evidence: Evidence, blocks: list[Block]) -> list[Spot]:
 
 
 def _by_probe(evidence: Evidence, blocks: list[Block], zeros: bool = False) -> list[Spot]:
-    """A spot for each probe; those where zero is right, which hides mistakes, only if `zeros`."""
+    """A spot for each probe. Those where the right answer is zero, which hides mistakes, are included only
+    with `zeros`.
+    """
     return [
         Spot(not b.is_right, _numbers(evidence, b.look.probe, whole=True))
         for b in blocks
@@ -396,7 +402,7 @@ def _by_probe(evidence: Evidence, blocks: list[Block], zeros: bool = False) -> l
 
 
 def _numbers(evidence: Evidence, probe: Probe, whole: bool) -> dict[str, float]:
-    """Numbers of a probe that a rule may branch on, by what a person would call them."""
+    """The numbers at a probe on which a rule may branch, by readable names."""
     found: dict[str, float] = {}
     for name, x in zip(evidence.subject.names, probe.point.inputs):
         if isinstance(x, (float, int, np.number)) and not isinstance(x, (bool, np.bool_)):
@@ -448,7 +454,7 @@ def _separated(evidence: Evidence, spots: list[Spot]) -> str | None:
         fits = [words for name in there if (words := _condition(name, wrong, right, marks)) is not None]
         if kind is _is_plain:
             fits += _pairs(there, wrong, right)
-        if fits:  # of several conditions that fit, none is known to be the one
+        if fits:  # if several conditions fit, it is not known which is right
             return fits[0] if len(fits) == 1 else None
     return None
 
@@ -466,7 +472,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _condition(name: str, wrong: list[Spot], right: list[Spot], marks: tuple[float, ...]) -> str | None:
-    """The condition on one of the numbers; None if there is none."""
+    """The condition on one of the numbers; None if none fits."""
     bad = np.array([s.numbers[name] for s in wrong])
     good = np.array([s.numbers[name] for s in right])
     if not (np.all(np.isfinite(bad)) and np.all(np.isfinite(good))):
@@ -510,7 +516,7 @@ def _by_mark(name: str, bad: np.ndarray, good: np.ndarray, marks: tuple[float, .
 
 
 def _by_size(name: str, bad: np.ndarray, good: np.ndarray) -> str | None:
-    """Of sizes, which are few whole numbers: larger ones, smaller ones, or all but one."""
+    """For sizes, which are few whole numbers: larger ones, smaller ones, or all but one."""
     if not _is_size(name):
         return None
     if bad.min() > good.max():
@@ -523,7 +529,7 @@ def _by_size(name: str, bad: np.ndarray, good: np.ndarray) -> str | None:
 
 
 def _line_of_wrong(evidence: Evidence, blocks: list[Block]) -> Place | None:
-    """The first line of the rule that ran at all probes where it is wrong and at none where it is right."""
+    """The first line of the rule that ran at all probes where it is wrong, and at none where it is right."""
     codes = frozenset(evidence.subject.rule_codes)
     wrong = [b.look.probe.lines for b in blocks if not b.is_right]
     right = [b.look.probe.lines for b in blocks if b.is_right]

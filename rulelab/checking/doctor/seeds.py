@@ -1,4 +1,4 @@
-"""What a pullback does wrong with its cotangent: ignores it, takes a part, or is not linear in it."""
+"""Mistakes of a pullback with its cotangent: it ignores it, uses a part of it, or is not linear in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def what_of(evidence: Evidence) -> str:
 
 
 def not_finite(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """nan or inf where a number was measured."""
+    """nan or inf where the derivative was measured."""
     bad = [b for b in case.blocks if np.any(b.wrong & ~np.isfinite(b.given))]
     if bad:
         block = bad[0]
@@ -82,7 +82,7 @@ def _kept(s: np.ndarray, column: int) -> np.ndarray:
 
 
 def part_of_cotangent(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Right for a cotangent that has been reduced to a part of itself."""
+    """Right for a cotangent that was reduced to a part of itself."""
     longer = [b for b in case.blocks if b.look.seeds.shape[1] > 1]
     if evidence.forward or not longer:
         return
@@ -99,7 +99,7 @@ def part_of_cotangent(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def _answers_as_if(block: Block, changed: Callable[[np.ndarray], np.ndarray]) -> bool:
-    """Whether the answers are right for cotangents so changed."""
+    """Whether the answers would be right for cotangents changed in this way."""
     seeds = block.look.seeds
     with np.errstate(all="ignore"):
         expected = block.asked(changed(seeds))
@@ -121,7 +121,7 @@ def _answers_as_if_reduced(block: Block, axis: int, reduce: Callable) -> bool:
 
 
 def drops_part(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """Of a value of several parts the cotangent of one is never used, and those of the others rightly."""
+    """If the value has several parts: one part's cotangent is never used, the others' are used correctly."""
     if evidence.forward or not case.all_of(lambda b: b.look.whole):
         return
     names = [{leaf.name for leaf in b.look.probe.truth.outputs} for b in case.blocks]
@@ -141,9 +141,9 @@ def _drops(block: Block, name: str) -> bool:
 
 
 def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
-    """An answer that is no linear function of the cotangent."""
+    """An answer that is not linear in the cotangent."""
     if not evidence.of_check("linear") or all(_is_linear(block) for block in case.blocks):
-        return  # it is not at odd points only, such as whole numbers, where fractions get lost
+        return  # nonlinear at odd points only, such as whole numbers
     what = what_of(evidence)
     if not all(b.look.whole or not evidence.forward for b in case.blocks):
         return
@@ -168,7 +168,7 @@ def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
 
 
 def _is_linear(block: Block) -> bool:
-    """Whether the answers to seeds are made of those to unit seeds, as far as there are some."""
+    """Whether the answers to seeds are linear combinations of those to unit seeds, if there are any."""
     probe = block.look.probe
     if block.look.forward or not probe.units or not block.look.whole:
         return False
@@ -180,7 +180,9 @@ def _is_linear(block: Block) -> bool:
 
 
 def _asked_more(evidence: Evidence, case: Case) -> Case:
-    """The case with answers to smaller seeds, too: clipping the others gives their signs."""
+    """The case with answers to smaller seeds added: the others are so large that clipping them gives their
+    signs.
+    """
     if evidence.forward or not case.blocks:
         return case
     more = []
@@ -205,7 +207,7 @@ def _asked_more(evidence: Evidence, case: Case) -> Case:
 
 
 def _is_partly_affine(block: Block) -> bool:
-    """Whether the answers are a constant and a linear map of the seeds, whichever."""
+    """Whether the answers are a constant plus some linear map of the seeds."""
     seeds, answers = block.look.seeds, block.answers
     table = np.concatenate([np.ones((len(seeds), 1)), seeds], axis=1)
     if len(seeds) <= table.shape[1] or not np.all(np.isfinite(answers)):

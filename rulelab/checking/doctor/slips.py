@@ -1,4 +1,4 @@
-"""Changes to what has several parts: literals of arrays, axes, einsum, transforms, pairs of statements."""
+"""Changes to things with several parts: array literals, axes, einsum, transforms, pairs of statements."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..reading.editing import Edit, instead, is_stored
 from .edits import of_numpy
 
 MOST_ENTRIES = 4
-"""Entries of a literal of which every order, with every sign, is tried."""
+"""Up to how many entries of a literal all orders and signs are tried."""
 MOST_EXCHANGED = 6
-"""Names of a pullback that are exchanged in pairs."""
+"""How many names of a pullback are exchanged in pairs."""
 MOST_LETTERS = 5
-"""Letters of an operand of einsum that are exchanged in pairs."""
+"""How many letters in an operand of einsum are exchanged in pairs."""
 _BACK = {"fft": "ifft", "ifft": "fft", "rfft": "irfft", "irfft": "rfft", "fft2": "ifft2", "ifft2": "fft2"}
 
 
 def other_entries(node: ast.List | ast.Tuple) -> Iterator[Edit]:
-    """The entries of the literal of an array in another order, or with other signs."""
+    """The entries of an array literal in another order, or with other signs."""
     rows = [row for row in node.elts if isinstance(row, (ast.List, ast.Tuple))]
     if len(rows) == len(node.elts) == 2 and {len(row.elts) for row in rows} == {2}:
         yield from _of_square(node, [row.elts for row in rows])
@@ -33,7 +33,7 @@ def other_entries(node: ast.List | ast.Tuple) -> Iterator[Edit]:
 
 
 def _of_square(node: ast.List | ast.Tuple, rows: list[list[ast.expr]]) -> Iterator[Edit]:
-    """A matrix of two rows transposed, with the rows or columns exchanged, and with other signs."""
+    """A 2 × 2 matrix transposed, with its rows or columns exchanged, and with other signs."""
     (a, b), (c, d) = rows
     for at, (p, q, r, s) in enumerate([(a, b, c, d), (a, c, b, d), (c, d, a, b), (b, a, d, c)]):
         for signs in itertools.product((False, True), repeat=4):
@@ -53,25 +53,27 @@ def _signed_orders(parts: Sequence[ast.expr]) -> Iterator[tuple[list[ast.expr], 
 
 
 def negated(node: ast.expr) -> ast.expr:
-    """An expression with the other sign."""
+    """An expression with its sign changed."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return node.operand
     return ast.UnaryOp(ast.USub(), node)
 
 
 def wider_parts(node: ast.expr, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
-    """What an expression is a part of elsewhere: `q + 1e-3` for `q`, `n - 1` for `n`."""
+    """An expression that contains this one elsewhere: `q + 1e-3` for `q`, `n - 1` for `n`."""
     own = ast.dump(node)
     for whole in wholes:
         parts: list[ast.expr] = [whole.left, whole.right] if isinstance(whole, ast.BinOp) else []
         parts += whole.args if isinstance(whole, ast.Call) else []
         if own not in map(ast.dump, parts) or any(part is node for part in ast.walk(whole)):
-            continue  # a sum with one of its terms twice lacks a factor
+            continue  # a term replaced by the sum that contains it is a missing factor
         yield Edit(node, whole, _of_whole(whole), instead(whole, node))
 
 
 def alike(node: ast.Name, wholes: Iterable[ast.expr], parameters: Iterable[str]) -> Iterator[Edit]:
-    """What stands elsewhere for another parameter, for this one: `2 * y - 1` for `y` beside `2 * p - 1`."""
+    """An expression in another parameter elsewhere, for this parameter: `2 * y - 1` for `y` beside
+    `2 * p - 1`.
+    """
     known = set(parameters)
     for whole in wholes:
         of = {n.id for n in ast.walk(whole) if isinstance(n, ast.Name)} & known
@@ -81,7 +83,7 @@ def alike(node: ast.Name, wholes: Iterable[ast.expr], parameters: Iterable[str])
 
 
 def exchanged_names(one: str, other: str, made: Mapping[str, ast.expr]) -> dict[str, str]:
-    """Which names take the place of which where two are exchanged: those of the same made from them, too."""
+    """Which names replace which if two are exchanged, including names assigned alike from them."""
     names = {one: other, other: one}
     for name, value in made.items():
         image = ast.dump(with_names(value, names))
@@ -91,7 +93,7 @@ def exchanged_names(one: str, other: str, made: Mapping[str, ast.expr]) -> dict[
 
 
 def with_names(node: ast.expr, names: Mapping[str, str]) -> ast.expr:
-    """An expression with other names."""
+    """An expression with some names replaced."""
     new = cloned(node)
     for n in ast.walk(new):
         if isinstance(n, ast.Name):
@@ -108,7 +110,7 @@ def _of_whole(whole: ast.expr) -> str:
 
 
 def other_axes(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
-    """Another axis, with the axis kept or dropped at once; also where it is given by its place alone."""
+    """Another axis, with keepdims or without; also if the axis is given by position."""
     names = [keyword.arg for keyword in node.keywords]
     method = isinstance(node.func, ast.Attribute) and not is_module(node.func.value)
     place = 0 if method else 1
@@ -134,11 +136,11 @@ def other_axes(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterato
 
 
 _TURNING = frozenset(("transpose", "swapaxes", "moveaxis", "rollaxis"))
-"""What exchanges the axes of an array."""
+"""Functions that exchange the axes of an array."""
 
 
 def other_turns(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
-    """An array as it is where its axes are exchanged, and the permutation back where they are permuted."""
+    """An array without an exchange of axes, and the inverse permutation of axes."""
     called = node.func
     if not isinstance(called, ast.Attribute) or called.attr not in _TURNING or not node.args:
         return
@@ -171,7 +173,7 @@ def turned_sums(node: ast.expr, numpy: str) -> Iterator[Edit]:
 
 
 def other_letters(node: ast.Call) -> Iterator[Edit]:
-    """Two letters of einsum exchanged in one operand, or in the result."""
+    """Two letters of an einsum exchanged in one operand, or in the result."""
     text = node.args[0] if node.args else None
     if getattr(node.func, "attr", "") != "einsum" or not isinstance(text, ast.Constant):
         return
@@ -189,7 +191,7 @@ def other_letters(node: ast.Call) -> Iterator[Edit]:
 
 
 def other_modes(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
-    """Another part of a convolution: that which overlaps wholly, or all of it, in place of some slice."""
+    """Another mode of a convolution: the fully overlapping part, or all of it, in place of a slice."""
     call = node.value if isinstance(node, ast.Subscript) else node
     if not isinstance(call, ast.Call) or getattr(call.func, "attr", "") not in ("convolve", "correlate"):
         return
@@ -201,7 +203,7 @@ def other_modes(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
 def transforms_around(
     node: ast.expr, numpy: str, names: Iterable[str], lengths: Sequence[ast.expr]
 ) -> Iterator[Edit]:
-    """A transform, or the one back, of what was left as it is."""
+    """A Fourier transform, or its inverse, of an expression."""
     for name in names:
         for which in (_BACK[name], name):
             door = ast.Attribute(attribute_of(numpy, "fft"), which, ast.Load())
@@ -213,7 +215,7 @@ def transforms_around(
 
 
 def all_transforms(scope: Any) -> Iterator[Edit]:
-    """Every transform of a pullback by the one back."""
+    """All transforms in a pullback replaced by their inverses."""
     calls = [n for n in ast.walk(scope) if isinstance(n, ast.Attribute) and n.attr in _BACK]
     if len(calls) > 1:
         yield _together(
@@ -232,7 +234,7 @@ def _together(edits: list[Edit]) -> Edit:
 
 
 def kept_by_key(scope: Any) -> Iterator[Edit]:
-    """What a rule computes, where it takes from a dict what it may have put there for other arguments."""
+    """A computed value in place of one that a dict may have kept for other arguments."""
     calls = (n for n in ast.walk(scope) if isinstance(n, ast.Call) and len(n.args) == 2)
     for node in (call for call in calls if getattr(call.func, "attr", "") == "setdefault"):
         key, new = node.args
@@ -241,7 +243,7 @@ def kept_by_key(scope: Any) -> Iterator[Edit]:
 
 
 def names_wherever(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
-    """Two parts of a cotangent of several, exchanged wherever they are read: `bar["a"]` and `bar["b"]`."""
+    """Two parts of a structured cotangent exchanged wherever they are read: `bar["a"]` and `bar["b"]`."""
     places: dict[str, list[ast.Constant]] = {}
     bars = set(names)
     for node in ast.walk(scope):
@@ -256,7 +258,7 @@ def names_wherever(scope: Any, names: Iterable[str]) -> Iterator[Edit]:
 
 
 def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
-    """Two names that are read in a pullback, each in the place of the other throughout."""
+    """Two names that are read in a pullback exchanged, in parts of it or throughout."""
     places: dict[str, list[ast.Name]] = {}
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id in names and not is_stored(node):
@@ -268,16 +270,16 @@ def names_exchanged(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
         pairs = [(n, other) for n in places[one]] + [(n, one) for n in places[other]]
         for some in _in_parts(scope, pairs):
             if {id(n) for n, _ in some} in signs:
-                continue  # which is a matter of the sign
+                continue  # this is a wrong sign
             if {id(n) for n, _ in some} in turned:
-                continue  # and this one of the transposition alone, where one of them is a number
+                continue  # and this only a transposition, if one of them is a number
             words = f"exchanges `{one}` and `{other}`"
             edits = [Edit(n, ast.Name(name, ast.Load()), "wrong_variable", words) for n, name in some]
             yield Edit(edits[0].old, edits[0].new, "wrong_variable", words, tuple(edits[1:]))
 
 
 def _beside_transposed(scope: Any) -> Iterator[set[int]]:
-    """The names that are multiplied number by number, one of them transposed: `c * A.T`."""
+    """The ids of pairs of names that are multiplied elementwise, one of them transposed: `c * A.T`."""
     for node in ast.walk(scope):
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
             for side, other in ((node.left, node.right), (node.right, node.left)):
@@ -286,7 +288,7 @@ def _beside_transposed(scope: Any) -> Iterator[set[int]]:
 
 
 def _in_parts(scope: Any, pairs: list[tuple[ast.Name, str]]) -> Iterator[list[tuple[ast.Name, str]]]:
-    """What is exchanged throughout, in two statements that follow each other, and in one."""
+    """The names to exchange in two consecutive statements, in one, and throughout."""
     body = getattr(scope, "body", None)
     holders = [list(ast.walk(n)) for n in body] if isinstance(body, list) else []
     both = [one + other for one, other in itertools.pairwise(holders)]
@@ -302,8 +304,8 @@ def _in_parts(scope: Any, pairs: list[tuple[ast.Name, str]]) -> Iterator[list[tu
 
 
 def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterator[Edit]:
-    """A permutation in place of its inverse: `w[np.argsort(order)]` for `w[order]`, and back; `sorting` names
-    those that there are.
+    """A permutation in place of its inverse: `w[np.argsort(order)]` for `w[order]`, and back. `sorting` are
+    the names of permutations.
     """
     inner = node.slice
     called = getattr(inner.func, "attr", "") if isinstance(inner, ast.Call) else ""
@@ -325,15 +327,16 @@ _BUFFERS = frozenset(("zeros", "empty", "ones", "zeros_like", "empty_like", "one
 
 
 def is_buffer(node: ast.AST) -> bool:
-    """Whether an expression makes an array to be written to."""
+    """Whether an expression makes an array that is to be written to."""
     return isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _BUFFERS
 
 
 def other_buffers(
     node: ast.Call, numpy: str, names: Iterable[str], of_memory: bool = False
 ) -> Iterator[Edit]:
-    """A buffer of another kind of numbers: of floats for one of ints, of those of an argument. `of_memory`
-    says that it is not the kind that one like an array has in common with it, but how it lies in memory."""
+    """A buffer of another dtype: of floats instead of ints, or of the dtype of an argument. With `of_memory`,
+    a buffer made like an array is wrong because of its memory layout, not its dtype.
+    """
     called = getattr(node.func, "attr", "")
     if not is_buffer(node) or not node.args:
         return
@@ -358,7 +361,7 @@ def other_buffers(
 
 
 def other_lays(node: ast.expr) -> Iterator[Edit]:
-    """A row or a column of what is laid along the wrong axis of a matrix."""
+    """A vector as a row or a column, if it has the wrong orientation."""
     if isinstance(node, ast.Name):
         for text in (f"{node.id}[:, None]", f"{node.id}[None, :]"):
             new = parse(text, mode="eval").body
@@ -370,7 +373,7 @@ def other_lays(node: ast.expr) -> Iterator[Edit]:
 
 
 def other_cuts(node: ast.expr, cuts: Iterable[ast.expr]) -> Iterator[Edit]:
-    """Another part of an array, such as is taken elsewhere."""
+    """Another index or slice that is used elsewhere."""
     own = ast.dump(node)
     for cut in cuts:
         if ast.dump(cut) != own:
@@ -379,7 +382,7 @@ def other_cuts(node: ast.expr, cuts: Iterable[ast.expr]) -> Iterator[Edit]:
 
 
 def of_elements(edits: Iterable[Edit], owner: ast.Subscript) -> Iterator[Edit]:
-    """Other numbers in brackets, told as the elements that they pick, or the axes of a shape."""
+    """Other numbers as an index, described as the elements that they select, or as the axes of a shape."""
     does = "writes to" if is_stored(owner) else "takes"
     is_shape = isinstance(owner.value, ast.Attribute) and owner.value.attr == "shape"
     for edit in edits:
@@ -393,7 +396,7 @@ def of_elements(edits: Iterable[Edit], owner: ast.Subscript) -> Iterator[Edit]:
 
 
 def slopes_of_powers(node: ast.BinOp, powers: Container[str]) -> Iterator[Edit]:
-    """The factor of a power's slope, where the texts have that power: `3 * z**2` for `z**2` beside `z**3`."""
+    """The factor of a power's derivative, if the texts have the power, `z**3`: `3 * z**2` for `z**2`."""
     exponent = getattr(node.right, "value", None)
     if isinstance(node.op, ast.Pow) and type(exponent) is int and exponent > 1:
         above = ast.BinOp(node.left, ast.Pow(), ast.Constant(exponent + 1))
@@ -403,11 +406,11 @@ def slopes_of_powers(node: ast.BinOp, powers: Container[str]) -> Iterator[Edit]:
 
 
 SHORT = 3
-"""The least number of elements after which a cut is one for a certain size, and not of an end."""
+"""From how many elements on a slice is assumed to be made for one size, and not for an end."""
 
 
 def not_cut(node: ast.Subscript) -> Iterator[Edit]:
-    """The whole of what is cut off after so many elements: `x` for `x[:5]`."""
+    """An array without a slice of fixed length: `x` for `x[:5]`."""
     cut, last = node.slice, getattr(node.slice, "upper", None)
     if isinstance(cut, ast.Slice) and cut.step is None and isinstance(last, ast.Constant):
         begins = cut.lower is None or isinstance(cut.lower, ast.Constant) and cut.lower.value == 0
@@ -416,7 +419,7 @@ def not_cut(node: ast.Subscript) -> Iterator[Edit]:
 
 
 def moved_cuts(node: ast.Slice) -> Iterator[Edit]:
-    """A part of an array that begins, or ends, one element sooner or later."""
+    """A slice that begins or ends one element earlier or later."""
     for part, operator in itertools.product(("lower", "upper"), (ast.Add(), ast.Sub())):
         bound = getattr(node, part)
         if isinstance(bound, (ast.Name, ast.Call, ast.BinOp)):
@@ -426,8 +429,8 @@ def moved_cuts(node: ast.Slice) -> Iterator[Edit]:
 
 
 def mirrored_cuts(node: Any) -> Iterator[Edit]:
-    """The other ends of all parts that are taken in a statement or a call: `a[:-1] += b[1:]` for
-    `a[1:] += b[:-1]`, which shifts the other way.
+    """All slices in a statement or a call mirrored: `a[:-1] += b[1:]` for `a[1:] += b[:-1]`, which shifts in
+    the other direction.
     """
     cuts = [n for n in ast.walk(node) if isinstance(n, ast.Slice)]
     turned = [mirrored(cut) for cut in cuts]
@@ -437,7 +440,9 @@ def mirrored_cuts(node: Any) -> Iterator[Edit]:
 
 
 def mirrored(cut: ast.Slice) -> ast.Slice | None:
-    """The last elements for the first, and the first for the last; None of another part."""
+    """A slice without the last elements for one without the first, and the other way round; None for any
+    other slice.
+    """
     if cut.step is None and cut.upper is None and isinstance(cut.lower, ast.Constant):
         return ast.Slice(None, ast.UnaryOp(ast.USub(), cut.lower), None)
     end = cut.upper if cut.step is None and cut.lower is None else None
@@ -450,7 +455,7 @@ _JOINING = frozenset(("append", "concatenate", "hstack", "pad"))
 
 
 def filled_up(node: ast.Call) -> Iterator[Edit]:
-    """All of an array, where a part of it was filled up with something else to be as long."""
+    """The whole array, in place of a slice that is extended to its length with something else."""
     if getattr(node.func, "attr", "") in _JOINING:
         for part in ast.walk(node):
             if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice):
@@ -459,7 +464,7 @@ def filled_up(node: ast.Call) -> Iterator[Edit]:
 
 
 def other_kernels(node: ast.expr, numpy: str) -> Iterator[Edit]:
-    """What the slope of another inverse function is divided by: `sqrt(1 - u**2)` for `1 + u**2`."""
+    """Another divisor in derivatives of inverse functions: `sqrt(1 - u**2)` for `1 + u**2`."""
     inner = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
     if inner is not node and getattr(getattr(node, "func", None), "attr", "") != "sqrt":
         return
@@ -486,7 +491,7 @@ def _is_square(node: ast.expr) -> bool:
 
 
 def other_attributes(node: ast.Attribute, within: ast.AST) -> Iterator[Edit]:
-    """Another attribute that is read of the same object."""
+    """Another attribute of the same object that is read elsewhere."""
     owner = ast.dump(node.value)
     read = (n for n in ast.walk(within) if isinstance(n, ast.Attribute) and ast.dump(n.value) == owner)
     for name in dict.fromkeys(n.attr for n in read):
@@ -496,7 +501,7 @@ def other_attributes(node: ast.Attribute, within: ast.AST) -> Iterator[Edit]:
 
 
 def folded(node: ast.Subscript) -> Iterator[Edit]:
-    """The sum of each run of elements where the first of each is taken."""
+    """The sum over each run of elements in place of the first of each."""
     cut = node.slice
     if isinstance(cut, ast.Slice) and cut.step is not None and cut.lower is None and cut.upper is None:
         text = f"{ast.unparse(node.value)}.reshape(-1, {ast.unparse(cut.step)}).sum(axis=1)"
@@ -506,7 +511,7 @@ def folded(node: ast.Subscript) -> Iterator[Edit]:
 
 
 def everywhere(within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 40) -> Iterator[Edit]:
-    """The same small change wherever an expression stands that a formula has several times."""
+    """The same small change at each occurrence of an expression that a formula contains several times."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(within):
         if isinstance(node, (ast.Subscript, ast.BinOp, ast.Call, ast.Slice)) and not is_stored(node):
@@ -522,7 +527,7 @@ def everywhere(within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 
 
 
 def transposed_throughout(within: Any) -> Iterator[Edit]:
-    """A matrix that stands in several products of matrices, transposed in all of them, or in none."""
+    """A factor of several matrix products, transposed in all of them, or in none."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(within):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
@@ -539,7 +544,7 @@ def transposed_throughout(within: Any) -> Iterator[Edit]:
 
 
 def swapped_parts(node: ast.Call | ast.Dict) -> Iterator[Edit]:
-    """Two fields of a structured cotangent in the place of each other."""
+    """Two fields of a structured cotangent exchanged."""
     if isinstance(node, ast.Dict):
         for i, j in itertools.combinations(range(len(node.values)), 2):
             held = list(node.values)
@@ -561,8 +566,9 @@ def swapped_parts(node: ast.Call | ast.Dict) -> Iterator[Edit]:
 
 
 def cuts_of_reading(scope: Any, read: Sequence[ast.expr]) -> Iterator[Edit]:
-    """The parts of an array that a pullback writes, where they are others than those that the function reads,
-    in their order: `a[0::2]` and `a[1::2]` for the halves."""
+    """The slices that the function reads, in their order, in place of others that the pullback writes:
+    `a[0::2]` and `a[1::2]` for the halves.
+    """
     written: dict[str, list[ast.expr]] = {}
     for node in ast.walk(scope):
         if isinstance(node, ast.Subscript) and is_stored(node) and isinstance(node.value, ast.Name):
@@ -585,7 +591,7 @@ def _cut_instead(new: ast.expr, old: ast.expr) -> str:
 
 
 def rows_for_columns(node: ast.Subscript) -> Iterator[Edit]:
-    """A column of a matrix where a row is taken, and the other way round."""
+    """A column of a matrix in place of a row, and the other way round."""
     of_columns = isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2
     if of_columns:
         first, at = node.slice.elts  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The derivatives of the parts of a formula, as text: a factor of the chain rule is easily forgotten."""
+"""The derivatives of parts of a formula, as syntax trees: factors in the chain rule are easily forgotten."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _OF_CALLS = {
     "ndtr": "{np}.exp(-{u}**2 / 2) / {np}.sqrt(2 * {np}.pi)", "logit": "1 / ({u} * (1 - {u}))",
 }  # fmt: skip
 LARGEST = 24
-"""Nodes of an expression of which the derivative is written out."""
+"""Up to how many nodes an expression is differentiated."""
 
 
 def slopes(node: ast.expr, numpy: str) -> Iterator[ast.expr]:
-    """The derivatives of an expression by each of its names, as far as it is made of plain functions.
+    """The derivatives of an expression with respect to each of its names, if it is made of known functions.
 
     >>> [ast.unparse(slope) for slope in slopes(ast.parse("np.log1p(np.exp(3 * x))", mode="eval").body, "np")]
     ['1 / (1 + np.exp(3 * x)) * (np.exp(3 * x) * 3)']
@@ -36,7 +36,7 @@ def slopes(node: ast.expr, numpy: str) -> Iterator[ast.expr]:
 
 
 def _slope(node: ast.expr, name: str, numpy: str) -> ast.expr | None:
-    """The derivative of an expression by one name; None of what is no plain function of it."""
+    """The derivative of an expression with respect to one name; None if it uses unknown functions of it."""
     if name not in names_in(node):
         return ast.Constant(0)
     if isinstance(node, ast.Name):
@@ -50,8 +50,8 @@ def _slope(node: ast.expr, name: str, numpy: str) -> ast.expr | None:
 
 
 def factor_of_slope(node: ast.Call, numpy: str) -> ast.expr | None:
-    """What the slope of a function has as a factor, or is divided by, for functions whose slope is another
-    one or has a term more; without its sign.
+    """The derivative of a function, or its divisor, without its sign, for functions whose derivative is
+    another function or has one more term; otherwise None.
 
     >>> calls = [ast.parse(text, mode="eval").body for text in ("np.log1p(x)", "np.cos(x)", "np.sqrt(x)")]
     >>> [part and ast.unparse(part) for part in (factor_of_slope(call, "np") for call in calls)]
@@ -67,7 +67,7 @@ _TELLING = frozenset("log1p expm1 arctan log tanh sin cos sinh cosh".split())
 
 
 def _by_its_own(node: ast.Call, numpy: str) -> ast.expr | None:
-    """The derivative of a function of one thing by that; None of one that is not known."""
+    """The derivative of a function with respect to its only argument; None if it is not known."""
     called = node.func
     text = _OF_CALLS.get(called.attr) if isinstance(called, ast.Attribute) and len(node.args) == 1 else None
     if text is None:
@@ -78,7 +78,7 @@ def _by_its_own(node: ast.Call, numpy: str) -> ast.expr | None:
 
 
 def _of_call(node: ast.Call, name: str, numpy: str) -> ast.expr | None:
-    """The derivative of a function of one thing, by a name in that."""
+    """The derivative of a call with one argument with respect to a name in that argument."""
     own = None if node.keywords else _by_its_own(node, numpy)
     inner = None if own is None else _slope(node.args[0], name, numpy)
     return None if own is None or inner is None else _times(own, inner)

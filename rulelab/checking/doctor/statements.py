@@ -1,4 +1,4 @@
-"""Changes of whole statements: what they write to, in which order they stand, whether they stand there."""
+"""Changes of whole statements: their targets, their order, and whether they are there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .slips import MOST_ENTRIES, attribute_of
 
 
 def other_targets(node: ast.Assign) -> Iterator[Edit]:
-    """The names that a sequence is taken apart into, two of them exchanged."""
+    """Two of the names exchanged that a sequence is unpacked into."""
     target = node.targets[0]
     if not isinstance(target, ast.Tuple) or not 2 <= len(target.elts) <= MOST_ENTRIES:
         return
@@ -27,8 +27,8 @@ def other_targets(node: ast.Assign) -> Iterator[Edit]:
 
 
 def statements_left_out(scope: Any) -> Iterator[Edit]:
-    """Without a statement that changes what is there: an element written, something added or multiplied, or
-    a name that is given another value, made of its own or in place of it.
+    """A statement left out that changes something: it writes an element, adds or multiplies, or assigns a
+    name again, with or without using its old value.
     """
     for holder in ast.walk(scope):
         body = getattr(holder, "body", None)
@@ -50,13 +50,13 @@ def statements_left_out(scope: Any) -> Iterator[Edit]:
 
 
 def _takes_the_place(node: ast.Assign, body: list[ast.stmt]) -> bool:
-    """Whether a statement gives another value to a name that the statement before has given one."""
+    """Whether a statement assigns a name that the statement before has assigned."""
     at = body.index(node)
     return at > 0 and _writes_the_same(body[at - 1], node)
 
 
 def _writes_the_same(one: ast.stmt, other: ast.stmt) -> bool:
-    """Whether two statements give a value to the same name, the second without reading it."""
+    """Whether two statements assign the same name, the second without reading it."""
     if not isinstance(one, ast.Assign) or not isinstance(other, ast.Assign):
         return False
     first, last = one.targets[0], other.targets[0]
@@ -65,13 +65,13 @@ def _writes_the_same(one: ast.stmt, other: ast.stmt) -> bool:
 
 
 def _is_of_itself(node: ast.Assign) -> bool:
-    """Whether a statement makes another value of a name out of the one that it has: `y_bar = abs(y_bar)`."""
+    """Whether a statement computes a new value of a name from the old one: `y_bar = abs(y_bar)`."""
     target = node.targets[0]
     return isinstance(target, ast.Name) and _reads(node.value, target.id)
 
 
 def other_statements(scope: Any) -> Iterator[Edit]:
-    """Two statements that follow each other in the other order, or what they write to exchanged."""
+    """Two consecutive statements in the other order, or with their targets exchanged."""
     for holder in ast.walk(scope):
         body = getattr(holder, "body", None)
         if not isinstance(body, list):
@@ -91,8 +91,8 @@ def other_statements(scope: Any) -> Iterator[Edit]:
 
 
 def _too_early(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
-    """Two statements in the other order, of which the second reads what the first gives a value, or the first
-    what the second gives another one, also on a condition.
+    """Two statements in the other order, if the second reads what the first assigns, or the first reads what
+    the second assigns, even conditionally.
     """
     plain = (ast.Assign, ast.AugAssign)
     if not isinstance(one, plain) or not isinstance(other, (*plain, ast.If)):
@@ -106,7 +106,7 @@ def _too_early(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
 
 
 def _given_by(node: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives a value, or one on a condition."""
+    """The names that a statement assigns, even conditionally."""
     if isinstance(node, ast.If):
         for inner in (*node.body, *node.orelse):
             yield from _given_by(inner)
@@ -116,14 +116,14 @@ def _given_by(node: ast.stmt) -> Iterator[str]:
 
 
 def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
-    """What two statements write, each in the place of the other, as two calls of `np.add.at` may."""
+    """The values that two statements write, or two calls of `np.add.at` add, exchanged."""
     plain = (ast.Assign, ast.AugAssign)
     calls = [n.value for n in (one, other) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
     if len(calls) == 2 and all(len(call.args) > 2 for call in calls):
         first, last = calls[0].args[-1], calls[1].args[-1]
     elif type(one) is type(other) and isinstance(one, plain) and isinstance(other, plain):
         if _writes_the_same(one, other):
-            return  # the first one is never read: it may stand for the second
+            return  # the value of the first is never used, so this only replaces the second
         first, last = one.value, other.value
     else:
         return
@@ -133,7 +133,7 @@ def _given_to_each_other(one: ast.stmt, other: ast.stmt) -> Iterator[Edit]:
 
 
 def target_of(node: ast.Assign | ast.AugAssign) -> ast.expr:
-    """What a statement writes to."""
+    """The target of a statement."""
     return node.target if isinstance(node, ast.AugAssign) else node.targets[0]
 
 
@@ -151,9 +151,9 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 
 def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.expr] = ()) -> Iterator[Edit]:
-    """A sum over an index that may come twice: `np.add.at(a, i, b)` for `a[i] += b` and for `a[i] = b`, and
-    `np.subtract.at` for `-=`, also where the index stands beside others; and over other indices, the `picks`
-    of the rule, for those of a part.
+    """A sum over an index that may be repeated: `np.add.at(a, i, b)` for `a[i] += b` and `a[i] = b`, and
+    `np.subtract.at` for `-=`, also if there are several indices; and the same with another index, from the
+    rule's `picks`, in place of a slice.
     """
     target = target_of(node)
     if not isinstance(target, ast.Subscript):
@@ -174,7 +174,7 @@ def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.e
 
 
 def _as_index(node: ast.expr) -> ast.expr | None:
-    """What stands in brackets as `np.add.at` takes it, if some of it may be an array of indices."""
+    """An index as `np.add.at` takes it, if a part of it may be an array of indices; otherwise None."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     if not any(isinstance(part, (ast.Name, ast.Call, ast.Attribute)) for part in parts):
         return None
@@ -184,7 +184,7 @@ def _as_index(node: ast.expr) -> ast.expr | None:
 
 
 def _sliced(cut: ast.Slice) -> ast.expr:
-    """A part of an array as an object: `slice(None)` for `:`."""
+    """A slice as an object: `slice(None)` for `:`."""
     bounds = [bound or ast.Constant(None) for bound in (cut.lower, cut.upper, cut.step)]
     given = bounds if cut.step is not None else bounds[:2]
     whole = cut.lower is cut.upper is cut.step is None
@@ -192,8 +192,9 @@ def _sliced(cut: ast.Slice) -> ast.expr:
 
 
 def written_through(node: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
-    """A statement that writes to some elements, where it writes to a copy of them, which is lost:
-    `a[mask] = b` for `a[mask][:] = b`."""
+    """A statement that writes to some elements, in place of one that writes to a copy of them, which is lost:
+    `a[mask] = b` for `a[mask][:] = b`.
+    """
     target = target_of(node)
     inner = target.value if isinstance(target, ast.Subscript) else None
     if not isinstance(inner, ast.Subscript) or ast.unparse(target.slice) not in (":", "..."):  # type: ignore[attr-defined]
@@ -203,8 +204,8 @@ def written_through(node: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
 
 
 def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
-    """The part that a statement writes and that which it reads with one end more: `g[i:] -= p` for
-    `g[i + 1 :] -= p[1:]`, which leaves an element out on both sides and goes silently.
+    """The slices that a statement writes and reads, both extended at one end: `g[i:] -= p` for
+    `g[i + 1 :] -= p[1:]`, which omits an element on both sides and so raises no error.
     """
     written = [n for n in ast.walk(target_of(statement)) if isinstance(n, ast.Subscript)]
     read = [n for n in ast.walk(statement.value) if isinstance(n, ast.Subscript)]
@@ -218,7 +219,7 @@ def widened_parts(statement: ast.Assign | ast.AugAssign) -> Iterator[Edit]:
 
 
 def narrowed_parts(statement: ast.AugAssign) -> Iterator[Edit]:
-    """All but the first element, the last one, or both, where all are changed: an end is easily forgotten."""
+    """All elements except the first, the last, or both, in place of all: ends are easily forgotten."""
     if not isinstance(statement.target, ast.Name):
         return
     one, last = ast.Constant(1), ast.UnaryOp(ast.USub(), ast.Constant(1))
@@ -233,7 +234,7 @@ def _has_end(node: ast.Subscript, end: str) -> bool:
 
 
 def _with_wider(node: ast.Subscript, end: str) -> Iterator[ast.expr]:
-    """A part without one of its ends, and with one that lies an element further out."""
+    """A slice without one of its ends, and with this end moved outwards by one element."""
     cut: Any = node.slice
     bound = getattr(cut, end)
     both = {"lower": cut.lower, "upper": cut.upper}

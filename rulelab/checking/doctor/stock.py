@@ -1,4 +1,4 @@
-"""What may be grafted into a rule: parts of both texts, and what is easily made of them."""
+"""What may be grafted into a rule: parts of both texts, and expressions that are easily made from them."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from .slips import exchanged_names, with_names
 from .slopes import slopes
 
 MOST_TEXTS, MOST_MADE, LARGEST = 120, 60, 60
-"""Parts that stand in the texts, those of one kind that are made of them, and letters of one."""
+"""How many parts of the texts, and how many of each kind made from them, are used, and the longest text."""
 MOST_RENAMED = 7
-"""Names that two names of an expression may have been meant to be."""
+"""How many names are tried in place of two names of an expression."""
 _KINDS = (ast.BinOp, ast.Call, ast.Subscript, ast.Attribute, ast.UnaryOp, ast.Name)
 _HARMLESS = frozenset(
     "sum mean dot copy conj conjugate max min prod cumsum ravel transpose trace std var T".split()
 )
-"""Methods that only read."""
+"""Methods without side effects."""
 _ELEMENTWISE = (
     *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "expm1", "log1p", "square", "abs"),
     *("arcsin", "arccos", "arctan", "asin", "acos", "atan", "sign"),
 )
-"""Functions of one number of which one is easily taken for another."""
+"""Functions of one number that are easily confused."""
 _AROUND = ("exp", "log", "sqrt", "sin", "cos", "tanh", "conj", "tril", "triu", "sum")
 """Functions that are easily left out."""
 _RUNNING = ("{0}.cumsum({1})", "{0}.cumsum(({1})[::-1])[::-1]")
-"""Sums from either end, of which one belongs to the other."""
+"""Running sums from either end, each of which is the adjoint of the other."""
 _FAMILIES = (("sin", "cos", "tan"), ("sinh", "cosh", "tanh"), ("exp", "expm1"), ("log", "log1p", "log2"))
-"""Functions of which one is the derivative, or a part of it, of another."""
+"""Functions whose derivatives involve each other."""
 
 
 class Stock(Materials):
@@ -49,7 +49,7 @@ class Stock(Materials):
 
     @cached_property
     def _parts(self) -> list[Part]:
-        """The parts of both texts, the short ones first, then what is made of them."""
+        """The parts of both texts, the short ones first, then what is made from them."""
         texts = sorted(self._harmless_texts, key=lambda node: len(ast.unparse(node)))[:MOST_TEXTS]
         made = (
             list(itertools.islice(kind, MOST_MADE))
@@ -69,7 +69,7 @@ class Stock(Materials):
 
     @cached_property
     def _harmless_texts(self) -> list[ast.expr]:
-        """The expressions of both texts in names of the rule, that change nothing when they are run."""
+        """The expressions in both texts that use names of the rule and have no side effects."""
         known = {*self._at_hand, *self._looping}
         space = self.function.__globals__
         numbers = (int, float, complex)
@@ -88,7 +88,7 @@ class Stock(Materials):
         return list(found.values())
 
     def _is_harmless(self, node: ast.AST) -> bool:
-        """Whether a node, run by itself at any time, does no more than give a value."""
+        """Whether a node, evaluated on its own at any time, only returns a value."""
         if isinstance(node, (ast.Lambda, ast.NamedExpr, ast.Starred, ast.Yield, ast.YieldFrom, ast.Await)):
             return False
         if not isinstance(node, ast.Call):
@@ -104,11 +104,11 @@ class Stock(Materials):
         return function is not None and is_pure_call(function, len(node.args))
 
     def _of_the_module(self, node: ast.expr) -> Any:
-        """The same as `of_the_module`, and None for a local name."""
+        """As `of_the_module`, but None for expressions with local names."""
         return self.of_the_module(node) if names_in(node).isdisjoint(self._at_hand) else None
 
     def _of_numbers(self) -> Iterator[ast.expr]:
-        """What is made of the names, and lengths."""
+        """Constants, lengths, and simple functions of the names."""
         one, two = ast.Constant(1), ast.Constant(2)
         yield one
         marks = dict.fromkeys(abs(mark) for mark in self.marks)
@@ -117,11 +117,11 @@ class Stock(Materials):
         names = [n for n in self._at_hand if n not in (*self.bars(), *self._loops)]
         for name in (ast.Name(n, ast.Load()) for n in names):
             yield ast.BinOp(one, ast.Sub(), name)
-            if name.id not in self._flags:  # a flag is its own square
+            if name.id not in self._flags:  # a flag equals its square
                 yield ast.BinOp(name, ast.Pow(), two)
 
     def _columns(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The vectors, and squares of them, as columns beside matrices: one number for each row."""
+        """The vectors and their squares as columns beside matrices, with one number for each row."""
         if not self._is_array:
             return
         inputs = zip(self.subject.names, self.probes[0].point.inputs)
@@ -133,13 +133,14 @@ class Stock(Materials):
 
     @cached_property
     def _flags(self) -> frozenset[str]:
-        """The names of what is true or false: parameters, and by what the rule decides."""
+        """The names of booleans: parameters, and masks."""
         inputs = zip(self.subject.names, self.probes[0].point.inputs)
         return frozenset((*(name for name, x in inputs if np.asarray(x).dtype.kind == "b"), *self._masks))
 
     def _slopes(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The derivatives of the parts of the texts, such as inner ones of the chain rule, and each of their
-        terms, such as the product rule has."""
+        """The derivatives of parts of the texts, such as inner derivatives in the chain rule, and each of
+        their terms, such as those of the product rule.
+        """
         numpy = self._numpy()
         for node in texts if numpy is not None else ():
             if isinstance(node, (ast.Call, ast.BinOp)) and names_in(node).isdisjoint(self._moving):
@@ -148,7 +149,7 @@ class Stock(Materials):
                     yield from (term for _, term in addends(slope) if term is not slope)
 
     def _handed_others(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The functions of one thing that stand in the texts, of another thing."""
+        """The functions of one argument in the texts, applied to other arguments."""
         calls = [n for n in texts if isinstance(n, ast.Call) and len(n.args) == 1 and not n.keywords]
         functions = list({ast.dump(call.func): call.func for call in calls}.values())
         pieces: list[ast.expr] = [ast.Name(n, ast.Load()) for n in self._at_hand if n not in self.bars()]
@@ -157,7 +158,7 @@ class Stock(Materials):
             yield ast.Call(function, [piece], [])
 
     def _of_other_names(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The parts with two parameters exchanged: what belongs to one of them may belong to the other."""
+        """The parts with two parameters exchanged: what is for one may be for the other."""
         texts = [node for node in texts if isinstance(node, (ast.Call, ast.BinOp))]
         for one, other in itertools.combinations(self.anatomy.parameters, 2):
             names = exchanged_names(one, other, self.made)
@@ -166,7 +167,7 @@ class Stock(Materials):
                     yield with_names(node, names)
 
     def _of_twins(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The parts with another name for one that is made alike: `np.sqrt(y)` beside `np.sqrt(x)`."""
+        """The parts with a name replaced by one that is assigned alike: `np.sqrt(y)` beside `np.sqrt(x)`."""
         forms: dict[str, list[str]] = {}
         for name, value in self.made.items():
             if isinstance(value, (ast.Call, ast.BinOp)):
@@ -177,7 +178,7 @@ class Stock(Materials):
                 yield with_names(node, {one: other})
 
     def _summed(self, texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """What has several axes, its squares and products with it, summed along one of them."""
+        """Expressions with several axes, and their squares, summed along one axis."""
         numpy = self._numpy()
         if numpy is None or not self._is_array:
             return
@@ -189,7 +190,7 @@ class Stock(Materials):
             yield ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), "sum", ast.Load()), [node], along)
 
     def _parts_of(self, node: ast.expr) -> list[Part]:
-        """What may stand in the place of an expression: functions of it, and others of its parts."""
+        """What may replace an expression: functions of it, and other combinations of its parts."""
         numpy = self._numpy()
         found: list[ast.expr] = []
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
@@ -214,7 +215,7 @@ class Stock(Materials):
 
     @cached_property
     def _helpers(self) -> list[str]:
-        """The functions of one thing that the module of the rule has, beside rule and function."""
+        """The functions of one argument in the file of the rule, except rule and function."""
         found = []
         for name, value in self.function.__globals__.items():
             if not is_authors_function(value) or value is self.function or value is self.subject.primal:
@@ -226,7 +227,7 @@ class Stock(Materials):
         return found[:4]
 
     def _with_two_renamed(self, node: ast.BinOp) -> Iterator[ast.expr]:
-        """A sum or a difference with two of its names changed at once into others."""
+        """A sum or difference with two of its names replaced at once."""
         if not isinstance(node.op, (ast.Add, ast.Sub)) or sum(1 for _ in ast.walk(node)) > LARGEST:
             return
         still = [n for n in self._at_hand if n not in self._moving]
@@ -238,7 +239,7 @@ class Stock(Materials):
 
 
 def _form(node: ast.expr) -> str:
-    """An expression without its names and numbers, but with those of its functions."""
+    """An expression without its names and numbers, except the names of attributes."""
     plain = cloned(node)
     for part in ast.walk(plain):
         if isinstance(part, ast.Name):
@@ -249,7 +250,7 @@ def _form(node: ast.expr) -> str:
 
 
 def _of_families(texts: Iterable[ast.expr]) -> Iterator[ast.expr]:
-    """The functions that go with those in the texts, of the same things."""
+    """The related functions of those in the texts, of the same arguments."""
     for node in texts:
         called = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
         for family in _FAMILIES:

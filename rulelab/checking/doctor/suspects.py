@@ -1,4 +1,4 @@
-"""From which statement of a rule its wrong numbers come: what intermediate values are, and should be."""
+"""The statement of a rule from which its wrong numbers come: what intermediate values are, and should be."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ from .slips import is_buffer
 from .watching import Watch, real_vector, watched
 
 LOOKED_AT = 3
-"""Probes at which intermediate values are looked at."""
+"""At how many probes intermediate values are examined."""
 MOST_NUMBERS = 24
-"""Real numbers of an intermediate value, in all its turns together."""
+"""How many real numbers an intermediate value may have, in all its evaluations together."""
 MOST_STATEMENTS, MOST_PARTS = 40, 60
-"""Statements of a rule, and expressions of its function, that are looked at."""
+"""How many statements of a rule, and how many expressions of its function, are examined."""
 MOST_STEPS, MOST_HALVINGS = 16, 8
-"""Steps in which a value is sought that makes the answer right, and times that one is made shorter."""
+"""In how many steps a value that makes the answer right is sought, and how often a step is halved."""
 _OTHER_MATTERS = ("writes", "stateful", "shape", "kind", "count", "raises", "value", "keeps_uncopied")
-"""Mistakes that intermediate values tell nothing of."""
+"""Mistakes about which intermediate values show nothing."""
 _CLOSE = 1e-6
 _PARTS = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript)
 
 
 @dataclass
 class Mended:
-    """What a statement's value would have to be at one probe for the answer to be right: `unknowns` are the
-    numbers that this leaves open, `rows` those of the answers that it changes, and `factor` is the number
-    that does as well, where one for all does.
+    """How a statement's value would have to change at one probe for the answer to be right. `unknowns` is the
+    number of free parameters in that change (the rank of its effect on the answers), `rows` is how many
+    numbers of the answers it affects, and `factor` is a number by which the value could be multiplied
+    instead, if there is one.
     """
 
     unknowns: int
@@ -56,7 +57,7 @@ class Mended:
 
 
 class Look:
-    """One probe with the answers to two cotangents, or tangents, and all intermediate values on the way."""
+    """One probe with the answers to two cotangents, or tangents, and all intermediate values."""
 
     def __init__(self, probe: Probe, subject: Subject, watch: Watch) -> None:
         self.probe, self.subject, self.watch = probe, subject, watch
@@ -74,7 +75,7 @@ class Look:
             self.values.append(watch.values)
 
     def off(self, row: int, keeps: bool = False) -> np.ndarray:
-        """How far the answer to one of the cotangents is off."""
+        """The error of the answer to one of the cotangents."""
         self.watch.start(keeps)
         y, answer = answer_to(self.seeds[row], self.subject, self.probe.point, self.probe.truth.y)
         self.y = to_vec(y)[0]
@@ -86,11 +87,11 @@ class Look:
 
     @property
     def is_of_a_number(self) -> bool:
-        """Whether the value of the function, or what a forward rule moves, is one number."""
+        """Whether the value of the function, or the varying input of a forward rule, is a single number."""
         return self.seeds.shape[1] == 1
 
     def value(self, number: int, row: int) -> np.ndarray:
-        """The value of a statement as one vector; empty where it is no numbers, or too many."""
+        """The value of a statement as one vector; empty if it is not finite, not numeric or too large."""
         vector = real_vector(self.values[row].get(number, ()))
         return vector if vector.size <= MOST_NUMBERS and np.all(np.isfinite(vector)) else vector[:0]
 
@@ -99,7 +100,7 @@ class Look:
         return np.array_equal(self.value(number, 0), self.value(number, 1))
 
     def mended(self, number: int) -> Mended | None:
-        """What a statement would have to give; None where nothing that it gives makes the answer right."""
+        """What a statement would have to give; None if nothing that it gives makes the answer right."""
         sizes = [self.value(number, row).size for row in range(2)]
         if not all(sizes):
             return None
@@ -109,13 +110,14 @@ class Look:
             return None
         factors = [one[1] for one in found if one is not None]
         same = None not in factors and np.allclose(factors, factors[0], rtol=1e-5)  # type: ignore[arg-type]
-        # Of a number the answers to two cotangents are one and the same but for a factor.
+        # For a single number, the answers to two cotangents differ by a factor only.
         ways = [one for one in found if one is not None][: 1 if self.is_of_a_number else 2]
         return Mended(sum(w[0] for w in ways), sum(w[2] for w in ways), factors[0] if same else None)
 
     def _solved(self, number: int, rows: list[int]) -> tuple[int, float | None, int] | None:
-        """How many numbers a change of a value has that makes the answers right, the factor that does, and
-        how many numbers of the answers go with it."""
+        """For a change of a value that makes the answers right: the rank of its effect, the factor that has
+        the same effect, and how many numbers of the answers it affects. None if there is none.
+        """
         value = self.value(number, rows[0])
         step = 1e-6 * (float(np.abs(value).max()) or 1.0)
 
@@ -153,7 +155,7 @@ class Look:
         return None
 
     def _factor(self, along: np.ndarray, now: np.ndarray, off: Any, rows: list[int]) -> float | None:
-        """The number with which a value has to be multiplied, where one is enough."""
+        """The number by which a value has to be multiplied, if that is enough."""
         weight = float(along @ along)
         if not weight > 0:
             return None
@@ -162,7 +164,7 @@ class Look:
             return by if self.is_right(rows, off(by)) else None
 
     def is_mended_by(self, values: dict[int, list[np.ndarray]]) -> bool:
-        """Whether the answers are right with these values, one for each cotangent, in the place of theirs."""
+        """Whether the answers are right if these values, one for each cotangent, replace the present ones."""
         self.watch.changes = {}
         for row in range(2):
             self.watch.instead = {number: both[row] for number, both in values.items()}
@@ -174,16 +176,16 @@ class Look:
 
 
 def is_of_values(mistake: str) -> bool:
-    """Whether intermediate values may tell where a mistake is."""
+    """Whether intermediate values may show where a mistake is."""
     return mistake not in OF_ANSWER and mistake not in _OTHER_MATTERS
 
 
 class Suspects(Patched):
-    """The statements of a rule, in the order in which they are suspected of what is wrong."""
+    """The statements of a rule, in the order in which they are suspected."""
 
     def sites(self, seen: list[Seen]) -> Iterator[ast.expr]:
-        """Where the mistake may be: the statements whose value is no such cotangent as it should be, or that
-        alone can make everything right, then what is likeliest by the text.
+        """Where the mistake may be: the statements whose value is not the cotangent that it should be, or
+        that alone can make everything right; then what is likeliest by the text.
         """
         if not is_of_values(seen[0].mistake):
             yield from super().sites(seen)
@@ -192,11 +194,13 @@ class Suspects(Patched):
         known = {id(node) for node in first}
         yield from first
         rest = [node for node in super().sites(seen) if id(node) not in known]
-        rest.sort(key=is_buffer)  # what is written to it is likelier to be wrong
+        rest.sort(key=is_buffer)  # last, since what is written to a buffer is likelier to be wrong
         yield from [node for node in rest if id(node) not in fine] or ([] if first else rest)
 
     def where_numbers_end(self) -> ast.expr | None:
-        """The first value in a rule that is no number, where with a number in its place the answer is one."""
+        """The first value in a rule that is nan or inf and makes the answer so: with finite numbers in its
+        place the answer is finite.
+        """
         watch = Watch()
         nodes = [value for value, _, _ in self._statements]
         function = watched(self.anatomy.node, nodes, self.function, watch, dict(self._emptied()))
@@ -213,17 +217,17 @@ class Suspects(Patched):
 
     @property
     def culprits(self) -> list[Any]:
-        """The statements that intermediate values tell to be wrong, the likeliest first."""
+        """The statements that are wrong according to intermediate values, the likeliest first."""
         return self._judged[0]
 
     @property
     def fine_values(self) -> list[ast.expr]:
-        """What the pullbacks give names to that is the cotangent of something."""
+        """The named values in pullbacks that are the cotangent of something."""
         fine = self._judged[1]
         return [v for v, statement, _ in self._statements if id(v) in fine and self._is_inner(statement)]
 
     def is_fine(self, edit: Edit) -> bool:
-        """Whether an edit changes what is right by its value."""
+        """Whether an edit changes something that is right by its value."""
         inside = self._inside_fine
         return any(id(one.old) in inside for one in edit.all)
 
@@ -234,12 +238,12 @@ class Suspects(Patched):
         return {id(node) for root in nodes if isinstance(root, ast.AST) for node in ast.walk(root)}
 
     def where_it_goes_wrong(self) -> str:
-        """The first of them in words; empty where there is none."""
+        """The place of the mistake in words, by the first of the culprits; empty if there is none."""
         return f"in `{ast.unparse(self.culprits[:2][-1])}`" if self.culprits else ""
 
     @cached_property
     def _judged(self) -> tuple[list[Any], set[int]]:
-        """The statements that are suspected, and those whose values are right."""
+        """The suspected statements, and the ids of those whose values are right."""
         if self.rule.partials is not None:
             return [], set()
         with quiet():
@@ -248,11 +252,13 @@ class Suspects(Patched):
                 return self._mending(looks, set()), set()
             return self._by_values(looks) if looks else ([], set())
 
-    # --- what is looked at ----------------------------------------------------------------------------------
+    # --- what is examined -----------------------------------------------------------------------------------
 
     @cached_property
     def _statements(self) -> list[tuple[ast.expr, Any, str]]:
-        """The expressions of which the values are looked at, each with its statement and the name it gets."""
+        """The expressions whose values are examined, each with its statement and the name that it is assigned
+        to.
+        """
         found: list[tuple[ast.expr, Any, str]] = []
         scopes: list[Any] = [self.anatomy.node, *self.anatomy.pullbacks]
         for scope in {id(s): s for s in scopes}.values():
@@ -269,7 +275,7 @@ class Suspects(Patched):
         return plain[:MOST_STATEMENTS]
 
     def _looks(self) -> list[Look]:
-        """The probes at which the rule is wrong, with the values of its statements."""
+        """Looks at probes where the rule is wrong, with the values of its statements."""
         watch = Watch()
         nodes = [value for value, _, _ in self._statements]
         function = watched(self.anatomy.node, nodes, self.function, watch, dict(self._emptied()))
@@ -289,14 +295,14 @@ class Suspects(Patched):
                 break
         return found
 
-    # --- what they tell -------------------------------------------------------------------------------------
+    # --- what the values show -------------------------------------------------------------------------------
 
     def _by_values(self, looks: list[Look]) -> tuple[list[Any], set[int]]:
         truths = [_Truths(self, look) for look in looks]
         right, wrong = set(), []
         for number, (_, statement, name) in enumerate(self._statements):
             inner = self._is_inner(statement)
-            # What is written to elements may be right and go to the wrong ones.
+            # A value that is written to elements may be right but written to the wrong ones.
             if name and all(truth.is_right(number, inner, name) for truth in truths):
                 right.add(number)
             elif inner and all(truth.is_wrong(number, name) for truth in truths):
@@ -312,7 +318,7 @@ class Suspects(Patched):
         return found, fine
 
     def _is_mended(self, looks: list[Look], truths: list[_Truths], numbers: list[int]) -> bool:
-        """Whether all is right once some statements give the cotangents that their names say they are."""
+        """Whether everything is right if some statements give the cotangents that their names promise."""
         names = {number: self._statements[number][2] for number in numbers}
         return all(
             look.is_mended_by({number: truth.named(number, name) for number, name in names.items()})
@@ -320,12 +326,13 @@ class Suspects(Patched):
         )
 
     def _mending(self, looks: list[Look], right: set[int]) -> list[Any]:
-        """The statements of which another value would make everything right, those first of which the fewest
-        numbers would have to be others; none where these are as many as go with them in the answers, but for
-        the only one."""
+        """The statements of which another value would make everything right, those with the fewest numbers to
+        change first. A statement does not count if it has as many such numbers as it affects in the answers,
+        unless it is the only one.
+        """
         found: list[tuple[int, int]] = []
         able: list[int] = []
-        by_number = []  # those that a number makes right, which may stand anywhere on the way
+        by_number = []  # corrected by a constant factor, which may be in any step
         for number in range(len(self._statements)):
             if number in right:
                 continue
@@ -333,7 +340,7 @@ class Suspects(Patched):
             for look in looks:
                 try:
                     way = look.mended(number)
-                except Exception:  # with another value the rule may raise
+                except Exception:  # the rule may raise for another value
                     way = None
                 if way is None:
                     break
@@ -349,7 +356,7 @@ class Suspects(Patched):
                 found.append((unknowns, number))
         if by_number:
             return self._both(by_number[0]) if len(by_number) == 1 else []
-        if not found and len(able) == 1:  # an answer can always be made right, and nothing else can
+        if not found and len(able) == 1:  # only the answer itself can be made right
             return self._both(able[0])
         fewest = min(found, default=(0, -1))[0]
         best = [number for unknowns, number in found if unknowns == fewest]
@@ -364,7 +371,7 @@ class Suspects(Patched):
 
 
 class _Truths:
-    """The cotangents of all parts of the function at one probe, and of the rule's own steps to the value."""
+    """The cotangents of all parts of the function, and of the rule's own steps to the value, at one probe."""
 
     def __init__(self, suspects: Suspects, look: Look) -> None:
         self.suspects, self.look = suspects, look
@@ -372,13 +379,14 @@ class _Truths:
         self.named_parts: dict[str, list[np.ndarray]] = {}
         try:
             self._measure()
-        except Exception:  # moved alone a part may be where the function has no value
+        except Exception:  # if only a part changes, the function may have no value
             self.parts = []
         self._measure_steps()
 
     def is_right(self, number: int, inner: bool, name: str) -> bool:
-        """Whether a value of the pullback is a cotangent of some part, one before it some part itself; of
-        what is called after a part or an argument, whether it is the cotangent of that."""
+        """Whether a value in the pullback is the cotangent of some part of the function, or one before it is
+        such a part. If it is named after a part or an argument, it has to be the cotangent of that.
+        """
         both = [self.look.value(number, row) for row in range(2)]
         if not both[0].size:
             return False
@@ -397,12 +405,12 @@ class _Truths:
         return any(_same(both[0], one[0]) and _same(both[1], one[1]) for one in bars)
 
     def _goes_with(self, bar: np.ndarray) -> bool:
-        """Whether a cotangent is made of that of the value number by number."""
+        """Whether a cotangent may be an elementwise product with the seed."""
         seed = self.look.seeds[0]
         return seed.size == 1 or seed.shape == bar.shape
 
     def named(self, number: int, name: str) -> list[np.ndarray]:
-        """The cotangents that a name says a value is, to both cotangents."""
+        """The cotangents that a value should be by its name, for both seeds."""
         wanted = self._wanted(name)
         shapes = [np.shape(self.look.values[row][number][0]) for row in range(2)]
         like = [self.look.values[row][number][0] for row in range(2)]
@@ -412,7 +420,7 @@ class _Truths:
         ]
 
     def is_wrong(self, number: int, name: str) -> bool:
-        """Whether a value is another cotangent than its name says."""
+        """Whether a value is not the cotangent that its name says."""
         wanted = self._wanted(name)
         turns = [len(self.look.values[row].get(number, ())) for row in range(2)]
         if wanted is None or turns != [1, 1] or self.look.is_still(number):
@@ -427,7 +435,9 @@ class _Truths:
         return None if of is None else self.named_parts[of]
 
     def _measure(self) -> None:
-        """The cotangents of the parts of the function: of each alone, and of all that have one value."""
+        """Measure the cotangents of the parts of the function: of each alone, and of all parts with equal
+        values together.
+        """
         primal = written(self.suspects.subject.primal)
         if not isinstance(primal, types.FunctionType):
             return
@@ -452,7 +462,7 @@ class _Truths:
         self._add(watch, value, known, _assigned(tree, nodes))
 
     def _measure_steps(self) -> None:
-        """The same of the rule's own steps, as far as its value is made of them."""
+        """Measure the same for the rule's own steps, as far as its value depends on them."""
         look, statements = self.look, self.suspects._statements
         known = {}
         for number, (_, statement, _) in enumerate(statements):
@@ -514,17 +524,17 @@ class _Truths:
 
 
 def _where_numbers_end(probe: Probe, subject: Subject, watch: Watch) -> int | None:
-    """The number of the first value that is none at a probe, and makes that the answer is none."""
+    """The index of the first value that is not finite at a probe and makes the answer so."""
     try:
         look = Look(probe, subject, watch)
         if np.all(np.isfinite(look.off(0))):
             return None
-        for number, turns in look.values[0].items():  # in the order in which they were made
+        for number, turns in look.values[0].items():  # in the order of evaluation
             if len(turns) == 1 and not np.all(np.isfinite(turns[0])):
                 watch.instead = {number: np.where(np.isfinite(turns[0]), turns[0], 0.5)}
                 if np.all(np.isfinite(look.off(0))):
                     return number
-    except Exception:  # with another value the rule may raise
+    except Exception:  # the rule may raise for another value
         return None
     finally:
         watch.instead = {}
@@ -539,7 +549,7 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def called_after(name: str) -> tuple[str, ...]:
-    """What the cotangent of something is usually called."""
+    """The usual names of the cotangent of something."""
     return (
         f"{name}_bar", f"{name}bar", f"bar_{name}", f"d{name}", f"d_{name}", f"g{name}", f"g_{name}",
         f"{name}_grad", f"grad_{name}", f"{name}_ct", f"ct_{name}", f"{name}_cot", f"{name}_adj", f"{name}_g",
@@ -547,7 +557,7 @@ def called_after(name: str) -> tuple[str, ...]:
 
 
 def _parted(target: Any, value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
-    """What is assigned to which name."""
+    """Each assigned value with the name that it is assigned to, or ""."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
         for one, part in zip(target.elts, value.elts):
             yield part, one.id if isinstance(one, ast.Name) else ""
@@ -557,7 +567,7 @@ def _parted(target: Any, value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _held(value: ast.expr) -> Iterator[ast.expr]:
-    """What a tuple, a dict or a call of a class holds."""
+    """The parts of a tuple, a list, a dict or a call of a class."""
     if isinstance(value, (ast.Tuple, ast.List)):
         parts: list[Any] = value.elts
     elif isinstance(value, ast.Dict):
@@ -572,14 +582,14 @@ def _held(value: ast.expr) -> Iterator[ast.expr]:
 
 
 def _is_nothing(node: ast.expr) -> bool:
-    """Whether an expression only names something, or is a start that is added to."""
+    """Whether an expression is just a name, or an initial value for accumulation."""
     if isinstance(node, ast.Constant):
         return type(node.value) is not float or node.value == 0
     return isinstance(node, (ast.Name, ast.Starred, ast.Lambda)) or is_buffer(node)
 
 
 def _assigned(tree: Any, nodes: list[ast.expr]) -> dict[int, str]:
-    """Which of some expressions a name stands for, by their place."""
+    """The names to which some expressions are assigned, by their index."""
     places = {id(node): number for number, node in enumerate(nodes)}
     found = {}
     for node in ast.walk(tree):

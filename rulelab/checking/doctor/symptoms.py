@@ -1,4 +1,4 @@
-"""Mistakes that show in what a rule raises, writes to or shares, before its numbers are looked at."""
+"""Mistakes that show in what a rule raises, writes to or shares, before its numbers are examined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COPY = ("NP.array(IT)", "IT.copy()", "NP.array(IT, copy=True)")
 
 
 def failures(evidence: Evidence) -> Iterator[Seen]:
-    """What the rule raised, or what was refused of its answer, at the first probe that failed."""
+    """What the rule raised, or why its answer was refused, at the first probe that failed."""
     failed = [p for p in evidence.probes if p.failure is not None]
     if not failed:
         return
@@ -41,7 +41,7 @@ def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
     if isinstance(error, RuleCountError):
         return Seen("count", words)
     if isinstance(error, RuleShapeError):
-        # The cotangent of a number is a sum over all for which it was repeated.
+        # The cotangent of a number is the sum over all its repetitions.
         summed = ("NP.sum(IT)",) if "variable with shape () " in words else ()
         return Seen("shape", _of_shapes(words), _argument_in(evidence, words), summed, whole=True)
     if isinstance(error, RuleDtypeError):
@@ -73,7 +73,7 @@ _SHAPES = re.compile(
 
 
 def _of_shapes(words: str) -> str:
-    """What a refusal says of a shape, as of the rule that is spoken of."""
+    """The words of a refusal about a shape, as a statement about the rule."""
     return _SHAPES.sub(r"its cotangent of \1 has shape \3, but \1 has shape \2", words)
 
 
@@ -85,7 +85,7 @@ def _raised(evidence: Evidence, probe: Probe, where: str) -> Seen:
 
 
 def _place_raised(evidence: Evidence, error: BaseException | None) -> Place | None:
-    """The expression of the rule that ran last before an error: of a name that is not defined, this name."""
+    """The expression of the rule that ran last before an error; for an undefined name, the name."""
     codes = frozenset(evidence.subject.rule_codes)
     step, last = getattr(error, "__traceback__", None), None
     while step is not None:
@@ -100,7 +100,7 @@ def _where(evidence: Evidence, probe: Probe) -> str:
 
 
 def _plain(evidence: Evidence, found: str) -> str:
-    """What a refusal says, without the name of the pullback in front, which the sentence has already."""
+    """The words of a refusal without the name of the pullback in front, which the sentence already has."""
     raw = " ".join(found.split())
     rule = getattr(evidence.subject.rule, "function", None)
     names = [getattr(rule, "__name__", "")]
@@ -133,7 +133,7 @@ def _argument_in(evidence: Evidence, words: str) -> str | None:
     return None
 
 
-# --- what a rule does besides -------------------------------------------------------------------------------
+# --- side effects -------------------------------------------------------------------------------------------
 
 _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("belongs to the caller", "writes", (), "writes"),
@@ -155,7 +155,7 @@ _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 
 
 def effects_seen(evidence: Evidence) -> Iterator[Seen]:
-    """What the effects of the rule say, writes before whatever follows from them."""
+    """The mistakes that the findings about effects show; writes come first, as others follow from them."""
     found = [s for f in evidence.of_check("effects") if (s := _of_effect(evidence, f.words)) is not None]
     order = [kind for _, kind, _, _ in _EFFECTS]
     yield from sorted(found, key=lambda one: order.index(one.mistake))
@@ -173,7 +173,7 @@ def _of_effect(evidence: Evidence, found: str) -> Seen | None:
 
 
 def shared_cause(seen: list[Seen]) -> list[Seen]:
-    """Without what only follows: an array that is written to is also shared."""
+    """The mistakes without consequences of others: an array that is written to is also shared."""
     kinds = {one.mistake for one in seen}
     if "writes" in kinds:
         return [one for one in seen if one.mistake == "writes"]
@@ -184,7 +184,7 @@ def shared_cause(seen: list[Seen]) -> list[Seen]:
 
 
 def value_seen(evidence: Evidence) -> Iterator[Seen]:
-    """How the value that the rule gives differs from that of the function."""
+    """How the value by the rule differs from that of the function."""
     findings = evidence.of_check("value")
     if not findings:
         return
@@ -221,7 +221,7 @@ def _kind(y: Any) -> str:
 
 
 def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
-    """A number at a kink that is none of the generalised gradient's."""
+    """A number at a kink that is not in the generalised gradient."""
     findings = evidence.of_check("kink")
     if not findings:
         return
@@ -232,7 +232,7 @@ def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
 
 
 def zeros_seen(evidence: Evidence) -> Iterator[Seen]:
-    """No number at zero, where the derivative is one."""
+    """nan, inf or a division by zero at zero, where the derivative exists."""
     for finding in evidence.of_check(AT_ZERO):
         yield Seen("not_finite", finding.words, finding.argument)
 

@@ -1,4 +1,4 @@
-"""Which term or factor is missing in a cotangent, found from the numbers that the rule has at hand there."""
+"""The term or factor that a cotangent lacks, found from the numbers that the rule has at that place."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .edits import chain, product
 from .observing import Observation, as_row, real_rows
 
 MOST_NAMES, MOST_BARS = 9, 48
-"""Names that terms are made of, and parts of them with the cotangent."""
+"""How many names terms are made of, and how many parts of terms with the cotangent are tried."""
 MOST_PRODUCTS = 160
-"""Products of matrices, and outer ones, with the cotangent."""
+"""How many matrix products and outer products with the cotangent are tried."""
 MOST_FACTORS = 12
-"""Names, and parts made of them, of which products are made."""
+"""How many names, and parts made from them, occur as factors."""
 _WEIGHT = 3
 _CONSTANTS = {1.0: "", 2.0: "2 * ", 0.5: "0.5 * ", 3.0: "3 * ", 4.0: "4 * ", 0.25: "0.25 * "}
 ALONE = "1"
-"""What stands for the part with the cotangent in what does not go with it."""
+"""Takes the place of the part with the cotangent in expressions that do not depend on it."""
 _CLOSE = 1e-7
-"""How close, relatively, what a term gives has to be to what is wanted."""
+"""How close, relatively, the effect of a term has to be to what is needed."""
 _OPERATORS: dict[str, type[ast.operator]] = {"+": ast.Add, "-": ast.Sub}
 
 
@@ -38,8 +38,8 @@ def terms(
     parts: Sequence[str],
     whole: bool,
 ) -> Iterator[Edit]:
-    """An expression with the term that it lacks, or what should stand in its place as a `whole`; a factor of
-    it may be one of some `parts`, which are texts.
+    """An expression with the term that it lacks or, with `whole`, what should take its place. Some `parts`,
+    given as text, may be factors of a term.
     """
     if len(seen) < 4 or not any(np.abs(one.lacking).max(initial=0.0) > 1e-9 for one in seen):
         return
@@ -58,7 +58,7 @@ def terms(
 
 
 def _is_multiple(new: ast.expr, old: ast.expr) -> bool:
-    """Whether an expression has every factor of another: more of them make it another number."""
+    """Whether an expression has every factor of another one, so that the others multiply it."""
     above, below = map(_dumped, chain(new))
     return all(not some - there for some, there in zip(map(_dumped, chain(old)), (above, below)))
 
@@ -68,7 +68,9 @@ def _dumped(nodes: Sequence[ast.expr]) -> Counter[str]:
 
 
 def _plus(node: ast.expr, sign: str, term: ast.expr) -> ast.expr:
-    """An expression and a term; where this is a multiple of it, the factor that it lacks."""
+    """An expression plus or minus a term; if the term is a multiple of the expression, the expression with
+    the factor that it lacks.
+    """
     above, below = chain(term)
     same = next((factor for factor in above if ast.dump(factor) == ast.dump(node)), None)
     if same is not None and len(above) == 1 and not below and sign == "+":
@@ -80,7 +82,7 @@ def _plus(node: ast.expr, sign: str, term: ast.expr) -> ast.expr:
 
 
 class _Search:
-    """Products of the names at hand, one factor of them with the cotangent, and their numbers."""
+    """Products of the available names, with one factor that contains the cotangent, and their numbers."""
 
     def __init__(
         self, seen: list[Observation], numpy: str, functions: set[str], parts: Sequence[str], own: set[str]
@@ -89,7 +91,7 @@ class _Search:
         self._table: np.ndarray | None = None
         first = seen[0]
         names = [n for n in first.names if all(_is_numeric(one.names.get(n)) for one in seen)]
-        names.sort(key=lambda name: name not in own)  # those of the expression itself first
+        names.sort(key=lambda name: name not in own)  # names in the expression itself first
         moving = [n for n in names if not _same(first.names[n], seen[1].names[n])]
         self.still = [n for n in names if n not in moving][:MOST_NAMES]
         self.moving = moving[:4]
@@ -109,7 +111,7 @@ class _Search:
         return found
 
     def _of_still(self, parts: Sequence[str], most: int) -> list[str]:
-        """The parts that do not go with the cotangent, at most so many: of the latest computed first."""
+        """The parts that do not depend on the cotangent, at most `most`."""
         known = {*self.still, self.numpy}
         found = [
             text
@@ -120,7 +122,7 @@ class _Search:
         return found[:most]
 
     def _with_bar(self, turned: list[str], plain: list[str]) -> list[str]:
-        """What is linear in the cotangent, the simplest first."""
+        """Expressions that are linear in the cotangent, the simplest first."""
         np_ = self.numpy
         found = list(turned)
         sums = []
@@ -128,7 +130,7 @@ class _Search:
             value = np.asarray(self._at(bar, 0))
             if not value.ndim:
                 continue
-            # Along an axis only, where the function goes along one: of a vector it is the same.
+            # Only along an axis if the function uses one; for a vector it makes no difference.
             along = ", axis=-1, keepdims=True" if value.ndim > 1 or "axis" in self.functions else ""
             sums += [f"{np_}.sum({bar} * {other}{along})" for other in plain]
             sums += [f"{np_}.sum({bar}{along})"]
@@ -144,7 +146,7 @@ class _Search:
         return [*plainer, *self._of_matrices(turned, plain)]
 
     def _of_matrices(self, turned: list[str], plain: list[str]) -> list[str]:
-        """Products of matrices, turned and conjugated, and outer products, where a matrix is wanted."""
+        """Products of matrices, also transposed ones, and outer products, if a matrix is needed."""
         shape, np_ = self.seen[0].value.shape, self.numpy
         if len(shape) != 2:
             return []
@@ -180,7 +182,7 @@ class _Search:
         return sorted(found, key=lambda product: sum(abs(power) + (power < 0) for _, power in product))
 
     def _at(self, text: str, number: int) -> Any:
-        """What an expression is at one of the probes; None where it is nothing."""
+        """The value of an expression at one of the probes; None if it has none."""
         try:
             with np.errstate(all="ignore"):
                 value = eval(text, {self.numpy: np, **self.seen[number].names})
@@ -202,7 +204,7 @@ class _Search:
                 yield bar, turned
 
     def _of_products(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The numbers of all products at the first probe, as rows; nan for those that do not fit there."""
+        """The values of all products at the first probe, as rows; nan for those that do not fit there."""
         size = int(np.prod(shape))
         powers: dict[tuple[str, int], np.ndarray] = {}
         rows = []
@@ -225,11 +227,11 @@ class _Search:
         return self._values[text]
 
     def lacking(self) -> Iterator[tuple[str, str]]:
-        """The terms that are missing, each with its sign."""
+        """The missing terms, each with its sign."""
         yield from itertools.islice(self._found(self.seen[0].lacking, False), 3)
 
     def instead(self) -> Iterator[str]:
-        """What the whole expression should be."""
+        """Expressions that should replace the whole expression."""
         first = self.seen[0]
         wanted = first.lacking + first.map @ real_rows(first.value.ravel(), first.value)
         for sign, text in itertools.islice(self._found(wanted, True), 3):
@@ -257,7 +259,7 @@ class _Search:
                 yield ("+" if sign > 0 else "-"), text
 
     def _holds(self, text: str, sign: float, whole: bool) -> bool:
-        """Whether a term is the missing one at every other probe."""
+        """Whether a term is the missing one at every probe."""
         for number, one in enumerate(self.seen):
             value = as_row(self._at(text, number), one.value.shape)
             if value is None:

@@ -1,4 +1,4 @@
-"""Changes of several places at once: one mistake that stands in each of them, or two statements in place of
+"""Changes in several places at once: one mistake that occurs in each of them, or two statements in place of
 one.
 """
 
@@ -20,8 +20,8 @@ _WITH_AXIS_BEHIND = frozenset(
 
 
 def updated_together(scope: Any) -> Iterator[Edit]:
-    """Two values that are updated one after the other, the second by what the first has become, where both
-    are meant to be updated by what they were: `a, b = a + b, a - b` for `a = a + b` and `b = a - b`.
+    """Two values that are updated one after the other, the second with the new value of the first, although
+    both should be updated with their old values: `a, b = a + b, a - b` for `a = a + b` and `b = a - b`.
     """
     for one, other in _pairs(scope):
         if not isinstance(one, ast.Assign) or not isinstance(other, ast.Assign):
@@ -37,7 +37,7 @@ def updated_together(scope: Any) -> Iterator[Edit]:
 
 
 def _pairs(scope: Any) -> Iterator[tuple[ast.stmt, ast.stmt]]:
-    """Statements that follow each other."""
+    """Consecutive statements."""
     for holder in ast.walk(scope):
         for name in ("body", "orelse"):
             body = getattr(holder, name, None)
@@ -46,9 +46,7 @@ def _pairs(scope: Any) -> Iterator[tuple[ast.stmt, ast.stmt]]:
 
 
 def axes_by_parameter(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
-    """The axis that a rule is given, where a literal stands for it: in all places, and where there are
-    several of one number, in these.
-    """
+    """The parameter `axis` in place of a literal: in all places together, and in each."""
     if "axis" not in names:
         return
     literals = {id(n): n for n in _literal_axes(scope)}.values()
@@ -60,7 +58,7 @@ def axes_by_parameter(scope: Any, names: Sequence[str]) -> Iterator[Edit]:
 
 
 def _literal_axes(scope: Any) -> Iterator[ast.expr]:
-    """What stands for an axis as a number: `axis=0`, `np.expand_dims(y, -1)`, `x.shape[0]`."""
+    """The expressions that give an axis as a literal: `axis=0`, `np.expand_dims(y, -1)`, `x.shape[0]`."""
     for node in ast.walk(scope):
         found: list[ast.expr] = []
         if isinstance(node, ast.Call):

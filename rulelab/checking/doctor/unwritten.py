@@ -1,4 +1,4 @@
-"""Elements of a buffer that a rule never writes: `np.empty` gives what was in memory before."""
+"""Elements of a buffer that a rule never writes: `np.empty` contains what was in memory before."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..probing.probes import Probe, quiet, reverse_answer
 from ..reading.editing import Edit
 
 FILLED = (3.0, 7.0)
-"""What is put into a buffer: where the answers differ, some of it is left."""
+"""Numbers put into a buffer: if the answers differ, some of them are left."""
 LOOKED_AT = 6
-"""Points at which a rule is asked."""
+"""At how many points a rule is called."""
 _BARE = {"empty": "full", "empty_like": "full_like"}
 
 
 def left_unwritten(
     rule: Any, make: Callable[[list[Edit]], Subject | None], probes: Sequence[Probe]
 ) -> ast.Call | None:
-    """The first buffer in a rule of which some elements are never written, and get into an answer."""
+    """The first buffer in a rule with elements that are never written and get into an answer."""
     for node in (n for n in ast.walk(rule) if isinstance(n, ast.Call) and n.args):
         called = node.func
         if isinstance(called, ast.Attribute) and called.attr in _BARE:

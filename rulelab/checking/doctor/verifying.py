@@ -1,4 +1,4 @@
-"""Whether a corrected rule is right where nobody looked: at other sizes, at zero, at edges, far away."""
+"""Whether a corrected rule is right outside the check: at other sizes, at zero, at edges, at far points."""
 
 from __future__ import annotations
 
@@ -40,39 +40,43 @@ from ..reading.texts import names_of
 from .other_ranks import of_other_counts, of_other_ranks
 
 AXES = frozenset(("axis", "keepdims"))
-"""Names in the code of what is made for arrays of several dimensions."""
+"""Names in code for arrays of several dimensions."""
 TURNING = frozenset(("T", "transpose", "swapaxes"))
-"""Names in the code of what is made for matrices, of which vectors tell nothing."""
+"""Names in code for matrices, which points with vectors do not test."""
 COMPLEX = frozenset(("conj", "conjugate", "real", "imag", "angle", "fft"))
-"""Names in the code of what is made for complex numbers."""
+"""Names in code for complex numbers."""
 LENGTHS = (1, 2, 5, 9, 0)
-"""Lengths of arrays at which a corrected rule has to be right, beside those of the check."""
+"""The lengths of arrays at which a corrected rule has to be right, besides those of the check."""
 FACTORS = (1.0, -1.0, 30.0, -30.0, 1.0 / 30)
-"""How many times larger than those of the check the arguments are."""
+"""The factors by which arguments are larger than those of the check."""
 PAIRS = 3
-"""Pairs of arguments that are made equal."""
+"""How many pairs of arguments are made equal."""
 COLUMNS = 3
-"""Columns of a matrix that takes the place of a vector."""
+"""The number of columns of a matrix that replaces a vector."""
 OF_OTHER_KINDS, OF_A_MATRIX = "of other kinds", "of a matrix for a vector"
-"""Where points come from whose arguments are of kinds that a rule may not be meant for."""
+"""The origins of points with arguments of kinds for which a rule may not be intended."""
 OF_OTHER_RANKS = "of other ranks"
-"""Where points come from at which a rule has wrong numbers of the right shapes, and nobody asked for such."""
+"""The origin of points of other ranks at which a rule has wrong numbers of the right shapes, and which were
+not given.
+"""
 OF_OWN_LENGTHS = "of lengths of their own"
-"""Where points come from at which arrays that had one length have several."""
+"""The origin of points at which arrays of one length have several lengths."""
 OF_OTHER_COUNTS = "of other numbers of arguments"
-"""Where points come from that have more arguments, or fewer."""
+"""The origin of points with more or fewer arguments."""
 MOST = 40
-"""Points at most; the kinds of them take turns."""
+"""The maximum number of points; their kinds take turns."""
 MOST_OPTIONS, MOST_OF_OPTION = 3, 8
-"""Values of options, other than those of the first points, that are looked at, and points at most of each."""
+"""How many other values of options than those of the first points are tried, and at how many points each."""
 ROUGHLY = 1e-5
-"""How far off, relatively, the numbers at such points may be: digits get lost far away."""
+"""The relative error that numbers at such points may have: digits get lost at far points."""
 OF_STEEPEST = 1e-9
-"""The part of the largest slope of all numbers of a value that may be off in another one's."""
+"""The fraction of the largest slope of all numbers of a value by which that of another one may be off."""
 
 
 class Unseen:
-    """The points at which a corrected rule is verified, with the derivative there, made when asked for."""
+    """The points outside the check at which a corrected rule is verified, with the derivative there, measured
+    when needed.
+    """
 
     def __init__(
         self,
@@ -87,14 +91,14 @@ class Unseen:
         self._rest = self._measured()
 
     def probes_there(self) -> Iterator[Probe]:
-        """Each point with its derivative, as a probe that nobody has answered yet."""
+        """Each point with its derivative, as a probe without answers."""
         yield from list(self._made)
         for probe in self._rest:
             self._made.append(probe)
             yield probe
 
     def ask_first(self, probe: Probe) -> None:
-        """Puts a point, at which a rule has failed, before the others for the next one."""
+        """Put a point at which a rule has failed before the others, for the next rule."""
         self._made = [probe, *(p for p in self._made if p is not probe)]
 
     def _measured(self) -> Iterator[Probe]:
@@ -120,7 +124,7 @@ class Unseen:
                 if y is not None and not _is_at_pole(self.subject, point):
                     yield Probe(point, truth_at(self._named_at(point), point, self._rng, y))
             except Exception:
-                continue  # what cannot be measured there says nothing
+                continue  # a point that cannot be measured is skipped
 
     def _named_at(self, point: Point) -> Subject:
         """The subject with names for as many arguments as a point has."""
@@ -129,18 +133,19 @@ class Unseen:
         return dataclasses.replace(self.subject, names=names_at(self.subject.primal, len(point.inputs)))
 
     def _measured_at(self, points: Iterable[Point]) -> Iterator[Probe]:
-        """Points of other kinds, where the value may be of another form."""
+        """Probes at points of other kinds, where the value may have another form."""
         for point in points:
             try:
                 y = plainly(self.subject.primal, point.inputs, point.kwargs)
                 yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
-                continue  # what cannot be measured there says nothing
+                continue  # a point that cannot be measured is skipped
 
     def _kept_right(self, point: Point) -> Iterator[Probe]:
-        """The points of other ranks at which the rule is right as it is, and wider ones at which its value is
-        and its cotangents have the right shapes: that a rule of vectors asks a number for its length, and so
-        raises once it is corrected, is no mistake."""
+        """The points of other ranks at which the unchanged rule is right, and those with more axes at which
+        its value is right and its cotangents have the right shapes. Others do not count: a rule for vectors
+        may take the length of a number, and so raise once it is corrected.
+        """
         ranks = of_other_ranks(point, OF_OTHER_KINDS, np.random.default_rng(31))
         for probe in self._measured_at(p for p in ranks if self._answers(p).size):
             asked, close, _ = Answers().of(self.subject, probe)
@@ -155,25 +160,25 @@ class Unseen:
                     yield dataclasses.replace(probe, point=other)
 
     def _kinds_of_option(self, base: Probe) -> list[Iterator[Point]]:
-        """Points of a few kinds around one with another value of an option."""
+        """Points of a few kinds near one with another value of an option."""
         point, rng = base.point, self._rng
         codes = (*self.subject.codes, *self.subject.helpers)
         lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
         return [lengths, iter([_scaled(point, by, rng) for by in FACTORS[:3]])]
 
     def _options(self, point: Point) -> list[Choice]:
-        """The options of the function at a point, those that somebody gave among them."""
+        """The options of the function at a point, including those that were given."""
         every, names = range(len(point.inputs)), self.subject.names
         return choices_of(point, names, every, self.subject.primal, options_of(self.subject))
 
     def _kinds(self, base: Probe) -> list[Iterator[Point]]:
-        """Points of several kinds around one of the check."""
+        """Points of several kinds near one of the check."""
         point = base.point
         rng, codes = self._rng, (*self.subject.codes, *self.subject.helpers)
         zeros = (point.moved(inputs, "at zero") for inputs in _zeroed(point.floats))
         zero = (point.moved(inputs, "at zero") for inputs in exactly(point.floats, 0.0))
         scaled = (_scaled(point, by, rng) for by in FACTORS)
-        # What is changed along one length alone shows which length it is that a rule depends on.
+        # Changing a single length shows which length a rule depends on.
         lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
         layouts = same_numbers(point, base.truth.y) if has_arrays(point) else iter(())
         names = {name for code in codes for name in names_of(code)}
@@ -184,13 +189,13 @@ class Unseen:
         )
         wider = iter([as_matrices(point, rng)] if names & (AXES | TURNING) else [])
         matrices = [pair[0] for pair in wider if pair is not None and self._answers(pair[0]).size]
-        # What is called a real number stays one, and has a real cotangent.
+        # An argument annotated as a real number stays real, and has a real cotangent.
         called = _called_numbers(self.subject.primal, point)
         may = frozenset(i for i, x in enumerate(point.floats) if _kind_of(x) == "f" and not called[i])
         may = may - self._answered_really(point, may) if not COMPLEX.isdisjoint(names) else may
         some = (may, may) if may and not COMPLEX.isdisjoint(names) else ()
         more = (in_complex(point, rng, positions) for positions in some)
-        # A rule that answers with real numbers there was written for real ones.
+        # A rule with real answers there was written for real numbers.
         turned = (p for p in more if p is not None and np.any(self._answers(p)[1::2]))
         answered = complex_answered(self.subject, base)
         alone = in_complex(point, rng, answered) if answered else None
@@ -215,13 +220,13 @@ class Unseen:
         return [_as_far_as_they_go(kind) for kind in kinds]
 
     def _counted(self, point: Point) -> Iterator[Point]:
-        """The point with more and with fewer of the arguments that the function takes by `*xs`."""
+        """The point with more and with fewer arguments for the function's `*xs`."""
         fixed = before_rest(self.subject.primal)
         return iter(()) if fixed is None else of_other_counts(point, fixed, OF_OTHER_COUNTS, self._rng)
 
     def _widened(self, point: Point) -> Iterator[Point]:
-        """The point with a matrix in place of its one vector, or of one of several that are taken row by row,
-        where the value of the rule is right as it stands, and its cotangents have the right shapes: then it
+        """The point with a matrix in place of its only vector, or of one of several that are used row by row,
+        if the value of the unchanged rule is right there and its cotangents have the right shapes: then it
         was written for both.
         """
         vectors = [i for i, x in enumerate(point.floats) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
@@ -236,7 +241,7 @@ class Unseen:
                     yield moved
 
     def _is_for(self, point: Point) -> bool:
-        """Whether the rule as it stands has an answer of the right shapes at a point, and the right value."""
+        """Whether the unchanged rule has the right value at a point, and answers of the right shapes."""
         if self.subject.reverse is None:
             return False
         try:
@@ -249,8 +254,9 @@ class Unseen:
             return False
 
     def _answered_really(self, point: Point, may: frozenset[int]) -> frozenset[int]:
-        """Those of the arguments for which the rule as it is has real cotangents where all are complex, and
-        complex ones for others: an angle stays a real number beside them."""
+        """Those of the arguments `may` for which the unchanged rule has real cotangents if all are complex,
+        while it has complex ones for others: an angle stays real beside complex numbers.
+        """
         wide = in_complex(point, np.random.default_rng(0), may) if len(may) > 1 else None
         answer = self._answers(wide) if wide is not None else np.zeros(0)
         if wide is None or not answer.size:
@@ -261,17 +267,16 @@ class Unseen:
         return really if len(really) < len(may) else frozenset()
 
     def _answers(self, point: Point) -> np.ndarray:
-        """What the rule as it is says at a point; nothing where it was not written for such."""
+        """The answer of the unchanged rule at a point; empty if it was not written for such points."""
         answer = _answer(self.subject, point)
         return answer if np.all(np.isfinite(answer)) else answer[:0]
 
 
 def _is_at_pole(subject: Subject, point: Point) -> bool:
-    """Whether the function divides by zero on its way, and comes out at a number by luck: `exp(-(x / s)**2)`
-    at `s = 0`.
+    """Whether the function divides by zero on its way and still returns a number by luck, `exp(-(x / s)**2)`
+    at `s = 0`, and the rule has no answer there.
 
-    No change of a rule in which the same quotient stands does there. It is no excuse for a rule that has an
-    answer there itself.
+    No change helps a rule that contains the same quotient. A rule that has an answer there is not excused.
     """
     with np.errstate(divide="raise", invalid="raise"):
         try:
@@ -283,7 +288,7 @@ def _is_at_pole(subject: Subject, point: Point) -> bool:
 
 
 def _answer(subject: Subject, point: Point) -> np.ndarray:
-    """What a rule says at a point, to ones; nan where it fails."""
+    """The answer of a rule at a point to a seed of ones; nan if it fails."""
     with quiet():
         try:
             if subject.reverse is None:
@@ -297,8 +302,9 @@ def _answer(subject: Subject, point: Point) -> np.ndarray:
 
 
 def _longer(point: Point, rng: np.random.Generator) -> Iterator[Point]:
-    """The point with one of several arrays longer along each axis, by another number, and along one alone: a
-    function that takes such has told of two lengths that they need not be the same."""
+    """The point with one of several arrays longer, along all axes by different amounts, and along a single
+    one. If the function accepts this, the lengths of its arrays need not be equal.
+    """
     floats = point.floats
     arrays = [i for i, x in enumerate(floats) if isinstance(x, np.ndarray) and x.ndim and x.dtype.kind == "f"]
     if len(arrays) < 2 or any(point.constant) or any(point.forms):
@@ -313,7 +319,7 @@ def _longer(point: Point, rng: np.random.Generator) -> Iterator[Point]:
 
 
 def _called_numbers(function: Any, point: Point) -> list[bool]:
-    """Which inputs the annotations of a function call real numbers."""
+    """Which inputs are annotated as real numbers."""
     said = annotations_of(function)
     try:
         names = list(signature_of_callable(function).parameters)[: len(point.floats)]
@@ -324,7 +330,7 @@ def _called_numbers(function: Any, point: Point) -> list[bool]:
 
 
 def _as_annotated(function: Any, point: Point) -> Iterator[Point]:
-    """The point with a number for each array that the function's author calls a number."""
+    """The point with a number for each array that is annotated as a number."""
     numbers = tuple(
         float(x.flat[0]) if is_number and isinstance(x, np.ndarray) and x.size and x.dtype.kind == "f" else x
         for x, is_number in zip(point.floats, _called_numbers(function, point))
@@ -334,7 +340,7 @@ def _as_annotated(function: Any, point: Point) -> Iterator[Point]:
 
 
 def _as_far_as_they_go(points: Iterator[Point]) -> Iterator[Point]:
-    """The points up to one that cannot be made: no matrix of no rows is positive definite."""
+    """The points up to the first that cannot be made: no matrix without rows is positive definite."""
     try:
         yield from points
     except Exception:
@@ -342,7 +348,7 @@ def _as_far_as_they_go(points: Iterator[Point]) -> Iterator[Point]:
 
 
 def _bases(probes: list[Probe]) -> list[Probe]:
-    """Points of the check that others are made from: the first, and the first with arrays."""
+    """The points of the check from which others are made: the first, and the first with arrays."""
     usual = _usual(probes)
     arrays = [p for p in usual if has_arrays(p.point)]
     return usual[:1] if not arrays or usual[0] is arrays[0] else [usual[0], arrays[0]]
@@ -353,7 +359,7 @@ def _usual(probes: list[Probe]) -> list[Probe]:
 
 
 def _bases_of_options(probes: list[Probe], bases: list[Probe]) -> list[Probe]:
-    """The first points of the check with other values of options than some, with arrays if there are any."""
+    """The first points of the check with other values of options than `bases`, with arrays if possible."""
     usual, seen = _usual(probes), {_options_at(p.point) for p in bases}
     found: list[Probe] = []
     for probe in sorted(usual, key=lambda p: not has_arrays(p.point)):
@@ -364,13 +370,13 @@ def _bases_of_options(probes: list[Probe], bases: list[Probe]) -> list[Probe]:
 
 
 def _in_turns(kinds: Iterable[Iterable[Iterator[Point]]]) -> Iterator[Point]:
-    """One point of each kind after the other."""
+    """One point of each kind in turn."""
     rows = itertools.zip_longest(*itertools.chain(*kinds))
     return (point for row in rows for point in row if point is not None)
 
 
 def _options_at(point: Point) -> tuple[str, ...]:
-    """The words, flags and such among the inputs, in words; other whole numbers are no options."""
+    """The words, flags and None among the inputs, as text; other whole numbers are not options."""
     words = (str, bool, enum.Enum, type(None))
     held = [repr(x) if isinstance(x, words) else "" for x in point.inputs]
     return (*held, *(f"{name}={x!r}" for name, x in sorted(point.kwargs.items())))
@@ -382,8 +388,8 @@ def _scaled(point: Point, by: float, rng: np.random.Generator) -> Point:
 
 
 def _of_equals(point: Point, rng: np.random.Generator) -> Iterator[Point]:
-    """Points where two arguments are equal, all their numbers positive and all negative: what `x * (x != y)`
-    makes zero there is less than the one and more than the other.
+    """Points where two arguments are equal, with all their numbers positive or all negative: if
+    `x * (x != y)` is wrongly zero there, it is less than right in one case and more in the other.
     """
     shapes = {
         i: shape_of(x)
@@ -399,7 +405,7 @@ def _of_equals(point: Point, rng: np.random.Generator) -> Iterator[Point]:
 
 
 def _zeroed(args: tuple) -> Iterator[tuple]:
-    """The arguments with one of them zero, then with all of them."""
+    """The arguments with one of them zero, for each in turn, then with all of them zero."""
     for i, x in enumerate(args):
         if to_vec(x)[0].size:
             yield (*args[:i], *revalued((x,), np.zeros_like), *args[i + 1 :])
@@ -408,8 +414,8 @@ def _zeroed(args: tuple) -> Iterator[tuple]:
 
 
 def _has_zeros(asked: Probe) -> bool:
-    """Whether a rule has answered with a zero of ours for what has numbers: such a zero has no shape, and
-    tells of none that the rule is for.
+    """Whether a rule has returned one of rulelab's zeros for an argument with numbers: such a zero has no
+    shape, so it does not show the shape for which the rule is intended.
     """
     bars = asked.raw[1:] if isinstance(asked.raw, tuple) else ()
     pairs = zip(bars, asked.point.inputs)
@@ -417,13 +423,13 @@ def _has_zeros(asked: Probe) -> bool:
 
 
 class Answers:
-    """What one rule has answered at probes: asked for once, however often it is looked at."""
+    """The answers of one rule at probes, computed only once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Probe, Probe, Closeness | None, dict[str, Any]]] = {}
 
     def of(self, subject: Subject, probe: Probe) -> tuple[Probe, Closeness | None, np.random.Generator]:
-        """The answer at a probe, how close it is, and the random numbers that come after it."""
+        """The answer at a probe, how close it is, and a generator in the state after it."""
         rng = np.random.default_rng(7)
         if id(probe) not in self._known:
             forward = subject.reverse is None
@@ -448,13 +454,13 @@ def is_right_at(
     with_writes: bool = False,
     kept: Answers | None = None,
 ) -> bool:
-    """Whether a rule is right at a probe of another: value, cotangents, kinks, and with effects if so asked.
+    """Whether a changed rule is right at a probe: value, cotangents, kinks and, `with_effects`, side effects.
 
-    For an `argument`, whether value and its cotangent are, whatever the others are. Effects are looked at
-    with `other` asked about in between: what a rule keeps from call to call shows then alone. `roughly` is
-    the part of the largest number that lost digits may take away. Without `with_kinds` complex numbers may be
-    returned for a real argument, for those that are `excused` always. Of the effects that cost more than a
-    call, writes can be looked at alone. What the rule has answered is taken from `kept`, and put there.
+    For an `argument`, whether the value and its cotangent are right, whatever the others are. For effects,
+    the rule is called at `other` in between, since only then does it show what it keeps between calls.
+    `roughly` is the fraction of the largest number that lost digits may amount to. Without `with_kinds`,
+    complex numbers may be returned for real arguments; for `excused` ones always. All effects take several
+    calls; `with_writes` looks for writes only. Answers of the rule are taken from `kept`, and stored there.
     """
     forward = subject.reverse is None
     again, close, rng = (Answers() if kept is None else kept).of(subject, probe)
@@ -477,7 +483,7 @@ def is_right_at(
 
 
 def _of_argument(close: Closeness, probe: Probe, argument: str) -> Closeness:
-    """What is compared of a forward rule for tangents of an argument alone."""
+    """The comparison of a forward rule for tangents of one argument only."""
     moved = np.zeros(close.seeds.shape[1], bool)
     for leaf in probe.truth.inputs:
         moved[leaf.start : leaf.stop] |= leaf.name == argument
@@ -491,17 +497,18 @@ def fails_alike(
     accused: frozenset[str | None],
     of_any_size: bool = False,
 ) -> bool:
-    """Whether two states of a rule fail at a point in one way that has nothing to do with the cotangents of
-    the accused arguments: by the same exception, or with the same nan, inf or rounding for others, or numbers
-    `of_any_size`."""
+    """Whether a rule fails at a point in the same way before and after a change, independently of the
+    cotangents of the accused arguments: by the same exception, or with the same nan, inf or rounding for
+    others, or with equal errors `of_any_size`.
+    """
     one, other = (asked_once_more(s, probe, np.random.default_rng(7)) for s in (before, after))
     if one.failure is not None or other.failure is not None:
-        writes = isinstance(one.failure, RuleEffectsError)  # whatever was asked of it
+        writes = isinstance(one.failure, RuleEffectsError)  # these are never excused
         return not writes and repr(one.failure) == repr(other.failure)
     close = closeness(other, Tolerance.of(other), before.reverse is None)
     if before.reverse is None or None in accused:
         return False
-    if not _same_value(other):  # a wrong value says nothing of what is asked of it
+    if not _same_value(other):  # with a wrong value, cotangents show nothing
         return of_any_size and np.array_equal(to_vec(one.y)[0], to_vec(other.y)[0])
     if one.answers.shape != other.answers.shape:
         return False
@@ -514,7 +521,7 @@ def fails_alike(
         found, expected = close.found[:, columns], close.expected[:, columns]
         with np.errstate(all="ignore"):
             small = ~np.isfinite(found) | (np.abs(found - expected) <= 1e-12 * sizes)
-        # An argument that is not accused may be meant to be real.
+        # An argument that is not accused may be intended to be real.
         small |= any(_kind_of(x) == "c" for x in probe.point.inputs)
         if not of_any_size and not np.all(small | ~close.wrong[:, columns]):
             return False
@@ -527,7 +534,7 @@ def has_answer(subject: Subject, probe: Probe) -> bool:
 
 
 def has_no_numbers(changed: Subject, probe: Probe) -> bool:
-    """Whether all that is wrong about a rule at a point are answers that are no numbers."""
+    """Whether answers with nan or inf are all that is wrong with a rule at a point."""
     asked = asked_once_more(changed, probe, np.random.default_rng(7))
     if asked.failure is not None or not _same_value(asked):
         return False
@@ -539,11 +546,11 @@ _WITHOUT_VALUE_AT_ZERO = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
 _SUMS = ("sum", "ndim", "shape")
-"""What has a value at zero as well."""
+"""Functions that have a value at zero as well."""
 
 
 def divides(node: ast.AST) -> int:
-    """How much in a text divides, raises to a power or calls a function: what may have no value at zero.
+    """How many different divisions, powers and calls a text has: these may have no value at zero.
 
     >>> divides(ast.parse("slope / sigma + x * np.log(y)")), divides(ast.parse("range(n - 1)"))
     (2, 1)
@@ -557,8 +564,8 @@ def divides(node: ast.AST) -> int:
 
 
 def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
-    """The real arguments for which a rule returns complex numbers; that their imaginary parts are dropped
-    does not make them right.
+    """The real arguments for which a rule returns complex numbers. Dropping their imaginary parts does not
+    make them right.
     """
     raw = probe.raw
     if subject.reverse is None or not isinstance(raw, tuple) or len(raw) != 1 + len(probe.point.inputs):
@@ -568,8 +575,8 @@ def complex_for_real(subject: Subject, probe: Probe) -> frozenset[str]:
 
 
 def complex_answered(subject: Subject, probe: Probe) -> frozenset[int]:
-    """The positions of the real arguments for which a rule returns complex numbers, and not for all of them:
-    these are meant to be complex beside others that are not.
+    """The positions of the real arguments for which a rule returns complex numbers, if there are others:
+    these are intended to be complex beside real ones.
     """
     names = complex_for_real(subject, probe)
     found = frozenset(i for i, name in enumerate(subject.names) if name in names)
@@ -578,7 +585,7 @@ def complex_answered(subject: Subject, probe: Probe) -> frozenset[int]:
 
 
 def _kind_of(value: Any) -> str:
-    """The kind of the numbers of an array or of a number; "?" for what is neither."""
+    """The kind of the dtype of an array or a number; "?" for anything else."""
     return value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else _KINDS.get(type(value), "?")
 
 
@@ -586,7 +593,9 @@ _KINDS = {float: "f", int: "i", complex: "c"}
 
 
 def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
-    """Without what lost digits explain: of large numbers that cancel, roundings are left."""
+    """The comparison without errors that lost digits explain: where large numbers cancel, rounding errors
+    remain.
+    """
     if not close.wrong.any():
         return close
     leaves = (*probe.truth.inputs, *probe.truth.outputs)
@@ -594,7 +603,7 @@ def _without_small(close: Closeness, roughly: float, probe: Probe) -> Closeness:
     with np.errstate(all="ignore"):
         sizes = np.where(close.known, np.abs(close.expected), 0.0).max(1, initial=0.0, keepdims=True)
         seeds = np.abs(close.seeds).max(1, initial=0.0, keepdims=True)
-        # A number of the value that has come to its end has no more of a slope than is lost of the others.
+        # The slope of a saturated number of the value is no larger than the rounding errors of the others.
         steepest = np.max(np.where(seeds > 0, sizes / seeds, 0.0), initial=0.0) * seeds
         flat = np.abs(close.expected) <= LOST * epsilon * steepest
         rounded = np.where(flat, LOST_FAR, LOST) * epsilon * steepest
@@ -609,14 +618,14 @@ def _same_value(probe: Probe) -> bool:
         one, other = to_vec(probe.truth.y)[0], to_vec(given)[0]
         if is_another_kind(given, probe.truth.y):
             return False
-    except (TypeError, ValueError):  # an edit may have made anything of the value
+    except (TypeError, ValueError):  # an edit may have changed the value to anything
         return False
     limit = Tolerance.of(probe)
     return bool(np.allclose(one, other, rtol=limit.rtol, atol=limit.atol * 1e-3, equal_nan=True))
 
 
 def in_floats(y: Any) -> Any:
-    """A value that is made of whole numbers, as floats: those of a truth are, whatever was asked."""
+    """A value of whole numbers as floats, as it is in a truth."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "iu":
         return y.astype(float)
     return float(y) if isinstance(y, (int, np.integer)) and not isinstance(y, bool) else y

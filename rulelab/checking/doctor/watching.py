@@ -1,4 +1,6 @@
-"""A function with some of its expressions watched: what each was while it ran, and what if it were other."""
+"""A function with some of its expressions watched: their values while it runs, and the effect of changing
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ WATCH = "_rulelab_watch"
 
 @dataclass
 class Watch:
-    """Stands around expressions of a function, by number: keeps what each was, or gives something else.
+    """Wraps expressions of a function, by number: records their values, or changes them.
 
-    `values` has what an expression was at each of its turns; `changes` is added to it, a vector of real
-    numbers for all its turns, and `instead` takes its place.
+    `values` has the values of each expression in all its evaluations. `changes` are added to an expression: a
+    vector of real numbers for all its evaluations. `instead` replaces its value.
     """
 
     values: dict[int, list[np.ndarray]] = field(default_factory=dict)
@@ -31,7 +33,7 @@ class Watch:
     _used: dict[int, int] = field(default_factory=dict)
 
     def start(self, keeps: bool = False) -> None:
-        """Before a run, of which values are kept or not."""
+        """Prepare a run in which values are recorded or not."""
         self.keeps = keeps
         self._used = {}
         if keeps:
@@ -55,7 +57,9 @@ class Watch:
 def watched(
     tree: Any, nodes: Sequence[ast.expr], like: types.FunctionType, watch: Watch, more: dict[str, Any]
 ) -> types.FunctionType | None:
-    """The function of a tree with these expressions of it watched; each has the number of its place."""
+    """The function of a tree with these expressions watched, each by its index; None if it cannot be
+    compiled.
+    """
     memo: dict[int, Any] = {}
     new = cloned(tree, memo)
     numbers = {id(memo[id(node)]): number for number, node in enumerate(nodes) if id(node) in memo}
@@ -77,19 +81,19 @@ def watched(
 
 
 def is_moving(value: Any) -> bool:
-    """Whether a value is of numbers that can be moved."""
+    """Whether a value consists of floating-point numbers."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype.kind in "fc"
     return isinstance(value, (float, complex))
 
 
 def size_of(value: Any) -> int:
-    """How many real numbers a value has."""
+    """The number of real numbers in a value."""
     return int(np.size(value)) * (2 if np.iscomplexobj(value) else 1)
 
 
 def real_vector(values: Iterable[np.ndarray]) -> np.ndarray:
-    """Values as one vector of real numbers: of complex ones both parts, in turn."""
+    """Values as one vector of real numbers; of complex ones, both parts alternately."""
     return np.concatenate([np.zeros(0), *(_to_real(value) for value in values)])
 
 
@@ -106,5 +110,5 @@ def _of_real(vector: np.ndarray, like: Any) -> np.ndarray:
 
 
 def _as_was(array: np.ndarray, like: Any) -> Any:
-    """An array; a number where it stands for one."""
+    """An array, converted to a number if it takes the place of one."""
     return array if np.ndim(like) else array[()]
