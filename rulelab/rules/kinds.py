@@ -245,6 +245,11 @@ def may_hold_list(kind: Type) -> bool:
     return any_part(kind, lambda part: part == LIST)
 
 
+def are_floats(a: Type, b: Type) -> bool:
+    """Whether of two kinds one is that of Python's floats, and the other that or the one of its ints."""
+    return FLOAT in (a, b) and a in (FLOAT, INT) and b in (FLOAT, INT)
+
+
 def is_real(kind: Type) -> bool:
     """Whether values of this kind are real scalars whose derivatives may be written out (no bool is)."""
     return kind in _REALS

@@ -344,11 +344,18 @@ def moved_by_frule(tangents, slope, p_dot):
     return y, form_of(y, by_p if is_zero(by_slope) else by_slope if is_zero(by_p) else by_slope + by_p)
 
 
+def _is_moderate(x, p):
+    """Whether of Python's numbers a power and its slopes are `is_plain_power`, as is seen without a
+    logarithm.
+    """
+    return 1e-20 < x < 1e20 and (type(p) is int or type(p) is float) and -12 <= p <= 12
+
+
 def _base_bar_of_floats(y_bar, out, x, p):
     """The same of Python's floats. Far from what overflows these numbers are those of NumPy's, without a
     warning.
     """
-    if 1e-20 < x < 1e20 and (type(p) is int or type(p) is float) and -12 <= p <= 12:
+    if _is_moderate(x, p):
         x_bar = p * x ** (p - 1.0) * y_bar
         if math.isfinite(x_bar):
             return x_bar
@@ -361,6 +368,8 @@ def power_base_bar(y_bar, result, x, p):
     """The cotangent of `x`, of real numbers, for that of `x ** p`."""
     if type(y_bar) is float and type(x) is float:  # most often
         return _base_bar_of_floats(y_bar, result, x, p)
+    if type(x) is np.float64 and type(y_bar) in _REALS and _is_moderate(base := float(x), p) and p:
+        return np.float64(p * base ** (p - 1.0)) * y_bar
     return unbroadcast(power_partial_base(result, x, p) * y_bar, x)
 
 
@@ -368,6 +377,8 @@ def power_base_bar(y_bar, result, x, p):
 @strong_zero
 def power_exponent_bar(y_bar, result, x, p):
     """The cotangent of `p`, of real numbers, for that of `x ** p`."""
+    if type(p) is float and type(x) in _REALS and type(y_bar) in _REALS and _is_moderate(float(x), p) and p:
+        return float(result * np.log(x) * y_bar)
     return unbroadcast(power_partial_exponent(result, x, p) * y_bar, p)
 
 

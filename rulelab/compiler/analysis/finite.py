@@ -129,7 +129,7 @@ class _Shown:
         if isinstance(op, (ir.Binary, ir.Augmented)):
             if op.operator in ("add", "sub", "mul"):
                 return op.operands()
-            is_power = op.operator == "pow" and isinstance(op.right, ir.Const) and op.right.value != 0
+            is_power = op.operator == "pow" and isinstance(op.right, ir.Const) and op.right.value > 0
             return (op.left,) if op.operator == "truediv" or is_power else ()  # of the accepted powers
         if isinstance(op, ir.Call):
             return op.args[:1] if self._types.callee(op) in _SHOWING and not op.keywords else ()

@@ -5,6 +5,9 @@ computes, the scalars it is given, and those it reads one by one from arrays, ca
 sums, products and comparisons give the same numbers. Where the two differ, the attempt ends: Python raises
 on division by zero, and an overflow shows as a non-finite value (`finite`). The caller then starts again
 with NumPy's scalars, and nobody can tell, since nothing else was done.
+
+A power of two of Python's floats may turn complex, so its kind is not known, nor that of anything after it.
+In the attempt it is `math.pow`, which gives the same number or raises (`settle_powers`).
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ...rules.kinds import ANY, F8, I8, INT, Array, Tuple, Type, is_real
+from ...rules.kinds import ANY, F8, I8, INT, REAL, Array, Tuple, Type, are_floats, is_real
 from ..base import ir
 from ..base.copying import Copying
 from ..base.liveness import reads_of, use_counts
@@ -26,11 +29,14 @@ _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 def read_as_floats(function: ir.Function, types: Types) -> bool:
     """Have the function read its scalar parameters as Python floats and, in loops, the items of its array
-    parameters too; returns False if there are none.
+    parameters too, and take its powers for real numbers; returns False if there are none of these.
     """
     if not function.body:
         return False
     _multiply_squares(function, types)
+    powers = list(_powers(function))
+    for power in powers:
+        power.real = True
     numbers = [name for name in function.parameters if types(name) == F8]
     taken = {name: function.fresh(name) for name in numbers}
     copying = Copying(lambda name: taken.get(name, name))
@@ -55,7 +61,7 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
         *(ir.Let(at, view, ir.Elements(name)) for name, view in views.items()),
         *(ir.Let(at, number, ir.Elements(name, of_number=True)) for name, number in taken.items()),
     ]
-    return bool(views or taken)
+    return bool(views or taken or powers)
 
 
 def _multiply_squares(function: ir.Function, types: Types) -> None:
@@ -65,6 +71,34 @@ def _multiply_squares(function: ir.Function, types: Types) -> None:
         if isinstance(op, ir.Binary) and op.operator == "pow" and is_real(types(op.left)):
             if isinstance(op.right, ir.Const) and op.right.value == 2 and isinstance(op.left, str):
                 let.op = ir.Binary("mul", op.left, op.left)
+
+
+def _powers(function: ir.Function) -> Iterator[ir.Binary]:
+    """The powers that may turn complex if their numbers are Python's; not those with a whole constant."""
+    for let in function.lets():
+        if isinstance(let.op, ir.Binary) and let.op.operator == "pow":
+            exponent = let.op.right.value if isinstance(let.op.right, ir.Const) else 0.5
+            if type(exponent) in (int, float) and not float(exponent).is_integer():
+                yield let.op
+
+
+def has_powers(function: ir.Function, types: Types) -> bool:
+    """Whether a function has a power of numbers of which nothing more is known, and no array."""
+    return any(
+        not any(isinstance(types(atom), Array) for atom in op.operands()) for op in _powers(function)
+    )
+
+
+def settle_powers(function: ir.Function, types: Types) -> bool:
+    """Leave as real only what certainly is a power of Python's floats, and nothing where an operation of
+    NumPy's might warn, and again when the call is repeated. Returns whether there are any.
+    """
+    powers = [op for op in _powers(function) if op.real]
+    made = [let.target for let in function.lets() if not isinstance(let.op, (ir.Load, ir.Elements))]
+    warns = any(kind in (F8, REAL) or isinstance(kind, Array) for kind in map(types, made))
+    for op in powers:
+        op.real = not warns and are_floats(*map(types, op.operands()))
+    return any(op.real for op in powers)
 
 
 def _is_of_floats(kind: Type) -> bool:
@@ -158,6 +192,8 @@ def _is_same(statement: ir.Statement, other: set[str], types: Types) -> bool:
     if not all(is_real(types(atom)) or _is_of_floats(types(atom)) for atom in _numbers_in(op)):
         return False
     if isinstance(op, (ir.Binary, ir.Augmented, ir.Unary)):
+        if isinstance(op, ir.Binary) and op.real:
+            return True
         return op.operator in _ARITHMETIC or (op.operator == "pow" and _is_whole(op.operands()[1]))
     return isinstance(op, (ir.Move, ir.Compare, ir.Elements)) or (
         isinstance(op, ir.Call) and _takes_floats(types.callee(op))

@@ -33,6 +33,7 @@ from ...rules.kinds import (
     Known,
     Tuple,
     Type,
+    are_floats,
     is_real,
     join,
     join_all,
@@ -459,6 +460,8 @@ class Types:
         return Elements(kind.dtype, kind.ndim)
 
     def _of_binary(self, op: ir.Binary) -> Type:
+        if op.real and are_floats(self(op.left), self(op.right)):
+            return FLOAT
         return of_operator(getattr(operator, op.operator), self.given(op.left), self.given(op.right))
 
     def _of_augmented(self, op: ir.Augmented) -> Type:

@@ -94,6 +94,8 @@ class Binary(Op):
     operator: str  # name in the module `operator`
     left: Atom
     right: Atom
+    # Of a power of Python's floats: it raises where `**` would turn complex.
+    real: bool = field(default=False, kw_only=True)
 
 
 @dataclass(eq=False)

@@ -66,6 +66,7 @@ class Pass:
     # Of a pass for parts of containers: which parts the function reads, and which always have a cotangent.
     parts_read: tuple[bool, ...] = ()
     parts_reached: tuple[bool, ...] = ()
+    has_powers: bool = False  # whether there are powers that may turn complex, as Python's may
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:
         """The forward sweep for calls of this function, with its globals and captured variables.

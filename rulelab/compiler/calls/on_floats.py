@@ -26,12 +26,14 @@ MOST_MISSES = 3  # calls that had to be repeated, after which floats are no long
 
 def may_be_on_floats(pullbacks: Any, made: Pass) -> bool:
     """Whether floats are worth trying: nothing is kept, noted or watched, and some argument is a float64 or
-    an array of these.
+    an array of these, or there is a power that may turn complex.
     """
     watched = pullbacks.implicit or pullbacks.keeps or pullbacks.cache.probes is not None
     if watched or made.noted:
         return False
     kinds = map(type_of_signature, made.signature)
+    if made.has_powers:
+        return True
     return any(kind == F8 or (isinstance(kind, Array) and kind.dtype == "f8") for kind in kinds)
 
 

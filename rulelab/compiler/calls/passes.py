@@ -34,7 +34,14 @@ from ..analysis.displays import read_as_arrays
 from ..analysis.effects import effects_of
 from ..analysis.finite import look_at_hidden
 from ..analysis.flowing import flowed_to
-from ..analysis.on_floats import computes_alike, made_otherwise, only_computes, read_as_floats
+from ..analysis.on_floats import (
+    computes_alike,
+    has_powers,
+    made_otherwise,
+    only_computes,
+    read_as_floats,
+    settle_powers,
+)
 from ..analysis.regions import Regions, share
 from ..analysis.spelling import readings, spelled_out
 from ..analysis.types import Types, type_of
@@ -251,6 +258,7 @@ def compile_pass(
         made.entries,
         tuple([name in parts_read for name in lowered.parameters]),
         tuple([name in reached for name in lowered.parameters]),
+        has_powers(lowered, kinds),
     )
 
 
@@ -298,13 +306,14 @@ def _read_as_floats(
     if not read_as_floats(lowered, kinds):
         raise NotOnFloats
     after, sites = known_of(lowered)
-    if not computes_alike(lowered, kinds, after, sites.is_known_function):
-        raise NotOnFloats
+    real = settle_powers(lowered, after)
     made = [let for let in lowered.lets() if not isinstance(let.op, ir.Load)]
-    takes_numbers = any(isinstance(let.op, ir.Elements) and let.op.of_number for let in made)
-    if takes_numbers and any(after(let.target) in (F8, REAL) for let in made):
+    read = [let.op for let in made if isinstance(let.op, ir.Elements)]
+    if not (read or real) or not computes_alike(lowered, kinds, after, sites.is_known_function):
+        raise NotOnFloats
+    if any(op.of_number for op in read) and any(after(let.target) in (F8, REAL) for let in made):
         raise NotOnFloats  # these would warn, and again when the call is repeated
-    hidden = look_at_hidden(lowered, after, made_otherwise(lowered, kinds, after))
+    hidden = bool(read) and look_at_hidden(lowered, after, made_otherwise(lowered, kinds, after))
     return known_of(lowered) if hidden else (after, sites)
 
 

@@ -444,6 +444,17 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
         )  # not `part +=`: a single element is a number, which that would not write back
 
 
+def log_of_base(x: float) -> float:
+    """The logarithm in the slope of `x ** p` by `p`; where it is no number, an error.
+
+    >>> log_of_base(1.0)
+    0.0
+    """
+    if x > 0.0:
+        return float(np.log(x))
+    raise FloatingPointError
+
+
 @functools.cache
 def over(ufunc: np.ufunc) -> Callable[..., Any]:
     """A function that computes `ufunc(a, b)`, in the memory of `a` if the result has its shape.

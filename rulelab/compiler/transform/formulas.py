@@ -168,7 +168,7 @@ class Formulas(Reuse):
 
     def by_terms(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
         """An operation on real scalars: each term is the cotangent of an operand."""
-        operands, kept = op.operands(), _Kept(self, op.operands(), target)
+        operands, kept = op.operands(), _Kept(self, op.operands(), target, specialise.HELPERS)
         used = [
             (atom, term) for atom, term in zip(operands, terms, strict=True) if term and self.active(atom)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -31,12 +32,19 @@ TERMS = {
 }
 
 
+# Those of a power of Python's floats, which is real; they raise where the slope is no such number.
+_OF_REAL_POWER = ("{right} * {left} ** ({right} - 1.0) * {bar}", "{result} * {h0}({left}) * {bar}")
+HELPERS = (support.log_of_base,)  # the functions in such terms, by number
+
+
 def terms(op: ir.Binary | ir.Augmented | ir.Unary) -> tuple[str, ...] | None:
     """The terms of an operation, one for each operand; None if they are not short, or unsafe to write out."""
     if op.operator == "mul" and op.operands()[0] == op.operands()[1]:
         return _power(2), ""
     if op.operator != "pow":
         return TERMS.get(op.operator)
+    if isinstance(op, ir.Binary) and op.real:
+        return _OF_REAL_POWER
     exponent = op.operands()[1]
     if not isinstance(exponent, ir.Const) or type(exponent.value) not in (int, float):
         return None
@@ -105,7 +113,9 @@ _TEXTS: dict[type, Callable[..., str]] = {
     ir.Move: lambda op, texts, asked: (
         texts[0] if op.checked is None else asked(support.bound, texts[0], repr(op.checked))
     ),
-    ir.Binary: lambda op, texts, asked: f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}",
+    ir.Binary: lambda op, texts, asked: (
+        asked(math.pow, *texts) if op.real else f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}"
+    ),
     ir.Augmented: lambda op, texts, asked: f"{texts[0]} {SYMBOLS[op.operator]} {texts[1]}",
     ir.Unary: lambda op, texts, asked: f"{PREFIXES[op.operator]}{texts[0]}",
     ir.Compare: lambda op, texts, asked: f"{texts[0]} {op.symbol} {texts[1]}",

@@ -99,6 +99,8 @@ COMPUTES = [
     "s = s + x[i] * (y[i] > 1.0)",
     "t = x[i] - y[i]; s = s + t * t if t > 0.0 else s - t",
     "s = s + x[i] * i",
+    "s = s + (0.1 + x[i] * x[i]) ** y[i]",
+    "s = s + abs(x[i]) ** 1.5 * abs(x[i]) ** -0.5",
 ]
 
 
@@ -114,6 +116,31 @@ def test_some_of_these_are_on_floats(monkeypatch, tried):
     for step in COMPUTES:
         several(looped(step), (X, Y))
     assert tried.count(True) >= 3
+
+
+POWERED = function_of("s = x\nfor _ in range(3):\n    s = 0.5 * s ** p + x\nreturn s", "x, p")
+POWERS = [1.5, 0.5, -0.5, 0.0, -0.0, 1.0, 3.0, -2.0, 2, 0, -1, 40.0, 400.0, 1e300, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("x", [0.7, 1.0, 30.0, 1e-30, 1e30, 0.0, -0.0, -0.3, -2.0, 5e-324, np.inf, np.nan, 3])
+def test_powers_of_pythons_floats_are_real_or_go_the_other_way(monkeypatch, tried, x, p):
+    """A negative number with an exponent that is not whole has a complex power."""
+    (found, warned), (expected, expected_warned) = both(monkeypatch, POWERED, x, p)
+    for each, other in zip(found, expected, strict=True):
+        if not isinstance(other[0], float):
+            assert each == other
+            continue
+        assert list(map(type, each)) == list(map(type, other))
+        np.testing.assert_array_max_ulp(np.array(each, float), np.array(other, float), 40)
+        if 1e-20 < x < 1e20 and abs(p) <= 12:  # elsewhere NumPy has a way of its own
+            assert_equal(each, other)
+    assert warned == expected_warned
+
+
+def test_powers_of_pythons_floats_are_computed_as_such(tried):
+    several(POWERED, (0.7, 1.5))
+    assert True in tried
 
 
 @pytest.mark.every(12)
