@@ -43,25 +43,36 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
     function.body[:] = copying.block(function.body)
     function.result = copying.atom(function.result)
     function.handed = list(map(copying.handed, function.handed))
-    arrays = {name for name in function.parameters if _is_of_floats(types(name))}
-    loops = [s for s in function.statements() if isinstance(s, (ir.For, ir.While))]
-    items = {
-        id(let.op): let.op
-        for loop in loops
-        for block in ir.blocks(loop)
-        for let in ir.lets(block)
-        if isinstance(let.op, ir.Item) and let.op.value in arrays and _is_one(types, let.op)
-    }
-    read = {op.value for op in items.values()}
-    views = {name: function.fresh(f"{name}_items") for name in function.parameters if name in read}
-    for op in items.values():
-        op.value = views[str(op.value)]
+    reads = list(_reads_in_loops(function, types))
+    views = {name: function.fresh(f"{name}_items") for name in function.parameters if name in map(_read, reads)}
+    for read in reads:
+        read.value = views[_read(read)]
     at = function.body[0].position
     function.body[:0] = [
         *(ir.Let(at, view, ir.Elements(name)) for name, view in views.items()),
         *(ir.Let(at, number, ir.Elements(name, of_number=True)) for name, number in taken.items()),
     ]
     return bool(views or taken or powers)
+
+
+def _reads_in_loops(function: ir.Function, types: Types) -> Iterator[ir.Item | ir.Sequence]:
+    """Where loops read the numbers of array parameters, by an index or as what they go through."""
+    arrays = {name for name in function.parameters if _is_of_floats(types(name))}
+    vectors = {name for name in arrays if types(name) == Array("f8", 1)}
+    found: dict[int, ir.Item | ir.Sequence] = {}
+    for loop in function.statements():
+        if isinstance(loop, ir.For):
+            leaves = ir.leaves(loop.iteration)
+            found |= {id(x): x for x in leaves if isinstance(x, ir.Sequence) and x.value in vectors}
+        if isinstance(loop, (ir.For, ir.While)):
+            ops = [let.op for block in ir.blocks(loop) for let in ir.lets(block)]
+            of_arrays = [op for op in ops if isinstance(op, ir.Item) and op.value in arrays]
+            found |= {id(op): op for op in of_arrays if _is_one(types, op)}
+    yield from found.values()
+
+
+def _read(read: ir.Item | ir.Sequence) -> str:
+    return str(read.value)
 
 
 def _multiply_squares(function: ir.Function, types: Types) -> None:

@@ -437,6 +437,8 @@ class Types:
     def _handed_out(self, atom: ir.Atom) -> Type | None:
         """The kind of the items of a sequence, as far as known in this round."""
         kind = self._maybe(atom)
+        if isinstance(kind, Elements):
+            return FLOAT
         return self._items_of(atom) if kind == LIST else None if kind is None else element_of(kind)
 
     # -- operations ------------------------------------------------------------------------------------------

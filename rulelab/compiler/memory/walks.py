@@ -409,6 +409,25 @@ ITERATORS: tuple[type, ...] = (
 )
 
 
+def gather_numbers(x: Any, items: list[Any], backwards: bool = False) -> np.ndarray:
+    """The same of a vector whose items a loop read as Python's numbers, in new memory.
+
+    >>> gather_numbers(memoryview(np.ones(3)), [2.0, 1.0])
+    array([1., 2., 0.])
+    """
+    if not _NUMBERS.issuperset(map(type, items)):
+        items = [0.0 if isinstance(item, AbstractZero) else item for item in items]
+    numbers = np.array(items if backwards else items[::-1], float)
+    if len(numbers) == len(x):
+        return numbers
+    whole = np.zeros(len(x))
+    whole[len(x) - len(numbers) if backwards else 0 :][: len(numbers)] = numbers
+    return whole
+
+
+_NUMBERS = frozenset({float, np.float64})
+
+
 def gather(x: Any, items: list[Any], backwards: bool = False) -> Any:
     """The cotangent of the value that a loop ran over, from those of the items, given last iteration first.
 

@@ -20,6 +20,7 @@ from ...rules.kinds import (
     NONE,
     STR,
     Array,
+    Elements,
     Tuple,
     Type,
     is_real,
@@ -293,7 +294,11 @@ class _Adjoint(Stored):
         after: list[Node] = []
         for leaf, items in gathered:
             given = [self.need(kept[leaf.item]), items, *(["True"] if leaf.backwards else [])]
-            after += self.add(leaf.value, self.asked(walks.gather, *given), position)
+            if isinstance(self.types(leaf.value), Elements):
+                term = self.asked(walks.gather_numbers, *given)
+                after += self.add(leaf.value, term, position, exact=True, new=True, certain=True)
+            else:
+                after += self.add(leaf.value, self.asked(walks.gather, *given), position)
         lists = in_step([(items, "[]") for _, items in gathered], 3)
         return [*(Line(f"{left} = {right}", position) for left, right in lists), *nodes, *after], defined
 

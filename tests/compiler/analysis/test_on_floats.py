@@ -118,6 +118,48 @@ def test_some_of_these_are_on_floats(monkeypatch, tried):
     assert tried.count(True) >= 3
 
 
+GOES_THROUGH = [
+    "for v in x:\n    s = s + v * v",
+    "for v, w in zip(x, y):\n    s = s + (v - w) ** 2 / (2.0 + w)",
+    "for v, w in zip(x[:2], y):\n    s = s + v * w",
+    "for v, w in zip(y, range(2)):\n    s = s + v * w * x[0]",
+    "for v in reversed(x):\n    s = s * v + v",
+    "for v in reversed(x):\n    s = s * v + v\n    if s > 0.5:\n        break",
+    "for v in x:\n    if v < 0.0:\n        break\n    s = s + np.sqrt(v)",
+    "for i, v in enumerate(x, 1):\n    s = s + i * v * y[-i]",
+    "for v in x:\n    for w in y:\n        s = s + v * w if v > w else s - v",
+    "for v in x:\n    if v > 5.0:\n        s = s + v",
+    "for v in x:\n    s = v",
+    "for v in x[1:]:\n    s = s + v / y[0]",
+    "for v in y:\n    s = s + x[1] / v",
+    "for v in y:\n    s = s + np.log(v) * x[1]",
+    "for i in range(len(x)):\n    for v in x:\n        s = s + v * x[i]",
+    "for row in np.reshape(x, (2, 2)):\n    for v in row:\n        s = s * v + v",
+]
+
+
+@pytest.mark.parametrize("loop", GOES_THROUGH)
+def test_so_is_that_of_a_loop_that_goes_through_an_array(monkeypatch, tried, loop):
+    f = function_of(f"s = 0.0\n{loop}\nreturn s", "x, y")
+    for x, y in ((X, Y), (X[::-1], Y + 1.0), (np.array([0.5, -0.0, 0.0, 7.0]), 2.0 * X)):
+        (found, warned), (expected, expected_warned) = both(monkeypatch, f, x, y)
+        assert_equal(found, expected)
+        assert set(warned) == set(expected_warned)
+
+
+def test_most_of_these_are_on_floats(tried):
+    for loop in GOES_THROUGH:
+        several(function_of(f"s = 0.0\n{loop}\nreturn s", "x, y"), (X, Y + 1.0))
+    assert tried.count(True) >= 9
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_so_is_that_of_a_short_array(monkeypatch, tried, size):
+    f = function_of("s = 1.0\nfor v in x:\n    s = s + v * y\nreturn s", "x, y")
+    (found, _), (expected, _) = both(monkeypatch, f, X[:size], 2.0)
+    assert_equal(found, expected)
+
+
 POWERED = function_of("s = x\nfor _ in range(3):\n    s = 0.5 * s ** p + x\nreturn s", "x, p")
 POWERS = [1.5, 0.5, -0.5, 0.0, -0.0, 1.0, 3.0, -2.0, 2, 0, -1, 40.0, 400.0, 1e300, np.inf, -np.inf, np.nan]
 
