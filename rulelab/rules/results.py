@@ -935,7 +935,7 @@ def _astype(self, dtype, order=None, casting=None, subok=None, copy=None):
     return array_of(_dtype(dtype, None), like.ndim) if like.ndim >= 1 else NUMERIC
 
 
-@_row(np.ndarray.item)
+@_row(np.ndarray.item, np.generic.item)
 def _item_method(self, *place):
     dtype = _like(self).dtype
     return {"f8": FLOAT, "f4": FLOAT, "i8": INT, "b1": BOOL}.get(dtype or "", NUMERIC)

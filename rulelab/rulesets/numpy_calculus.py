@@ -1,8 +1,11 @@
 """Rules for interpolation, finite differences, convolution, polynomials and spaced samples."""
 
+import functools
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ..rules.formulas import of_numbers, of_tuples, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import form_of, laid_out
 from ..tangents.projection import unbroadcast
@@ -35,22 +38,52 @@ class Interpolation:
     def __init__(self, x, xp, fp, period):
         if period is not None:
             refuse("np.interp with period=", "bring x and the knots into one period first")
-        x, xp = np.asarray(x, float), np.asarray(xp, float)
-        self.fp = np.asarray(fp)
+        self.x, self.xp, self.fp = np.asarray(x, float), np.asarray(xp, float), np.asarray(fp)
+        x, xp, last = self.x, self.xp, len(xp) - 1
         if (xp[1:] <= xp[:-1]).any():
             refuse("np.interp between knots xp that do not increase", "sort them")
-        self.below, self.above = x < xp[0], x > xp[-1]
-        self.inside = ~(self.below | self.above)
-        before = np.maximum(xp.searchsorted(x, side="right") - 1, 0)
-        self.left = np.minimum(before, max(len(xp) - 2, 0))
-        self.right = np.minimum(self.left + 1, len(xp) - 1)
-        width = np.where(self.right > self.left, xp[self.right] - xp[self.left], 1.0)
-        self.share = np.where(self.inside, (x - xp[self.left]) / width, 0.0)
-        self.slope = np.where(self.inside, (self.fp[self.right] - self.fp[self.left]) / width, 0.0)
+        after = xp.searchsorted(x, side="right")
+        if x.ndim == 0:
+            self.left = min(max(int(after) - 1, 0), max(last - 1, 0))
+            self.right = min(self.left + 1, last)
+        else:
+            after -= 1
+            self.left = np.minimum(np.maximum(after, 0, out=after), max(last - 1, 0), out=after)
+            self.right = np.minimum(self.left + 1, last)
+
+    @functools.cached_property
+    def below(self):
+        return self.x < self.xp[0]
+
+    @functools.cached_property
+    def above(self):
+        return self.x > self.xp[-1]
+
+    @functools.cached_property
+    def inside(self):
+        return ~(self.below | self.above)
+
+    @functools.cached_property
+    def width(self):
+        if len(self.xp) == 1:
+            return 1.0
+        return self.xp[self.right] - self.xp[self.left]
+
+    @functools.cached_property
+    def share(self):
+        return np.where(self.inside, (self.x - self.xp[self.left]) / self.width, 0.0)
+
+    @functools.cached_property
+    def slope(self):
+        return np.where(self.inside, (self.fp[self.right] - self.fp[self.left]) / self.width, 0.0)
 
     def to_knots(self, of_left, of_right, dtype):
         """What flows to the knots on the left and on the right of each `x`, added up knot by knot."""
         knots_bar = np.zeros(self.fp.shape, dtype)
+        if self.x.ndim == 0:
+            knots_bar[self.left] += of_left
+            knots_bar[self.right] += of_right
+            return knots_bar
         np.add.at(knots_bar, self.left, of_left)
         np.add.at(knots_bar, self.right, of_right)
         return knots_bar
@@ -67,9 +100,43 @@ class Interpolation:
         return fp_bar
 
 
+@of_tuples
+@of_numbers
+@strong_zero
+def interp_x_bar(y_bar, x, xp, fp, left=None, right=None, period=None):
+    """The cotangent of `x` for that of `np.interp(x, xp, fp)`, of real numbers."""
+    at = Interpolation(x, xp, fp, period)
+    if at.x.ndim:
+        return at.slope * y_bar
+    if at.below or at.above:
+        slope = np.float64(0.0)
+    else:
+        slope = (at.fp[at.right] - at.fp[at.left]) / at.width
+    return unbroadcast(slope * y_bar, x)
+
+
+@of_tuples
+@of_numbers
+@strong_zero
+def interp_xp_bar(y_bar, x, xp, fp, left=None, right=None, period=None):
+    """The same of the knots."""
+    at = Interpolation(x, xp, fp, period)
+    steep = at.slope * y_bar
+    return at.to_knots((at.share - 1) * steep, -at.share * steep, float)
+
+
+@of_tuples
+@of_numbers
+@strong_zero
+def interp_fp_bar(y_bar, x, xp, fp, left=None, right=None, period=None):
+    """The same of the values at the knots."""
+    return Interpolation(x, xp, fp, period).to_values(np.asarray(y_bar), left, right)
+
+
 @TABLE.rrule(
     np.interp,
     leading=5,
+    cotangents=(interp_x_bar, interp_xp_bar, interp_fp_bar),
     points=[
         (np.array([0.3, 2.75, -1.0, 4.0, 6.0]), _X, _V),
         (0.3, _X, _V),

@@ -44,9 +44,10 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
     function.result = copying.atom(function.result)
     function.handed = list(map(copying.handed, function.handed))
     reads = list(_reads_in_loops(function, types))
-    views = {name: function.fresh(f"{name}_items") for name in function.parameters if name in map(_read, reads)}
-    for read in reads:
-        read.value = views[_read(read)]
+    read = {str(one.value) for one in reads}
+    views = {name: function.fresh(f"{name}_items") for name in function.parameters if name in read}
+    for one in reads:
+        one.value = views[str(one.value)]
     at = function.body[0].position
     function.body[:0] = [
         *(ir.Let(at, view, ir.Elements(name)) for name, view in views.items()),
@@ -69,10 +70,6 @@ def _reads_in_loops(function: ir.Function, types: Types) -> Iterator[ir.Item | i
             of_arrays = [op for op in ops if isinstance(op, ir.Item) and op.value in arrays]
             found |= {id(op): op for op in of_arrays if _is_one(types, op)}
     yield from found.values()
-
-
-def _read(read: ir.Item | ir.Sequence) -> str:
-    return str(read.value)
 
 
 def _multiply_squares(function: ir.Function, types: Types) -> None:
@@ -223,6 +220,8 @@ def _takes_floats(function: object) -> bool:
     """Whether a function treats Python's and NumPy's numbers alike, and any overflow while computing its
     slope shows in the slope.
     """
+    if function is float:
+        return True
     if getattr(function, "__name__", "") not in _SHOWING_SLOPES:
         return False
     of_math = getattr(function, "__module__", "") == math.__name__

@@ -18,6 +18,7 @@ from ...rules.kinds import (
     BOOL,
     CELL,
     DICT,
+    F8,
     FLOAT,
     FUNCTION,
     I8,
@@ -527,10 +528,20 @@ class Types:
         args, callee = [self.given(atom) for atom in op.args], self.callee(op)
         if callee is ir.UNBOUND:
             owner = self.given(op.function)
-            if not isinstance(owner.kind, Array) and owner.kind != NUMERIC:
+            callee = method_of(owner.kind, op.method)
+            if callee is ir.UNBOUND and owner.kind != NUMERIC:
                 return ANY
-            args, callee = [owner, *args], getattr(np.ndarray, op.method or "", None)
+            if callee is ir.UNBOUND:
+                callee = getattr(np.ndarray, op.method or "", None)
+            args = [owner, *args]
         return result_of(callee, args, {name: self.given(atom) for name, atom in op.keywords})
+
+
+def method_of(owner: Type, name: str | None) -> Any:
+    """The method of that name that an array certainly has, or a number of NumPy's; else UNBOUND."""
+    if owner == F8 and name == "item":
+        return np.generic.item
+    return getattr(np.ndarray, name or "", ir.UNBOUND) if isinstance(owner, Array) else ir.UNBOUND
 
 
 # Builtin functions that read a list from end to end, and neither change nor keep it.

@@ -506,7 +506,7 @@ class Formulas(Reuse):
         stated = list(filter(None, rule.cotangents))
         if not all(_is_taken(kind, stated) for kind in first):
             return None
-        if all(map(is_real, first)) and not (isinstance(op, ir.Binary) and op.operator == "pow"):
+        if all(map(is_real, first)) and not _is_of_numbers(op):
             return None
         return given
 
@@ -544,6 +544,11 @@ class Formulas(Reuse):
         if name not in given:
             return None
         return f"{name}={self.need(given[name])}" if name in _options(function) else self.need(given[name])
+
+
+def _is_of_numbers(op: ir.Op) -> bool:
+    """Whether the cotangent functions of an operation on numbers alone are for these."""
+    return op.method == "item" if isinstance(op, ir.Call) else getattr(op, "operator", "") == "pow"
 
 
 _REDUCING = frozenset({"axis", "keepdims"})
