@@ -1,7 +1,5 @@
 """Rules for interpolation, finite differences, convolution, polynomials and spaced samples."""
 
-import functools
-
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
@@ -51,29 +49,13 @@ class Interpolation:
             self.left = np.minimum(np.maximum(after, 0, out=after), max(last - 1, 0), out=after)
             self.right = np.minimum(self.left + 1, last)
 
-    @functools.cached_property
-    def below(self):
-        return self.x < self.xp[0]
+        self.below, self.above = x < xp[0], x > xp[-1]
+        self.inside = ~(self.below | self.above)
+        self.width = xp[self.right] - xp[self.left] if last else 1.0
 
-    @functools.cached_property
-    def above(self):
-        return self.x > self.xp[-1]
-
-    @functools.cached_property
-    def inside(self):
-        return ~(self.below | self.above)
-
-    @functools.cached_property
-    def width(self):
-        if len(self.xp) == 1:
-            return 1.0
-        return self.xp[self.right] - self.xp[self.left]
-
-    @functools.cached_property
     def share(self):
         return np.where(self.inside, (self.x - self.xp[self.left]) / self.width, 0.0)
 
-    @functools.cached_property
     def slope(self):
         return np.where(self.inside, (self.fp[self.right] - self.fp[self.left]) / self.width, 0.0)
 
@@ -90,9 +72,8 @@ class Interpolation:
 
     def to_values(self, y_bar, left, right):
         """What flows to the values at the knots: the first and the last one stand for what is outside."""
-        fp_bar = self.to_knots(
-            (self.inside - self.share) * y_bar, self.share * y_bar, np.result_type(y_bar, float)
-        )
+        share = self.share()
+        fp_bar = self.to_knots((self.inside - share) * y_bar, share * y_bar, np.result_type(y_bar, float))
         if left is None and self.below.any():
             fp_bar[0] += np.sum(y_bar[self.below])
         if right is None and self.above.any():
@@ -107,7 +88,7 @@ def interp_x_bar(y_bar, x, xp, fp, left=None, right=None, period=None):
     """The cotangent of `x` for that of `np.interp(x, xp, fp)`, of real numbers."""
     at = Interpolation(x, xp, fp, period)
     if at.x.ndim:
-        return at.slope * y_bar
+        return at.slope() * y_bar
     if at.below or at.above:
         slope = np.float64(0.0)
     else:
@@ -121,8 +102,8 @@ def interp_x_bar(y_bar, x, xp, fp, left=None, right=None, period=None):
 def interp_xp_bar(y_bar, x, xp, fp, left=None, right=None, period=None):
     """The same of the knots."""
     at = Interpolation(x, xp, fp, period)
-    steep = at.slope * y_bar
-    return at.to_knots((at.share - 1) * steep, -at.share * steep, float)
+    share, steep = at.share(), at.slope() * y_bar
+    return at.to_knots((share - 1) * steep, -share * steep, float)
 
 
 @of_tuples
@@ -157,10 +138,11 @@ def interp_rrule(x, xp, fp, left=None, right=None, period=None):
 
     def interp_pullback(y_bar):
         y_bar = np.asarray(y_bar)
-        steep = np.real(np.conj(at.slope) * y_bar)
+        steep = np.real(np.conj(at.slope()) * y_bar)
 
         def xp_bar():
-            return like_argument(xp, at.to_knots((at.share - 1) * steep, -at.share * steep, float))
+            share = at.share()
+            return like_argument(xp, at.to_knots((share - 1) * steep, -share * steep, float))
 
         def fp_bar():
             return like_argument(fp, at.to_values(y_bar, left, right))

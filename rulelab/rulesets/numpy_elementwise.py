@@ -221,6 +221,18 @@ def is_plain_power(x, p):
 TABLE.non_differentiable(is_plain_power)
 
 
+def _is_ordinary(p):
+    """Whether an exponent is one of Python's numbers, finite and not 0: the slope is then the textbook's."""
+    return type(p) in (int, float) and p != 0 and math.isfinite(p)
+
+
+def _is_positive(x):
+    """Whether a base has a finite logarithm everywhere, by which the slope is the textbook's."""
+    if type(x) is np.ndarray:
+        return x.dtype == np.float64 and x.size > 0 and 0 < x.min() and x.max() < math.inf
+    return type(x) in _REALS and 0 < x < math.inf
+
+
 def power_partial_base(out, x, p):
     """The derivative of `x ** p` in `x`: `p * x ** (p - 1)`, and 0 where `p` is 0, whatever `x`.
 
@@ -232,6 +244,9 @@ def power_partial_base(out, x, p):
     """
     if type(x) in _REALS and type(p) in _REALS and is_plain_power(x, p):
         return p * np.float64(float(x) ** (float(p) - 1))
+    if type(x) is np.ndarray and x.dtype == np.float64 and _is_ordinary(p):
+        with np.errstate(all="ignore"):
+            return (p * np.power(x, p - 1))[()]
     x, p = floating(x), floating(p)
     if np.iscomplexobj(out) and not np.iscomplexobj(x):
         x = np.asarray(x, np.result_type(x, 1j))[()]
@@ -256,6 +271,9 @@ def power_partial_exponent(y, x, p):
     """
     if type(x) in _REALS and type(p) in _REALS and is_plain_power(x, p):
         return y * np.log(x)
+    if _is_positive(x) and type(y) is np.ndarray and y.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            return (y * np.log(x))[()]
     x = floating(x)
     with np.errstate(all="ignore"):
         if np.iscomplexobj(y):
