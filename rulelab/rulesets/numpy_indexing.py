@@ -5,7 +5,7 @@ from types import EllipsisType
 
 import numpy as np
 
-from ..rules.formulas import at_distinct_rows, new_memory, of_numbers, onto, repeats_itself, strong_zero
+from ..rules.formulas import at_distinct_rows, new_memory, onto, repeats_itself, strong_zero
 from ..rules.rule_table import RuleTable
 from ..tangents.forms import laid_out, no_change
 from ..tangents.missing import MissingSlope, NotImplementedTangent
@@ -525,21 +525,14 @@ def item_index(a, args):
     return np.unravel_index(where[0] % np.size(a), np.shape(a)) if len(where) == 1 else tuple(where)
 
 
-@of_numbers
-@strong_zero
-def number_bar(y_bar, a):
-    """The cotangent of a number of NumPy's, for that of Python's."""
-    return y_bar
-
-
 @strong_zero
 def read_bar(y_bar, a, *place):
     """The cotangent of an array, for that of the number `a.item(*place)`."""
     return scatter(y_bar, item_index(a, place), np.shape(a), gradient_dtype(a))
 
 
-def _state_item(target, cotangent, points):
-    @TABLE.rrule(target, leading=1, points=points, cotangents=(cotangent,))
+def _state_item(target, points, *cotangents):
+    @TABLE.rrule(target, leading=1, points=points, cotangents=cotangents)
     def item_rrule(a, *args):
         def item_pullback(y_bar):
             return NoTangent(), scatter(y_bar, item_index(a, args), np.shape(a), gradient_dtype(a))
@@ -550,9 +543,9 @@ def _state_item(target, cotangent, points):
         return a.item(*args), np.asarray(dense(a, tangents[1])).item(*args)
 
 
-_state_item(np.ndarray.item, read_bar, [(np.array([2.5]),), (_VECTOR, -1), (_MATRIX, 5), (_MATRIX, 1, -1),
-                              (_MATRIX, (2, 0))])
-_state_item(np.generic.item, number_bar, [(np.float64(2.5),)])
+_state_item(np.ndarray.item, [(np.array([2.5]),), (_VECTOR, -1), (_MATRIX, 5), (_MATRIX, 1, -1),
+                              (_MATRIX, (2, 0))], read_bar)
+_state_item(np.generic.item, [(np.float64(2.5),)])
 
 
 @TABLE.rrule(np.ndarray.tolist, leading=1, points=[(_VECTOR,), (_MATRIX,), (np.arange(3),), (_MATRIX.T,)])

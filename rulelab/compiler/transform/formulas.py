@@ -103,6 +103,8 @@ class Formulas(Reuse):
         """
         if not _has_floats(self.types(target)):
             return None
+        if isinstance(op, ir.Call) and self.converts(op):
+            return self.by_terms((*[""] * (len(op.operands()) - 1), "{bar}"), op, target, position)
         rule = self.sites.stated_rule(op)
         if rule is None:
             return None
@@ -506,9 +508,18 @@ class Formulas(Reuse):
         stated = list(filter(None, rule.cotangents))
         if not all(_is_taken(kind, stated) for kind in first):
             return None
-        if all(map(is_real, first)) and not _is_of_numbers(op):
+        if all(map(is_real, first)) and not (isinstance(op, ir.Binary) and op.operator == "pow"):
             return None
         return given
+
+    def converts(self, op: ir.Call) -> bool:
+        """Whether a call gives a number as one of Python's: `float(x)`, `x.item()`."""
+        number = op.function if op.method is not None else op.args[0] if len(op.args) == 1 else op.function
+        converts = not op.args if op.method == "item" else self.sites.target(op) is float
+        if not converts or op.keywords or not is_real(self.types(number)):
+            return False
+        rule = self.sites.certain_rule(op)
+        return rule is not None and rule.built_in
 
     def note_reduction(self, rule: Rule, given: dict[str, ir.Atom], target: str) -> bool:
         """Note that a reduction with a kept axis, or along the first one, broadcasts back to the shape of its
@@ -544,11 +555,6 @@ class Formulas(Reuse):
         if name not in given:
             return None
         return f"{name}={self.need(given[name])}" if name in _options(function) else self.need(given[name])
-
-
-def _is_of_numbers(op: ir.Op) -> bool:
-    """Whether the cotangent functions of an operation on numbers alone are for these."""
-    return op.method == "item" if isinstance(op, ir.Call) else getattr(op, "operator", "") == "pow"
 
 
 _REDUCING = frozenset({"axis", "keepdims"})

@@ -101,6 +101,7 @@ COMPUTES = [
     "s = s + x[i] * i",
     "s = s + (0.1 + x[i] * x[i]) ** y[i]",
     "s = s + abs(x[i]) ** 1.5 * abs(x[i]) ** -0.5",
+    "s = s + float(x[i]) * float(y[i])",
 ]
 
 
