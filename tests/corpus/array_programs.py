@@ -59,7 +59,7 @@ BODIES = {
         "s = 0.3\nfor v in x:\n    s = s + abs(v) ** 1.5 + (v * v) ** s\nreturn s",
     ),
     "broken lines": (
-        "return np.interp(x[0], np.array([-3.0, 0.0, 4.0]), x[:3]) + np.interp(x[1], [-2.0, 3.0], [x[2], 1.0])",
+        "return np.interp(x[0], np.array([-3.0, 0.0, 4.0]), x[:3]) * np.interp(x[1], [-2.0, 3.0], [x[2], 1])",
         "return np.sum(np.interp(x, np.array([-0.1, 0.05, 0.3, 0.5]), x) ** 2)",
         "return np.sum(np.interp(x, np.array([-5.0, x[0], 5.0]), np.array([0.5, 2.0, -1.0])) ** 2)",
         "s = 0.0\nfor i in range(4):\n    s = s + np.interp(x[i] * i, np.arange(4.0), x)\nreturn s",
