@@ -129,7 +129,7 @@ JOINING = frozenset(
     {np.array, np.asarray, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack}
 )
 # They go through their first argument to its end before anything else happens.
-CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, sorted, math.fsum, math.prod)
+CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, deque, sorted, math.fsum, math.prod)
 # So do these, of numbers alone.
 STATISTICS: tuple[Any, ...] = (statistics.mean, statistics.fmean, statistics.median, statistics.variance)
 STATISTICS += (statistics.stdev, statistics.pvariance, statistics.pstdev)

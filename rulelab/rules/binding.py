@@ -135,8 +135,23 @@ class FunctionBinder(Binder):
         return (*plain, *(f"{star}[{i}]" for i in range(count - len(plain))))
 
 
+class _Slot:
+    """Stands for an argument: by its number, or by its name."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key):
+        self.key = key
+
+
+# (id of a signature, how many by position, *names) -> (the signature, where each of them goes)
+_orders: dict[tuple[Any, ...], tuple[inspect.Signature, tuple[Any, ...], dict[str, Any]]] = {}
+
+
 class SignatureBinder(Binder):
-    """Binds calls of a C callable or a class that states a signature."""
+    """Binds calls of a C callable or a class that states a signature. Where each argument of a C callable
+    goes depends on their number and their names alone, so it is found once for these.
+    """
 
     __slots__ = ("signature",)
 
@@ -150,6 +165,24 @@ class SignatureBinder(Binder):
         return tuple(p.name for p in self.signature.parameters.values() if p.kind is p.KEYWORD_ONLY)
 
     def bind(self, args, kwargs):
+        if isinstance(self.target, type):
+            return self._bind_slowly(args, kwargs)
+        key = (id(self.signature), len(args), *kwargs)
+        known = _orders.get(key)
+        if known is None or known[0] is not self.signature:
+            slots = tuple(map(_Slot, range(len(args))))
+            order = self._bind_slowly(slots, {name: _Slot(name) for name in kwargs})
+            if len(_orders) >= _MOST_SIGNATURES:
+                _orders.clear()
+            known = _orders[key] = (self.signature, *order)
+        given = {**dict(enumerate(args)), **kwargs}
+        positional, keyword_only = known[1:]
+        return (
+            tuple([given[x.key] if type(x) is _Slot else x for x in positional]),
+            {name: given[x.key] if type(x) is _Slot else x for name, x in keyword_only.items()},
+        )
+
+    def _bind_slowly(self, args, kwargs):
         bound = self.signature.bind(*args, **kwargs)
         given = set(bound.arguments)
         bound.apply_defaults()

@@ -225,6 +225,8 @@ def _behind(found: Any, reading: bool = False) -> Iterator[types.FunctionType | 
 
 
 _FUNCTIONS: weakref.WeakKeyDictionary[types.FunctionType, bool] = weakref.WeakKeyDictionary()
+_TEXTS: weakref.WeakKeyDictionary[types.CodeType, bool] = weakref.WeakKeyDictionary()
+_CODE = types.CodeType
 
 
 def is_pure_function(x: Any) -> bool:
@@ -232,6 +234,12 @@ def is_pure_function(x: Any) -> bool:
     function = x.__func__ if isinstance(x, types.MethodType) else x
     if not isinstance(function, types.FunctionType):
         return is_side_effect_free(function)
+    code = function.__code__
+    if not (code.co_names or _CODE in map(type, code.co_consts) or is_library(function)):
+        # all that counts is in its text
+        if code not in _TEXTS:
+            _TEXTS[code] = _read(function, None, frozenset()) == _NONE
+        return _TEXTS[code]
     if function not in _FUNCTIONS:
         _FUNCTIONS[function] = _read(function, None, frozenset()) == _NONE
     return _FUNCTIONS[function]

@@ -19,7 +19,7 @@ from .foreign import foreign
 def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
     """The handler of a call by the pass of its stand-in."""
     packed, rest, place = _packed(pullbacks, stand_in, call), stand_in.rest, call.place
-    handler = _placed(place, pullbacks.by_pass, stand_in.function, packed)
+    handler = _remembered(pullbacks, packed) or _placed(place, pullbacks.by_pass, packed.target, packed)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -35,6 +35,13 @@ def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
         return y, rearranged(pullback, unpacked)
 
     return Uncached(run)
+
+
+def _remembered(pullbacks: Question, packed: Call) -> Handler | None:
+    """The handler that was found before for such a call of the stand-in; None if there is none."""
+    if packed.kwargs or packed.target.__code__.co_kwonlyargcount:
+        return pullbacks.remembered_bound(packed.target, packed.args, packed.kwargs, packed.active)
+    return pullbacks.remembered(packed.target, packed.args, packed.active, by_rule=False)
 
 
 def run_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Any:

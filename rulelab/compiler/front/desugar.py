@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...parsing import cloned
+from ...parsing import cloned, nodes_of
 from ...python_facts import JUMPS, jumps
 from ..base.copying import shallow
 from ..base.source import Source
 from . import asking
 from .fence import refusal
+from .growing import Growing, may_grow
 from .ignoring import Block, bound_in, left_by
 from .making import Ask, assign, branch, flag, made, placed, variable
 
@@ -155,6 +156,7 @@ class _Rewriter:
         self.source = source
         self._ignores = ignores
         self.closing: list[ast.stmt] = []
+        self._growing: Growing | None = None
         self._numbers: dict[str, int] = {}
         self._whole: list[str | None] = []  # for each enclosing loop, the flag that a break clears
 
@@ -171,6 +173,16 @@ class _Rewriter:
 
     def _names(self, *stems: str) -> dict[str, str]:
         return {stem: self._name(stem) for stem in stems}
+
+    def _of_Expr(self, node: ast.Expr | ast.AugAssign | ast.Assign) -> list[ast.stmt]:
+        """A list or dict that grows by several items."""
+        if not may_grow(node):
+            return [node]
+        if self._growing is None:
+            self._growing = Growing(nodes_of(self.source.node), self.source.node.body, self._name)
+        return self._growing.statements(node) or [node]
+
+    _of_AugAssign = _of_Assign = _of_Expr
 
     def _of_If(self, node: ast.If) -> list[ast.stmt]:
         arms, last = arms_of(node)

@@ -15,6 +15,7 @@ from .bindings import assigned
 from .desugar import plain
 from .expressions import Expressions
 from .fence import check, refusal
+from .growing import generates
 from .ignoring import ignore_derivatives
 from .jumps import RESULT, Straightened
 from .loops import Scope
@@ -262,7 +263,8 @@ class _Lowerer(Expressions):
             self._statements(node.body)
             self.renaming = inside
 
-        self._comprehension(generator, changed, run, generates=False)  # the author's block runs in it
+        # In a block of the author's StopIteration is another matter.
+        self._comprehension(generator, changed, run, generates=generates(node))
         self.env.pop(counter, None)
 
     # -- nested functions ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+import weakref
 from collections.abc import Collection
 
 from ...errors import RuleLabError
@@ -22,8 +23,19 @@ from .forwarding import forward
 MOST = 64  # arguments that become parameters; the code grows with each
 
 
+_HANDING_ON: dict[int, tuple[weakref.ref[types.CodeType], bool]] = {}  # by the id of the code
+
+
 def hands_on_words(code: types.CodeType) -> bool:
     """Whether a function does nothing with its `**words` but pass them on: `f(*args, **words)`."""
+    known, number = _HANDING_ON.get(id(code)), id(code)
+    if known is None or known[0]() is not code:
+        gone = weakref.ref(code, lambda _: _HANDING_ON.pop(number, None))
+        known = _HANDING_ON[number] = gone, _only_hands_on(code)
+    return known[1]
+
+
+def _only_hands_on(code: types.CodeType) -> bool:
     try:
         node = find_source(code).node
     except RuleLabError:

@@ -53,6 +53,10 @@ _ENDS = (*LEAVES, *_CLOSED)
 Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, the outlines of its parts)
 
 
+class Numbered:
+    """A value whose cotangent goes by the numbers of its items to where these came from: without outline."""
+
+
 class _Walk:
     """The state of one search, which visits nothing twice, since functions may share what they hold."""
 
@@ -74,7 +78,7 @@ def _outline(x: Any, walk: _Walk) -> Outline | None:
     the outlines of the parts of a tree are needed one by one. Containers with items keep none, since a list
     may still grow unseen.
     """
-    if isinstance(x, _ENDS) or is_without_authors(x):
+    if isinstance(x, (*_ENDS, Numbered)) or is_without_authors(x):
         return None
     number, mine = id(x), is_own(x)
     if mine and (kept := kept_outlines().get(number)) is not None:

@@ -18,7 +18,7 @@ from ...tangents.missing import MissingSlope
 from ...tangents.structural import Tangent, entries_of, is_namedtuple, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
-from .outlines import entries_in, hand_in, outline
+from .outlines import Numbered, entries_in, hand_in, outline
 from .support import add, settle
 
 carries_values(__name__)
@@ -332,7 +332,7 @@ class Part:
             self.row.give(Tangent.at(row, self.key, bar), sums)
 
 
-class RecordedIterator:
+class RecordedIterator(Numbered):
     """The iterator that `map`, `zip` and their like return inside a pass: it remembers the items it gave.
 
     It is read once, as lazily as Python's own. Its cotangent has those of the items by their number.
