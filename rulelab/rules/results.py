@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..tangents import ranks
 from ..tangents.holding import UNBOUND
 from ..tangents.shadows import zero_of
 from .kinds import (
@@ -750,6 +751,16 @@ def _repeat(a, repeats, axis=None):
 @_row(np.sort)
 def _sorted(a, axis=None, kind=None, order=None, *, stable=None):
     return _in_order(a, axis, None)
+
+
+@_row(ranks.order_of)
+def _order_of(keys, reverse=None):
+    return Array("i8", 1)
+
+
+@_row(ranks.place_of_greatest, ranks.place_of_least)
+def _place(keys):
+    return INT
 
 
 @_row(np.argsort, np.ndarray.argsort)

@@ -12,12 +12,14 @@ import numpy as np
 from ..errors import An, NotDifferentiableError, RuleDtypeError, an
 from ..rules.rule_table import RuleTable
 from ..tangents.holding import carrier, everything_held
+from ..tangents.ranks import RANKING
 from ..tangents.structural import Tangent, entries_of, make, one_part
 from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import is_zero
 
 TABLE = RuleTable("containers")
+TABLE.non_differentiable(*RANKING)
 
 _D = {"a": 0.3, "b": np.array([1.0, -2.0])}
 

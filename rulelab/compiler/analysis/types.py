@@ -53,6 +53,7 @@ from ...rules.operator_kinds import (
 )
 from ...rules.results import parts_of, result_of
 from ...rules.targets import resolve
+from ...tangents.ranks import RANKING
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, use_counts
@@ -391,7 +392,7 @@ class Types:
 
     def _only_reads(self, op: ir.Call) -> bool:
         """Whether a call is to a function that neither changes nor keeps a list passed to it."""
-        called = self._from_outside(op.function)
+        called = self._from_outside(op.function) if isinstance(op.function, str) else self.known(op.function)
         if op.method is not None:
             called = getattr(called, op.method, None) if isinstance(called, python_types.ModuleType) else None
         return any(called is function for function in _GOING_THROUGH) or (
@@ -545,7 +546,7 @@ def method_of(owner: Type, name: str | None) -> Any:
 
 
 # Builtin functions that read a list from end to end, and neither change nor keep it.
-_GOING_THROUGH = (len, sum, max, min)
+_GOING_THROUGH = (len, sum, max, min, *RANKING)
 
 
 def is_copy(op: ir.Op) -> bool:

@@ -21,6 +21,7 @@ from ...errors import MutationError, Place, an
 from ...own_code import asks_nothing
 from ...rules.targets import name_of
 from ...tangents.contents import own_attributes
+from ...tangents.ranks import RANKING
 from ..analysis.unfollowed import is_pure, is_pure_function
 from ..base.classes import is_author_class
 from ..base.libraries import is_authors_function, is_of_library
@@ -35,7 +36,7 @@ _OF_ITSELF = (len, bool, hasattr)  # questions that reach no item of a list
 # Functions that ask the items they go through, and are not questions themselves.
 OF_ITEMS = (
     *(sorted, min, max, any, all, list.sort, list.remove, deque.remove),
-    *(operator.contains, operator.indexOf, operator.countOf),
+    *(operator.contains, operator.indexOf, operator.countOf, *RANKING),
 )
 _OF_ITEMS = frozenset(map(id, OF_ITEMS))  # looked up at each call of a container's method
 _COLLECTIONS = (list, tuple, set, frozenset, deque)

@@ -4,7 +4,9 @@ written as generator expressions."""
 from __future__ import annotations
 
 import ast
+import heapq
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ import numpy as np
 from ...python_facts import CONSUMING, STATISTICS
 from ..base.classes import is_of_c
 from ..base.source import first_name
+from .making import placed
+from .names import renamed
 
 
 def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
@@ -144,6 +148,76 @@ def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], An
         return None
     items: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), function) for name in names]
     return ast.copy_location(ast.Call(function, items, []), function)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A call of `sorted`, `max` or `min` with a key: `key` is its value for the variable `.item`."""
+
+    function: str
+    items: ast.expr
+    key: ast.expr
+    reverse: ast.expr | None
+    default: ast.expr | None  # the value of `max` or `min` if there are no items
+
+
+def ranking(node: ast.Call) -> Ranking | None:
+    """The parts of such a call by a lambda, or by a function that has a name; None for any other."""
+    words = {word.arg: word.value for word in node.keywords}
+    function = node.func.id if isinstance(node.func, ast.Name) else ""
+    if function not in _RANKED or len(node.args) != 1 or "key" not in words:
+        return None
+    (items,), key = node.args, words.pop("key")
+    reverse = words.pop("reverse", None) if function == "sorted" else None
+    default = words.pop("default", None) if function != "sorted" else None
+    others = [each for each in (reverse, default) if each is not None]
+    if words or isinstance(items, ast.Starred) or not all(map(is_side_effect_free, others)):
+        return None
+    if isinstance(key, ast.Lambda):
+        given = key.args
+        alone = not (given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults)
+        if not alone or len(given.args) != 1 or any(isinstance(n, _OWN_SCOPES) for n in ast.walk(key.body)):
+            return None
+        body = renamed(key.body, {given.args[0].arg: ".item"})
+        return Ranking(function, items, body, reverse, default)
+    if not isinstance(key, ast.Name):
+        return None
+    item = ast.copy_location(ast.Name(".item", ast.Load()), key)
+    return Ranking(function, items, _call(key, item), reverse, default)
+
+
+def some_sorted(node: ast.Call, function: Any) -> ast.Call | None:
+    """The call of `sorted` whose first items `heapq.nsmallest` or `nlargest` gives; None for others, and for
+    a key that `ranking` does not read.
+    """
+    if function is not heapq.nsmallest and function is not heapq.nlargest:
+        return None
+    words, given = {word.arg: word.value for word in node.keywords}, node.args
+    if not 2 <= len(given) <= 3 - len(words) or words.keys() - {"key"}:
+        return None
+    if any(isinstance(part, ast.Starred) for part in given) or not _is_count(given[0]):
+        return None
+    key = words.get("key", given[-1] if len(given) == 3 else None)
+    if isinstance(key, ast.Constant) and key.value is None:
+        key = None
+    named = [] if key is None else [ast.keyword("key", key)]
+    named += [ast.keyword("reverse", ast.Constant(True))] if function is heapq.nlargest else []
+    call: ast.Call = placed(ast.Call(ast.Name("sorted", ast.Load()), [given[1]], named), node)
+    return call if key is None or ranking(call) is not None else None
+
+
+def _is_count(node: ast.expr) -> bool:
+    """Whether an expression is a variable, or a number that a slice may end with."""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int and node.value >= 0
+    return isinstance(node, ast.Name)
+
+
+_RANKED = ("sorted", "max", "min")
+
+
+def _call(function: ast.expr, item: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Call(function, [item], []), function)
 
 
 def ends_nothing(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:

@@ -14,20 +14,22 @@ import numpy as np
 
 from ...python_facts import BY_NODE, COMPARISONS, PREFIXES
 from ...tangents.generated import generated, tested
+from ...tangents.ranks import order_of, place_of_greatest, place_of_least
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.source import is_of
 from . import asking
 from .bindings import assigned
 from .captures import own_name
-from .consumers import as_generator, ends_nothing
+from .consumers import Ranking, as_generator, ends_nothing, ranking, some_sorted
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
 from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, run_block
 from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
-from .making import Ask
+from .making import Ask, placed, variable
+from .readers import Restated, path_of
 
 
 class Expressions(Loops):
@@ -359,8 +361,10 @@ class Expressions(Loops):
             self.readers[meant.name] = meant
             items = self._get_ListComp(generator, "t")
             return self._let(ir.Call(ir.Const(np.array), (items, ir.Const(float))), node, base)
-        if len(node.args) != 1 or node.keywords:
-            return None
+        if len(node.args) == 1 and node.keywords:
+            return self._ranked(node, base)
+        if len(node.args) != 1:
+            return self._some_sorted(node, base)
         generator = self._as_generator(node.args[0])
         if generator is None:
             return None
@@ -374,6 +378,79 @@ class Expressions(Loops):
                 keys, values = self._lists(generator, pair.elts, "t")
                 return self._collect("paired", (keys, values), node, base)
         return None
+
+    def _ranked(self, node: ast.Call, base: str) -> ir.Atom | None:
+        """`sorted(xs, key=f)`, and `max` and `min`, by the places that the items have in the order of their
+        keys: these are found apart, so that the key is code of this function. None for any other call.
+        """
+        found = ranking(node)
+        if found is None or not self._is_builtin(node.func, found.function):
+            return None
+        return self._by_places(found, node, base) if self._is_restated(node.func) else None
+
+    def _some_sorted(self, node: ast.Call, base: str) -> ir.Atom | None:
+        """`heapq.nsmallest(n, xs, key)` as `sorted(xs, key=key)[:max(n, 0)]`, and `nlargest` in descending
+        order; None for any other call.
+        """
+        instead = some_sorted(node, self._known(node.func))
+        if instead is None or self.around.has_rule(sorted) or not self._is_restated(node.func):
+            return None
+        self.readers["sorted"] = Restated("sorted", sorted, ())
+        found, (items,), count, whole = ranking(instead), instead.args, node.args[0], self.names.hidden()
+        if found is not None:
+            self.env[whole] = self._by_places(found, node, "t")
+        else:
+            read = self._unpackable(as_generator(items, self._is_builtin, self._known) or items)
+            words = tuple((str(word.arg), self._expression(word.value)) for word in instead.keywords)
+            self.env[whole] = self._let(ir.Call(ir.Const(sorted), (read,), words), node, "t")
+        if not isinstance(count, ast.Constant):
+            count = ast.Call(ast.Constant(max), [count, ast.Constant(0)], [])  # type: ignore[arg-type]
+        some = ast.Subscript(variable(whole, node), ast.Slice(None, count, None), ast.Load())
+        made = self._expression(placed(some, node), base)
+        self.env.pop(whole)
+        return made
+
+    def _is_restated(self, function: ast.expr) -> bool:
+        """Whether a call of a function may be replaced: nobody has a rule for it, which is recorded."""
+        path, target = path_of(function), self._known(function)
+        if path is None or path[0] in self.free or self.around.has_rule(target):
+            return False
+        self.readers[".".join(path)] = Restated(".".join(path), target, ((path, target),))
+        return True
+
+    def _by_places(self, found: Ranking, node: ast.Call, base: str) -> ir.Atom:
+        """The items in the order of their keys, or the one with the greatest or least key."""
+        xs, order = self.names.hidden(), self.names.hidden()
+        items = found.items
+        if found.function == "sorted" and not isinstance(items, (ast.List, ast.Tuple, ast.ListComp)):
+            # Here all items come before the first key; `max` asks for a key as soon as it has an item.
+            self.env[xs] = self._get_ListComp(self._as_generator(items) or _each(".item", items, node), "t")
+            items = variable(xs, node)
+        keyed = _each(".item", items, node)
+        if isinstance(items, ast.GeneratorExp) and (len(items.generators) > 1 or items.generators[0].ifs):
+            (last,) = keyed.generators
+            last.iter = ast.copy_location(ast.Tuple([items.elt], ast.Load()), items.elt)
+            keyed.generators = [*items.generators, last]
+        self.env[xs], keys = self._lists(keyed, [keyed.elt, found.key], "t")
+        if found.function != "sorted":
+            ranked, place = self.env.pop(xs), place_of_greatest if found.function == "max" else place_of_least
+
+            def chosen() -> ir.Atom:
+                at = self._let(ir.Call(ir.Const(place), (keys,)), node, "place")
+                return self._let(ir.Item(ranked, at), node, base)
+
+            default = found.default
+            if default is None:
+                return chosen()
+            count = self._let(ir.Call(ir.Const(len), (keys,)), node, "count")
+            return self._select(count, chosen, lambda: self._expression(default), node)
+        more = () if found.reverse is None else (self._expression(found.reverse),)
+        self.env[order] = self._let(ir.Call(ir.Const(order_of), (keys, *more)), node, "order")
+        items = _each("place", variable(order, node), node)
+        items.elt = placed(ast.Subscript(variable(xs, node), items.elt, ast.Load()), node)
+        made = self._get_ListComp(items, base)
+        self.env.pop(xs), self.env.pop(order)
+        return made
 
     def _as_generator(self, node: ast.expr) -> ast.GeneratorExp | None:
         found = as_generator(node, self._is_builtin, self._known) or node
@@ -471,6 +548,13 @@ def _module_that_stays(node: Ask) -> Any:
         there = isinstance(wanted, ast.Constant) and hasattr(sys.modules[name], str(wanted.value))
         return sys.modules[name] if there else None
     return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
+
+
+def _each(name: str, items: ast.expr, at: ast.AST) -> ast.ListComp:
+    """`[name for name in items]`"""
+    through = ast.comprehension(ast.Name(name, ast.Store()), items, [], 0)
+    found: ast.ListComp = placed(ast.ListComp(ast.Name(name, ast.Load()), [through]), at)
+    return found
 
 
 def _keyword_pairs(node: ast.Call) -> list[tuple[ast.expr | None, ast.expr]]:

@@ -147,10 +147,10 @@ class Restated:
 
 def restated(node: ast.Call, known: Known, has_rule: Callable[[Any], bool]) -> Restated | None:
     """`np.fromiter(items, float)`, which equals the array of a list of the items; None for others."""
-    target, path = known(node.func), _path(node.func)
+    target, path = known(node.func), path_of(node.func)
     if target is not np.fromiter or path is None or len(node.args) != 2 or node.keywords:
         return None
-    kind = _path(node.args[1])
+    kind = path_of(node.args[1])
     if kind is None or known(node.args[1]) is not float or has_rule(target):
         return None
     return Restated(".".join(path), target, ((path, target), (kind, float)))
@@ -181,7 +181,7 @@ def reader(name: str, function: types.FunctionType) -> Reader | None:
     called: dict[tuple[str, ...], Any] = {}
 
     def known(asked: ast.expr) -> Any:
-        path = _path(asked)
+        path = path_of(asked)
         if path is None or path[0] in own:
             return ir.UNBOUND
         return called.setdefault(path, _meaning(path, namespace))
@@ -191,7 +191,8 @@ def reader(name: str, function: types.FunctionType) -> Reader | None:
     return Reader(Inlined.of(name, function), tuple(called.items()))
 
 
-def _path(node: ast.expr) -> tuple[str, ...] | None:
+def path_of(node: ast.expr) -> tuple[str, ...] | None:
+    """The names of a dotted name; None for any other expression."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
