@@ -63,11 +63,13 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
 
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if type(owner) is np.ndarray and type(of_arrays) is types.MethodDescriptorType:
-            return find_of_array(owner, args, kwargs)
+            return find_of_kind(of_arrays, owner, args, kwargs, (owner, *args))
         if appends and type(owner) is list and len(args) == 1 and not kwargs and heap.is_followed(owner):
             return append
         of_container = getattr(type(owner), name, None) if type(owner) in _CONTAINERS else None
         if type(of_container) is types.MethodDescriptorType:
+            if active[0] and not kwargs and not heap.is_followed(owner):
+                return find_of_kind(of_container, owner, args, {}, args)
             refuse_misfit(of_container, (owner, *args), kwargs)
             return pullbacks.find_target(of_container, (owner, *args), kwargs, (False, *active), place)
         if type(owner) in GENERATORS and callable(drawing := in_class(type(owner), name)):
@@ -87,15 +89,18 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
             return _lending(target, handler) if may_lend(target, (*args, *kwargs.values())) else handler
         return without_owner(pullbacks.find(method, args, kwargs, active, place))
 
-    def find_of_array(owner: np.ndarray, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
+    def find_of_kind(
+        method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], plain: tuple[Any, ...]
+    ) -> Handler:
+        """The handler of a method in C, by the types of all, if `plain` and the keywords are plain values."""
         given = (owner, *args)
-        known, key = remembered.known(), key_of(of_arrays, given, kwargs)
+        known, key = remembered.known(), key_of(method, given, kwargs)
         asked = known.get(key)
         if asked is not None:
             return asked[1]
-        refuse_misfit(of_arrays, given, kwargs)
-        handler = pullbacks.find_target(of_arrays, given, kwargs, (False, *active), place)
-        remembered.keep(known, key, of_arrays, given, kwargs, handler)
+        refuse_misfit(method, given, kwargs)
+        handler = pullbacks.find_target(method, given, kwargs, (False, *active), place)
+        remembered.keep(known, key, method, given, kwargs, handler, plain)
         return handler
 
     def find_of_generator(

@@ -61,12 +61,17 @@ class Remembered:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         handler: Handler,
+        looked_at: tuple[Any, ...] | None = None,
     ) -> None:
-        """Remember the handler of a call in `known`, which was fetched before the handler was looked for."""
+        """Remember the handler of a call in `known`, which was fetched before the handler was looked for.
+
+        Only `looked_at` is looked at, instead of all arguments: of the object of a method only its class may
+        count then.
+        """
         if type(handler) is Uncached or (args and type(args[0]) is str):
             return
         if side_effect_of_call(target, True) is Noted.NOTHING:  # else it must be noted at each call
-            self._keep(known, key, target, args, kwargs, handler)
+            self._keep(known, key, target, args, kwargs, handler, looked_at)
 
     def of_draw(
         self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], find: Find
@@ -97,11 +102,12 @@ class Remembered:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         handler: Handler,
+        looked_at: tuple[Any, ...] | None = None,
     ) -> None:
         """Remember a handler if it can depend only on the types of the arguments."""
         if len(known) >= _MOST or self._pullbacks.cache.mode != "auto":
             return
-        if not all(map(_is_plain, (*args, *kwargs.values()))):
+        if not all(map(_is_plain, (*(args if looked_at is None else looked_at), *kwargs.values()))):
             return
         registry = self._registry
         if registry.built_in_entry(target) is None or registry.stand_in(target) is not None:

@@ -12,6 +12,8 @@ from rulelab.compiler.calls import methods, remembered
 from rulelab.compiler.calls.cache import DEFAULT, refresh
 from rulelab.compiler.calls.pullbacks import Pullbacks
 
+from ...differences import gradient_by_differences
+
 
 class Opaque:
     """Hands back what it is given, so that the compiler knows nothing of it."""
@@ -571,3 +573,61 @@ def test_what_singledispatch_chooses_is_asked_at_each_call():
         rl.remove_rule(content)
         rl.remove_rule(_of_list)
     np.testing.assert_allclose(rl.gradient(f, 0.7)[0], 11.0)
+
+
+def test_a_method_of_a_dict_that_does_not_change_is_looked_for_once(asked):
+    """Its handler serves every dict, whatever is in it; one that changes goes by identity."""
+
+    def read(d, x):
+        return d.get("a", 0.0) * d.get("b", x) + sum(d.values()) * len(d.copy())
+
+    def f(x):
+        found = 0.0
+        for d in ({"a": x}, {"b": x * x, "c": x}, {}):
+            found = found + read(d, x)
+        grown = {"a": x}
+        grown["b"] = x * x
+        return found + read(grown, x)
+
+    (slope,) = rl.gradient(f, 1.3)
+    assert slope == pytest.approx(float(gradient_by_differences(f, 1.3)), rel=1e-6)
+    assert rl.gradient(f, 1.3) == (slope,)
+    assert rl.pushforward(f, 1.3)(1.0) == pytest.approx(slope, rel=1e-12)
+
+    def g(x):
+        d = {"a": x}
+        return d.get("a", 0.0) * d.get("b", x)
+
+    rl.gradient(g, 1.3)
+    asked.clear()
+    assert rl.gradient(g, 1.3) == (2.6,) and dict.get not in asked
+
+
+class Asking:
+    def __init__(self):
+        self.asked = 0
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        self.asked += 1
+        return self is other
+
+
+def test_a_key_of_the_authors_is_looked_at_each_time():
+    """That what it writes out of sight is refused does not depend on what was read before."""
+
+    def f(x, key):
+        d = {"a": x, 1: x * x}
+        return d.get("a", 0.0) * d.get(key, x)
+
+    assert rl.gradient(f, 1.3, "b")[0] == 2.6
+    assert rl.gradient(f, 1.3, 1)[0] == pytest.approx(3 * 1.3**2)
+    assert rl.gradient(f, 1.3, "b")[0] == 2.6
+
+    def g(x):
+        d = {"a": x, 1: x * x}
+        return d.get("a", 0.0) * d.get(Asking(), x)
+
+    assert rl.gradient(g, 1.3)[0] == 2.6
