@@ -2,9 +2,9 @@
 
 In reading order: `fence` (what is accepted), `unreachable` (what can never run), `desugar` (statements in
 terms of simpler ones, with `making`, which writes these, `growing`, lists and dicts that grow by several
-items, `generators`, `consumers`, and `asking`, the questions that such code asks about values), `ignoring`
-(code hidden from the AD), `jumps` (break, continue and return as flags), `readers` (functions of the
-author's that consume an argument immediately),
+items, `iterators_in_place`, `generators`, `consumers`, and `asking`, the questions that such code asks about
+values), `ignoring` (code hidden from the AD), `jumps` (break, continue and return as flags), `readers`
+(functions of the author's that consume an argument immediately),
 `ownership`, `bindings` and `captures` (what can see a change, which variables are assigned, and where
 nested functions see it), `names`; then the lowering: `lowering` (variables, blocks, joins), `loops`,
 `stopping` (StopIteration in them), `expressions`, and the statements in `lower`; then `spreading` (the

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from . import asking
 from .fence import refusal
 from .growing import Growing, may_grow
 from .ignoring import Block, bound_in, left_by
+from .iterators_in_place import in_place
 from .making import Ask, assign, branch, flag, made, placed, variable
 
 
@@ -160,9 +162,13 @@ class _Rewriter:
         self._numbers: dict[str, int] = {}
         self._whole: list[str | None] = []  # for each enclosing loop, the flag that a break clears
 
+    @functools.cached_property
+    def _nodes(self) -> list[Any]:
+        return nodes_of(self.source.node)
+
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for statement in statements:
+        for statement in in_place(statements, lambda: self._nodes):
             method = getattr(self, f"_of_{type(statement).__name__}", None)
             out += [statement] if method is None else method(statement)
         return out
@@ -179,7 +185,7 @@ class _Rewriter:
         if not may_grow(node):
             return [node]
         if self._growing is None:
-            self._growing = Growing(nodes_of(self.source.node), self.source.node.body, self._name)
+            self._growing = Growing(self._nodes, self.source.node.body, self._name)
         return self._growing.statements(node) or [node]
 
     _of_AugAssign = _of_Assign = _of_Expr

@@ -1,0 +1,87 @@
+"""Iterators that the next statement reads, and nothing else, are written where they are read.
+
+`g = (v * v for v in xs)` and then `total = sum(g)` is `total = sum(v * v for v in xs)`, which is a loop of
+the pass. By way of the variable the items of the generator are calls that are found at run time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from ...parsing import cloned
+from .consumers import is_side_effect_free
+
+_MAKERS = ("map", "filter", "zip", "enumerate", "reversed")
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def in_place(statements: list[ast.stmt], nodes: Callable[[], list[Any]]) -> list[ast.stmt]:
+    """The statements of a block without variables that hold an iterator for the next statement alone, which
+    reads it before it does anything else. `nodes` gives all nodes of the function.
+    """
+    out: list[ast.stmt] = []
+    for statement in statements:
+        name = _held(out[-1]) if out else None
+        read = None if name is None else _first(_evaluated(statement), str(name))
+        if read is not None and _is_read_once(str(name), nodes()):
+            made = out.pop()
+            assert isinstance(made, ast.Assign)
+            statement = cloned(statement, {id(read): made.value})
+        out.append(statement)
+    return out
+
+
+def _held(statement: ast.stmt) -> str | None:
+    """The variable to which a statement assigns an iterator."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    called = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    makes = isinstance(value, ast.GeneratorExp) or called in _MAKERS
+    return target.id if isinstance(target, ast.Name) and makes else None
+
+
+def _is_read_once(name: str, nodes: list[Any]) -> bool:
+    """Whether a variable is bound once and read once in a function, those inside it included."""
+    found = Counter(type(n.ctx) for n in nodes if isinstance(n, ast.Name) and n.id == name)
+    declared = any(name in n.names for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)))
+    return found == {ast.Store: 1, ast.Load: 1} and not declared
+
+
+def _evaluated(statement: ast.stmt) -> ast.expr | None:
+    """What a statement evaluates first."""
+    if isinstance(statement, ast.For):
+        return statement.iter
+    if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name):
+        return None
+    return getattr(statement, "value", None)  # of an assignment, an expression or `return`
+
+
+def _first(node: ast.expr | None, name: str) -> ast.Name | None:
+    """The place where an expression reads a variable, if it does nothing before that but read others."""
+    if isinstance(node, ast.Name):
+        return node if node.id == name else None
+    for part in _in_order(node):
+        if (found := _first(part, name)) is not None:
+            return found
+        if part is None or not is_side_effect_free(part):
+            return None
+    return None
+
+
+def _in_order(node: ast.expr | None) -> list[Any]:
+    """The parts of an expression that are certainly evaluated, in this order, before anything is done."""
+    if isinstance(node, ast.Call):
+        return [node.func, *node.args, *(word.value for word in node.keywords)]
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return list(node.elts)
+    if isinstance(node, _COMPREHENSIONS):
+        return [node.generators[0].iter]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
+    return [node.value] if isinstance(node, (ast.Subscript, ast.Starred, ast.Attribute)) else []

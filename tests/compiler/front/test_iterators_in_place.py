@@ -1,0 +1,88 @@
+"""An iterator that has a variable, and is read by the next statement, is what it is without one."""
+
+import pytest
+
+import rulelab as rl
+from rulelab.parsing import nodes_of, parse
+
+from ...differences import gradient_by_differences
+
+IN_PLACE = {
+    "a sum": "g = (v * x for v in [x, 2.0])\n    return sum(g)",
+    "a loop": "g = (v * x for v in [x, 2.0])\n    for v in g:\n        s = s + v * v\n    return s",
+    "a list of a map": "g = map(lambda v: v * x, [x, 2.0])\n    xs = list(g)\n    return xs[0] * xs[1]",
+    "pairs": "g = zip([x, 2.0], [3.0, x * x])\n    return sum(v * w for v, w in g)",
+    "numbered": "g = enumerate([x, x * x], 1)\n    s += sum([k * v for k, v in g])\n    return s * x",
+    "one of another": "a = (v * x for v in [x, 2.0])\n    b = (v + x for v in a)\n    return max(b) * x",
+    "a part of the next": "g = (v * x for v in [x, 2.0, x])\n    return sorted(g)[1] ** 2 + x",
+    "behind a number": "g = (v * x for v in [x, 2.0])\n    s = 2.0 * sum(g)\n    return s * x",
+    "in a loop": (
+        "for k in range(3):\n        g = (v * k for v in [x, s])\n        s = sum(g) + s * x\n    return s"
+    ),
+    "of a name that changes": "xs = [x]\n    g = (v * x for v in xs)\n    xs = list(g)\n    return xs[0] * x",
+}
+OTHERWISE = {
+    "read twice": "g = (v * x for v in [x, 2.0])\n    return sum(g) + sum(g)",
+    "read later": "g = (v * s for v in [x, 2.0])\n    t = x * x\n    return sum(g) * t",
+    "a part of it": "g = (v * x for v in [x, 2.0])\n    return next(g) * x",
+    "after another call": "g = (v * x for v in [x, 2.0])\n    return noted(s) + sum(g)",
+    "in a branch": "g = (v * x for v in [x, 2.0])\n    return sum(g) if x > 1 else x",
+    "perhaps": "g = (v * x for v in [x, 2.0])\n    if x > 1:\n        s = sum(g)\n    return s * x",
+    "in another function": "g = (v * x for v in [x, 2.0])\n    return (lambda: sum(g))()",
+    "again and again": ("g = (v * x for v in [x, 2.0])\n    return sum([sum(g) + w for w in [x, 1.0]])"),
+    "bound twice": "g = (v for v in [x])\n    g = (v * x for v in g)\n    return sum(g)",
+    "in the second place": "g = (v * x for v in [x, 2.0])\n    return sum([v * w for v in [x] for w in g])",
+}
+
+
+def program(cells, body):
+    cells.run("def noted(v):\n    return v\n")
+    return cells.run(f"def f(x):\n    s = 1.0\n    {body}\n")["f"]
+
+
+@pytest.mark.parametrize("name", [*IN_PLACE, *OTHERWISE])
+def test_values_and_slopes(cells, name):
+    f = program(cells, (IN_PLACE | OTHERWISE)[name])
+    wanted = float(gradient_by_differences(lambda x: f(float(x)), 1.3))
+    value, (slope,) = rl.withgradient(f, 1.3)
+    assert value == f(1.3) and slope == pytest.approx(wanted, rel=1e-6)
+    assert rl.pushforward(f, 1.3)(1.0) == pytest.approx(slope, rel=1e-12)
+    second = float(gradient_by_differences(lambda x: rl.gradient(f, float(x))[0], 1.3))
+    assert rl.gradient(lambda y: rl.pushforward(f, y)(1.0), 1.3)[0] == pytest.approx(
+        second, rel=1e-5, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_its_items_are_made_in_the_pass(cells, name):
+    text = str(rl.adjoint_source(program(cells, IN_PLACE[name]), 1.3))
+    names = {n.id for n in nodes_of(parse(text)) if hasattr(n, "id")}
+    assert not any(each.startswith(("generated", "zip_", "map_", "enumerate_")) for each in names)
+
+
+EFFECTS = {
+    "before it is read": (
+        "g = (noted(v, 'item') * x for v in noted([x], 'items'))\n    return sum(g, noted(0.0, 'start'))"
+    ),
+    "its error": "g = (v / x for v in [x][noted(5, 'index')])\n    return sum(g)",
+    "an error of an item": "g = (v * [][0] for v in noted([x], 'items'))\n    return noted(sum(g), 'never')",
+    "never read": "g = (noted(v, 'item') for v in noted([x], 'items'))\n    return x * x",
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_what_happens_happens_in_the_same_order(cells, name):
+    cells.run(
+        "import rulelab as rl\nSEEN = []\n"
+        "def noted(v, what):\n    rl.ignore_derivatives(lambda: SEEN.append(what))\n    return v\n"
+    )
+    f = cells.run(f"def f(x):\n    {EFFECTS[name]}\n")["f"]
+    seen, found = cells.names["SEEN"], []
+    for call in (f, lambda x: rl.withgradient(f, x)[0]):
+        seen.clear()
+        try:
+            value = call(1.3)
+        except IndexError as error:
+            value = str(error).splitlines()[0]
+        found.append((value, list(seen)))
+    assert found[1][0] == found[0][0] and found[1][1][: len(found[0][1])] == found[0][1]
