@@ -338,16 +338,17 @@ class Score:
 
 
 def test_a_key_that_keeps_what_varies_is_refused():
-    """Nobody sees what a key function does: not with a closure, not with a method, also not in `max`."""
+    """Nobody sees what a key does that is no code of the function: not with a method, not in place."""
 
-    def by_closure(x, y):
-        seen = []
+    def in_place(x, y):
+        seen, xs = [], [x, y]
 
         def key(v):
             seen.append(v)
             return v
 
-        return sorted([x, y], key=key)[0] * seen[1]
+        xs.sort(key=key)
+        return xs[0] * seen[1]
 
     def by_method(x, y):
         score = Score(x)
@@ -357,9 +358,34 @@ def test_a_key_that_keeps_what_varies_is_refused():
         score = Score(x)
         return max([x, y], key=score.of) * score.seen[1]
 
-    for f in (by_closure, by_method, by_max):
+    for f in (in_place, by_method, by_max):
         with pytest.raises(rl.MutationError):
             rl.gradient(f, *POINT)
+
+
+def test_a_key_that_keeps_what_varies_and_is_called_by_its_name():
+    """What a closure does to a list is followed where it is the key of `sorted` or `max`."""
+
+    def in_order(x, y):
+        seen = []
+
+        def key(v):
+            seen.append(v * x)
+            return v
+
+        return sorted([x, y], key=key)[0] * seen[1]
+
+    def greatest(x, y):
+        seen = []
+
+        def key(v):
+            seen.append(v * y)
+            return v
+
+        return max([x, y], key=key) * seen[1]
+
+    for f in (in_order, greatest):
+        check(Case(f, (POINT,)), rl.withgradient)
 
 
 def test_sorting_numbers_by_a_list_that_varies():

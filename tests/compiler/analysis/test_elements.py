@@ -36,7 +36,7 @@ OTHERS = {
     "written to after the loop that makes it": f"{LOOP}    l = [x[0]]\nl[0] = 2.0\nreturn l[0]",
     "written to, and handed to another call": "l = [x[0]]\nl[0] = 2.0\nreturn sorted(l)[0]",
     "grown while it is read": "l = [x[0]]\nl[0] = 2.0\nfor e in l:\n    l.append(e)\nreturn l[0]",
-    "grown in place": "l = [x[0]]\nl += [x]\nreturn l[0]",
+    "grown in place": "l = [x[0]]\nl += x\nreturn l[0]",
     "changed by a method": "l = [x[0]]\nl.insert(0, x)\nreturn l[0]",
     "its method": "l = [x[0]]\nf = l.append\nf(x)\nreturn l[0]",
     "captured": "l = [x[0]]\ndef f():\n    l.append(x)\nf()\nreturn l[0]",
