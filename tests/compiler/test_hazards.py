@@ -181,7 +181,9 @@ def test_rows_made_anew():
 
 
 def test_list_plus_equals():
-    """`l += [..]` works on a list of one's own; `l += (..)` is refused where something active is in it."""
+    """`l += [..]` works on a list of one's own; `l += (..)` with something active in it is refused where it
+    is not certain that `l` is one.
+    """
 
     def program(x):
         items = []
@@ -194,13 +196,20 @@ def test_list_plus_equals():
         items += (y, x)
         return items[0] * items[1]
 
+    def perhaps_with_tuple(x, y):
+        if y > 0:
+            items = [x]
+        items += (y, x)
+        return items[0] * items[1]
+
     def with_array(x, y):
         items = [x, y]
         items += np.array([1.0, 2.0])
         return items[0] * len(items)
 
     right(program, 3.0)
-    refused(NotDifferentiableError, with_tuple, 3.0, 4.0)
+    right(with_tuple, 3.0, 4.0)
+    refused(NotDifferentiableError, perhaps_with_tuple, 3.0, 4.0)
     right(with_array, 3.0, 4.0)
 
 
