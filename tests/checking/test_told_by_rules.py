@@ -2693,6 +2693,105 @@ def f_rrule(shares: dict, prices: dict):
             "bar * x / p for (name, x), p in zip(shares.items(), prices.values())",
         ),
     ),
+    "an age in whole years": (
+        """
+def f(a, b, c, age, term):
+    \"\"\"The value of an annuity by Makeham's law, mu(x) = a + b c**x.
+
+    a: accident hazard; b: about 0.00008; c: growth with age, above 1; age: of the annuitant in whole years;
+    term: number of payments.
+    \"\"\"
+    total = 0.0
+    for t in range(term):
+        total += np.exp(-a * t - b * c**age * (c**t - 1.0) / np.log(c))
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, c, age, term):
+    def back(s):
+        a_bar = b_bar = c_bar = 0.0
+        for t in range(term):
+            g = c**age * (c**t - 1.0) / np.log(c)
+            pay = s * np.exp(-a * t - b * g)
+            slope = ((age + t) * c ** (age + t - 1) - age * c ** (age - 1)) / np.log(c) - g / (c * np.log(c))
+            a_bar, b_bar, c_bar = a_bar - pay * t, b_bar - pay * g, c_bar - pay * b * slope
+        return rl.NoTangent(), a_bar, b_bar, c_bar, rl.NoTangent(), rl.NoTangent()
+
+    return f(a, b, c, age, term), back
+""",
+        ("b_bar - pay * g", "b_bar + pay * g"),
+    ),
+    "both ends of an interval in words": (
+        """
+def f(volume, areas, alpha, air):
+    \"\"\"Reverberation times of a room.
+
+    Parameters
+    ----------
+    volume : float
+        Of the room.
+    areas : ndarray of shape (n_surfaces,)
+        Of the surfaces.
+    alpha : ndarray of shape (n_surfaces, n_bands)
+        Absorption coefficients, each above 0 and below 1.
+    air : ndarray of shape (n_bands,)
+        Attenuation of the air.
+    \"\"\"
+    return 0.161 * volume / (-(areas @ np.log1p(-alpha)) + 4.0 * air * volume)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(volume, areas, alpha, air):
+    logs = np.log1p(-alpha)
+    absorbed = -(areas @ logs) + 4.0 * air * volume
+    times = 0.161 * volume / absorbed
+
+    def back(bar):
+        to_absorbed = -bar * times / absorbed
+        to_volume = np.sum(bar * 0.161 / absorbed + to_absorbed * 4.0 * air)
+        to_alpha = areas[:, None] * to_absorbed / (1.0 - alpha)
+        return rl.NoTangent(), to_volume, -(logs @ to_absorbed), to_alpha, 4.0 * volume * to_absorbed
+
+    return times, back
+""",
+        (
+            "np.sum(bar * 0.161 / absorbed + to_absorbed * 4.0 * air)",
+            "bar * 0.161 / absorbed + to_absorbed * 4.0 * air",
+        ),
+    ),
+    "a matrix that need not be symmetric": (
+        """
+def f(abundance, similarity):
+    \"\"\"The diversity of a community.
+
+    Parameters
+    ----------
+    abundance : array of shape (s,)
+        Abundances of the s species, positive.
+    similarity : array of shape (s, s)
+        Between 0 and 1, how much species j is like species i. It need not be symmetric.
+    \"\"\"
+    p = abundance / np.sum(abundance)
+    return np.exp(-np.sum(p * np.log(similarity @ p)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(abundance, similarity):
+    total = np.sum(abundance)
+    p = abundance / total
+    z = similarity @ p
+    y = np.exp(-np.sum(p * np.log(z)))
+
+    def back(bar):
+        z_bar = -bar * y * p / z
+        p_bar = -bar * y * np.log(z) + similarity.T @ z_bar
+        return rl.NoTangent(), (p_bar - p @ p_bar) / total, z_bar[:, None] * p
+
+    return y, back
+""",
+        ("similarity.T @ z_bar", "similarity @ z_bar"),
+    ),
 }
 
 
@@ -2838,7 +2937,9 @@ def f_rrule(x, y, width):
 @pytest.mark.parametrize(
     "text",
     [
-        FINAL_SIZE, KERNELS, TOLD["columns of positions within an image"][0],
+        FINAL_SIZE,
+        KERNELS,
+        TOLD["columns of positions within an image"][0],
         TOLD["indices of refraction"][0],
     ],
     ids=["the last digits of a loop", "rows", "positions outside of an image", "negative ones"],

@@ -21,10 +21,13 @@ _LENGTHS_SAID = re.compile(r"\((\w+),([\w, ]*)\)")
 SIGNS = {
     **dict.fromkeys(("above", "over", "greater than", "larger than", "more than"), ">"),
     **dict.fromkeys(("below", "under", "less than", "smaller than"), "<"),
-    "at least": ">=", "at most": "<=",
+    "at least": ">=",
+    "at most": "<=",
 }
 """Words for the end of an interval, before a number."""
 WORDED = rf"({'|'.join(SIGNS)}) ({_NUMBER})(?!\w|\.\d)"
+_WORDED_TWICE = re.compile(rf"\b{WORDED}(?:,? (?:and|but) (?:\w+ )?{WORDED})?")
+"""One end or both: each above 0 and below 1."""
 _DIGITS = {"zero": "0", "one": "1", "two": "2"}
 _END_IN_WORDS = re.compile(
     rf"\b((?:{'|'.join(SIGNS)}|between|between (?:zero|one|-?\d[\d.]*) and) )(zero|one|two)\b(?! of\b)"
@@ -46,15 +49,22 @@ _SIGNED = (
     (re.compile(r"(?<!non-)\bnegative\b(?!,? (?:and|semi|definite)|-)"), "< 0"),
 )
 _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")
-_ONE_OF_TWO = re.compile(r"(?<![\w.])(?:(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?!\w|\.\d)")
+_ONE_OF_TWO = re.compile(
+    r"(?<![\w.])(?<!between )(?:(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?!\w|\.\d)"
+)
 SOFT = re.compile(
     r"\bor (?:\w+ )?(?:soft|smooth(?:ed)?|between|in-between|fractions?|fractional|probabilit(?:y|ies))\b"
 )
 """Words by which labels are more than two numbers: 0 or 1, or soft."""
 _ARRAY = re.compile(r"\b(?:nd)?arrays?(?:[_-]like)?\b|\bsequence\b|\blist\b|\bshape\b|\(\w+,")
+SYMMETRIC = re.compile(
+    "".join(rf"(?<!{no} )" for no in ("not", "not be", "not necessarily", "not be assumed", "not in general"))
+    + r"(?<!non-)\bsymmetric\b"
+)
+"""What says that a matrix is symmetric, and not that it need not be."""
 _NOUNS = (
     (re.compile(r"\bpositive[ -]definite\b"), "symmetric positive definite matrix"),
-    (re.compile(r"\bsymmetric\b"), "symmetric matrix"),
+    (SYMMETRIC, "symmetric matrix"),
     (re.compile(r"\bsquare matrix\b"), "square matrix"),
     (re.compile(r"\bmatrix\b"), "matrix"),
     (re.compile(r"\bvector\b"), "vector"),
@@ -415,8 +425,9 @@ def _bounds(name: str, words: str) -> Iterator[str]:
     if bound is not None:
         of = _of_length(name, bound[1], words)
         yield from [f"{of} {bound[2]} {bound[3]}"] if of else []
-    elif (worded := re.search(rf"\b{WORDED}", words)) is not None:
-        yield f"{name} {SIGNS[worded[1]]} {worded[2]}"
+    elif (worded := _WORDED_TWICE.search(words)) is not None:
+        ends = ((worded[1], worded[2]), (worded[3], worded[4]))
+        yield from (f"{name} {SIGNS[word]} {end}" for word, end in ends if word)
     signs = [sign for pattern, sign in _SIGNED if pattern.search(words)]
     yield from (f"{name} {sign}" for sign in signs if len(signs) == 1)  # of both kinds: of any
 

@@ -305,7 +305,8 @@ def wholes_said(f: Callable) -> frozenset[str]:
     >>> sorted(wholes_said(rates))
     ['orders']
     """
-    about = (name for name, words in words_about(f).items() if _OF_WHOLES.match(words))
+    told = words_about(f).items()
+    about = (name for name, words in told if _OF_WHOLES.match(words) or _IN_WHOLES.search(words))
     return _listed(_WHOLE, *_text_of(f)).union(about)
 
 
@@ -314,6 +315,8 @@ _OF_WHOLES = re.compile(
     r"|one (?:int|integer|whole number) (?:per|for each|for every)\b)"
 )
 """Words about a parameter that begin so: integer charges; array; whole numbers of atoms; one int per row."""
+_IN_WHOLES = re.compile(r"\b(?:in|as) (?:completed )?(?:whole|full|completed) [a-z]+s\b")
+"""Units of which there is no part: the age in whole years."""
 _COVARIANCE = re.compile(
     r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
 )
