@@ -1,4 +1,4 @@
-"""Whether a pass computes what the function itself computes: the guard against a wrong transform."""
+"""Compare the value of a pass with that of the function itself: the guard against a wrong transform."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ from ..rules.registry import Registry
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 
-_LONGEST = 1.0  # seconds of a first sweep beyond which the function is not run once more
+_LONGEST = 1.0  # seconds of a first sweep beyond which the function is not run again
 _NOT_OURS = (
     RuleLabError,
     RecursionError,
     MemoryError,
-)  # a pass needs more depth and memory than its function
+)  # a pass needs more stack and memory than its function
 
 
 class Raised:
-    """An error in the place of a value; two agree if they are of one class."""
+    """An error in place of a value; two agree if their errors are of the same class."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
 
 
 class Compared(Watch):
-    """A block that runs a forward sweep of `f(*args, **kwargs)` and puts `(y, back)` into `found`.
+    """A block that runs a forward sweep of `f(*args, **kwargs)` and stores `(y, back)` in `found`.
 
-    At its end y, or the error of the block, is compared with what the function itself gives, where that is
-    due; WrongTransformError if the two differ, and both do so again. Where both raise, the function's own
-    error is raised, unless all calls are compared. `active` as `Pullbacks.find` takes it. Of arguments that
-    the function may change (`lent`) it gets copies, and what it leaves there must agree too.
+    At its end, if a comparison is due, y or the error of the block is compared with what the function itself
+    gives. WrongTransformError is raised if the two differ and each gives the same again when repeated. If
+    both raise, the function's own error is raised, unless all calls are compared. `active` is as in
+    `Pullbacks.find`. With `lent`, arguments that the function may change, it runs on copies of them, and what
+    it leaves in these must agree too.
     """
 
     __slots__ = ("_cache", "_implicit", "_keeps", "_lent", "active", "args", "f", "found", "kwargs")
@@ -83,7 +84,9 @@ class Compared(Watch):
                 self._compare(Raised(error))
 
     def before_effect(self) -> None:
-        """What could not be begun again after the effect is begun again before it, if there is reason to."""
+        """Before an effect that cannot be repeated, ask for a restart with copies if the function may call
+        code that is not followed.
+        """
         if self._keeps:
             return
         target, bound = resolve(self.f)
@@ -105,7 +108,7 @@ class Compared(Watch):
         if agree(found, plain) or (isinstance(plain, Raised) and isinstance(plain.error, _NOT_OURS)):
             return
         if isinstance(found, Raised) and isinstance(found.error, FloatingPointError):
-            return  # np.errstate asks for it, and a slope may be none where there is a value
+            return  # raised because of np.errstate; the value may exist where the slope does not
         if not (self._is_steady(found, self._derived) and self._is_steady(plain, self._plain)):
             return
         seen = self._looked_through()
@@ -113,11 +116,11 @@ class Compared(Watch):
             return
         self._cache.drop_passes()
         if isinstance(found, Raised) and isinstance(plain, Raised) and self._cache.compare is not True:
-            raise plain.error  # no number either way, and this is the error that the author knows
+            raise plain.error  # no value either way, and the author knows this error
         raise _wrong(self.f, self.args, found, plain)
 
     def _is_due(self) -> bool:
-        """Whether the function should be run once more, and may be."""
+        """Whether the function should be run once more, and can be without consequences."""
         seconds = perf_counter() - self.start
         if self.ruled or self._cache.compare is False:
             return False
@@ -134,7 +137,7 @@ class Compared(Watch):
         return not holds_iterator((target, *bound, *self.args, *self.kwargs.values()))
 
     def _left(self, y: Any, args: tuple[Any, ...]) -> Any:
-        """What a run is compared by: its value, and the arguments if it may change them."""
+        """What two runs are compared by: the value, and the arguments if the function may change them."""
         return y if self._lent is None else (y, args)
 
     def _call(self) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
@@ -145,7 +148,7 @@ class Compared(Watch):
         return self._left(f(*args, **kwargs), args)
 
     def _derived(self, cache: Cache | None = None) -> Any:
-        """The value of a forward sweep, over another cache if one is given."""
+        """The value of a forward sweep, with another cache if one is given."""
         find = Pullbacks(self._cache if cache is None else cache, self._implicit, self._keeps).find
         f, args, kwargs = self._call()
         outer = enter()
@@ -157,11 +160,15 @@ class Compared(Watch):
             leave(outer)
 
     def _is_steady(self, value: Any, run: Callable[[], Any]) -> bool:
-        """Whether a second run gives the value again: a function that reads a clock does not."""
+        """Whether a second run gives the same value. A function that reads a clock, for instance, does
+        not.
+        """
         return agree(value, _outcome(run))
 
     def _looked_through(self) -> Watch:
-        """What takes part in a sweep in which nothing is compiled yet and no call goes the quick way."""
+        """Run a sweep with an empty cache, so that everything is compiled and no call takes a fast path, and
+        return what takes part in it.
+        """
         fresh = Cache(self._cache.registry)
         watch = Watch()
         watch.met = []
@@ -171,9 +178,9 @@ class Compared(Watch):
 
 
 def _may_round(seen: Watch, registry: Registry) -> bool:
-    """Whether the last digits may differ: rules of linear algebra may call another routine of LAPACK, BLAS
-    may sum in an order that depends on where in memory its arguments lie, and of what ran unseen nothing is
-    known.
+    """Whether the last digits may differ: rules of linear algebra may call a different LAPACK routine, BLAS
+    may sum in an order that depends on the memory alignment of its arguments, and nothing is known about code
+    that ran unobserved.
     """
     return seen.noted is not Noted.NOTHING or any(_rounds(target, registry) for target in seen.met or ())
 
@@ -208,7 +215,7 @@ def _wrong(f: Any, args: tuple[Any, ...], found: Any, plain: Any) -> WrongTransf
 
 
 def _shown(value: Any) -> str:
-    """A value with its type, in a few characters."""
+    """A value with its type, in at most 60 characters."""
     if isinstance(value, Raised):
         return f"{type(value.error).__name__}: {value.error}"[:60]
     if isinstance(value, np.ndarray):
@@ -222,9 +229,9 @@ def _shown(value: Any) -> str:
 
 
 def agree(found: Any, plain: Any, *, exact: bool = True, seen: set[tuple[int, int]] | None = None) -> bool:
-    """Whether two values are the same in type, structure and numbers, NaN being NaN.
+    """Whether two values are equal in type, structure and numbers, with NaN equal to NaN.
 
-    If not `exact`, inexact numbers may differ by √eps of the largest magnitude beside them.
+    If not `exact`, floats may differ by √eps times the largest magnitude in the same array.
 
     >>> agree([1.0, float("nan")], [1.0, float("nan")]), agree(1.0, 1), agree(2.0, np.float64(2.0))
     (True, False, False)
@@ -253,7 +260,7 @@ def agree(found: Any, plain: Any, *, exact: bool = True, seen: set[tuple[int, in
     )
 
 
-_FLOATS = frozenset({float, np.float64})  # most often, and told without arrays
+_FLOATS = frozenset({float, np.float64})  # the most frequent types, compared without making arrays
 _COMPARED_WHOLE = (
     str, bytes, bool, np.generic, np.dtype, np.ufunc, type,
     types.CodeType, types.ModuleType, types.BuiltinFunctionType, range, slice,
@@ -261,7 +268,7 @@ _COMPARED_WHOLE = (
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a structure consists of, names included; nothing for what cannot be looked into."""
+    """The parts of a structure, including keys and names of attributes; empty for an opaque object."""
     if isinstance(value, types.FunctionType):
         return [value.__code__]
     if isinstance(value, types.MethodType):

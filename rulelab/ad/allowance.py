@@ -1,4 +1,4 @@
-"""How long a matrix of derivatives may take, and what of it is there when that is over."""
+"""The time limit of a matrix of derivatives, and which part of it was computed by then."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .progress import Progress
 
 
 class Allowance:
-    """The time that somebody gives a Jacobian or a Hessian: `seconds`, None for as long as it takes.
+    """The time limit of a Jacobian or a Hessian: `seconds`, or None for no limit.
 
-    No row or column is begun when it is over, and the first Ctrl-C ends it as well, once there is one. What
-    was not computed is nan. Afterwards `done` of `total` `parts` ("rows" or "columns") are there.
+    Once the time is up, no further row or column is started. The first Ctrl-C ends the computation as well,
+    provided that one part is complete. Entries that were not computed are nan. Afterwards `done` of `total`
+    `parts` ("rows" or "columns") are complete.
 
     >>> allowance = Allowance(None)
     >>> allowance.is_partial, allowance.words
@@ -28,12 +29,12 @@ class Allowance:
 
     @property
     def is_partial(self) -> bool:
-        """Whether something was left out."""
+        """Whether some parts were not computed."""
         return self.done < self.total
 
     @property
     def words(self) -> str:
-        """What there is, in words; nothing where all of it is."""
+        """What was computed, in words; empty if all of it was."""
         if not self.is_partial:
             return ""
         why = "stopped" if self.interrupted else f"at the limit of {self.seconds:g} s"
@@ -41,7 +42,7 @@ class Allowance:
 
     @property
     def is_over(self) -> bool:
-        """Whether no further part is to be begun; the first one always is."""
+        """Whether no further part may be started; the first always may."""
         over = self.seconds is not None and self._clock() - self._start >= self.seconds
         return bool(self.done) and over
 
@@ -49,8 +50,8 @@ class Allowance:
 def counted(
     total: int, doing: str, parts: str, compute: Callable[[int], Any], allowance: Allowance | None
 ) -> int:
-    """How many of `total` parts were computed, by `compute(number)` one after the other, all of them unless
-    an allowance says otherwise.
+    """Call `compute(number)` for each of `total` parts in order, and return how many were computed: all of
+    them unless an allowance ends it earlier.
     """
     __tracebackhide__ = True
     if allowance is not None:
@@ -62,8 +63,8 @@ def counted(
 def _computed(
     total: int, compute: Callable[[int], Any], allowance: Allowance | None, progress: Progress
 ) -> int:
-    """The same beside a bar that is open. A function of its own: a loop in the block that closes the bar
-    could be left, by Ctrl-C at its jump back, without closing it.
+    """`counted` below an open progress bar. It is a separate function because a loop inside the `with` block
+    could be left without closing the bar, by Ctrl-C at the jump back.
     """
     __tracebackhide__ = True
     for number in range(total):

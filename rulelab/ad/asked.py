@@ -1,5 +1,5 @@
-"""What all derivatives share that are asked from outside: who answers, which arguments are meant, the seed,
-and what is said where there is none.
+"""What all derivative operators share: the compiler they use, which arguments are requested, the seed, and
+the error where there is none.
 """
 
 from __future__ import annotations
@@ -53,12 +53,14 @@ class WithGradient(NamedTuple):
 
 
 def asks_for_several(argnums: Any) -> bool:
-    """Whether `argnums` is a list of positions, or None for all, so that a tuple is given back."""
+    """Whether `argnums` is a list of positions, or None for all, so that the result is a tuple."""
     return argnums is None or isinstance(argnums, (tuple, list, range))
 
 
 def numbers_asked(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
-    """The positions of the arguments that are asked for, from zero and in that order; all for None."""
+    """The positions of the requested arguments, from zero, in the order of `argnums`; all of them for
+    None.
+    """
     if argnums is None:
         return tuple(range(len(args)))
     count = len(args)
@@ -75,7 +77,7 @@ def numbers_asked(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
 
 
 def which_asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
-    """For each argument, whether it is asked for."""
+    """For each argument, whether it is requested."""
     if argnums is None:
         return (True,) * len(args)
     wanted = numbers_asked(args, argnums)
@@ -83,7 +85,9 @@ def which_asked(args: tuple[Any, ...], argnums: Any) -> tuple[bool, ...]:
 
 
 def complete_error(error: RuleLabError, f: Any, args: tuple[Any, ...], called: str = "gradient") -> None:
-    """Add what was asked and, where a rule refused without knowing it, the author's line."""
+    """Add to an error what was asked and, if a rule raised it without knowing the author's line, that
+    line.
+    """
     if asks_for_copies(error):
         remember(PULLBACKS, f)
     error.asked = error.asked or asked_text(f, args, called)
@@ -97,7 +101,9 @@ def asked_text(f: Any, args: tuple[Any, ...], called: str = "gradient") -> str:
 
 
 def seed_of(y: Any, f: Any, args: tuple[Any, ...], several: bool) -> Any:
-    """The seed of a gradient; with `several` outputs allowed, that of the first of a tuple."""
+    """The seed of a gradient; with `several`, the output may be a tuple, whose first entry is
+    differentiated.
+    """
     if several and isinstance(y, tuple) and y:
         return (_one(y[0], f, args), *[None] * (len(y) - 1))
     return _one(y, f, args)
@@ -110,7 +116,7 @@ SEED_OF_FIRST = Seed(functools.partial(seed_of, several=True))
 
 _FOR_ARRAYS = ("return a number, for example np.sum(...)", "use rl.pullback with a cotangent of your choice")
 _FOR_NUMBERS = ("return one entry, or a sum", "use rl.withgradient: it differentiates the first entry")
-"""What helps where a function returns a tuple whose first entry is a number."""
+"""Suggestions for a function that returns a tuple whose first entry is a number."""
 
 
 def _is_real_number(y: Any) -> bool:
@@ -120,7 +126,7 @@ def _is_real_number(y: Any) -> bool:
 
 
 def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
-    """The seed of a gradient; ScalarOutputError unless y is one real number."""
+    """The seed for one real number y; ScalarOutputError for anything else."""
     if _is_real_number(y):
         if isinstance(y, np.ndarray):
             return np.ones((), y.dtype if y.dtype.kind == "f" else float)
@@ -157,7 +163,9 @@ def called_name(f: Any) -> str:
 
 
 def return_place(f: Any) -> Any:
-    """The line that returned, where the source is at hand and there is one return only."""
+    """The place of the last return statement, or of the function if it has none; None if the source is
+    unavailable.
+    """
     target, _ = resolve(f)
     if not isinstance(target, types.FunctionType):
         return None
@@ -172,7 +180,7 @@ def return_place(f: Any) -> Any:
 
 
 def _returns(node: ast.AST) -> Iterator[ast.Return]:
-    """The return statements of a function in the order of its text, without those of functions within it."""
+    """The return statements of a function in source order, without those of nested functions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Return):
             yield child

@@ -1,7 +1,7 @@
-"""The quickest way of `gradient`, for functions of numbers and arrays, of one or two of float64 above all:
-every question that an entry asks, in one place and at a glance.
+"""The fastest path of `gradient`, for functions of numbers and arrays, in particular of one or two float64
+ones: all checks of an entry in one place, by quick tests.
 
-What does not fit at a glance is looked at in full, and what an entry is not for goes the way of all others.
+What the quick tests do not accept is checked in full, and a call that no entry covers takes the slow path.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _Otherwise = Callable[[Any, "tuple[Any, ...]", Any], "tuple[Any, ...]"]
 
 
 def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> None:
-    """From now on calls of one function with arguments of these kinds go by this entry at once."""
+    """From now on, use this entry directly for calls of the function with arguments of these kinds."""
     way = entry.at_once
     if way is None:
         way = entry.at_once = _way(known, entry, args, cache)
@@ -53,8 +53,9 @@ def _note(known: Known, way: _Way, count: int) -> None:
 def note_parts(
     f: FunctionType, way: Way, count: int, argnums: Any, cache: Cache, otherwise: _Otherwise
 ) -> None:
-    """The same for so many arguments with parts, by a way for these, which has the numbers of those that are
-    asked for. Where it finds no gradient for arguments that it takes, `otherwise(f, args, argnums)` gives it.
+    """The same for `count` arguments with parts, by a way that takes the parts and knows the positions of the
+    requested arguments. If it finds no gradient for arguments that it accepts, `otherwise(f, args, argnums)`
+    returns it.
     """
     if way.fused is None:
         return
@@ -69,7 +70,9 @@ def note_parts(
 def note_chosen(
     known: Known, entry: Entry, args: tuple[Any, ...], argnums: Any, numbers: tuple[int, ...], cache: Cache
 ) -> None:
-    """The same of calls that ask for the arguments with these `numbers` by this very `argnums`."""
+    """The same for calls that ask for the arguments at these positions (`numbers`) by this very `argnums`
+    object.
+    """
     if entry.rule is not None:
         return
     if entry.at_once is None:
@@ -104,12 +107,12 @@ def _way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> _Wa
 
 
 def _has_one_dtype(x: Any) -> bool:
-    """Whether the dtype of an array is the one object that all arrays of that kind have."""
+    """Whether the dtype of an array is the singleton of its kind."""
     return type(x) is not ndarray or x.dtype is dtype(x.dtype.char)
 
 
 def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Callable[..., Any]]:
-    """The guard of an entry, if it has one, and what may answer in its place if that says yes."""
+    """The guard of an entry, if it has one, and a quicker test that may replace it if it passes."""
     guard, function = entry.guard, known.function()
     if guard is None:
         return None, holds
@@ -122,8 +125,8 @@ def _answers_alone(entry: Entry, fused: Fused | None) -> bool:
 
 
 def _entries_by(fused: Fused | None) -> tuple[Callable[..., Any] | None, bool]:
-    """What computes a gradient in one function, if anything does, and whether it gives the entries as they
-    are; else it gives the value and the cotangents.
+    """The function that computes a gradient in one go, if there is one, and whether it returns the entries as
+    they are; otherwise it returns the value and the cotangents.
     """
     if fused is None or fused.entries is None:
         return (None if fused is None else fused.run), False
@@ -159,7 +162,7 @@ def _by_pass_of_one(
         try:
             return run(x)  # type: ignore[misc]
         except RuleLabError as error:
-            if begins_again(error, f, (x,), LOUD[0]):  # it only computes: nothing has happened
+            if begins_again(error, f, (x,), LOUD[0]):  # an entry that only computes has no effects
                 return None
             raise
         except Exception as error:
@@ -182,7 +185,7 @@ def _by_pass_of_one(
         try:
             found = run(x)  # type: ignore[misc]
         except RuleLabError as error:
-            if begins_again(error, f, (x,), LOUD[0]):  # it only computes: nothing has happened
+            if begins_again(error, f, (x,), LOUD[0]):  # an entry that only computes has no effects
                 return None
             raise
         except Exception as error:
@@ -221,7 +224,7 @@ def _by_pass_of_one(
             if found is None:
                 y, back = forward(x)
                 found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (x,), False))
-                del back  # and with it whatever else holds the cotangent
+                del back  # and any other reference to the cotangent
             elif exact:
                 return found
         except RuleLabError as error:
@@ -289,7 +292,7 @@ def _by_pass_of_two(
         try:
             found = run(a, b)  # type: ignore[misc]
         except RuleLabError as error:
-            if begins_again(error, f, (a, b), LOUD[0]):  # it only computes: nothing has happened
+            if begins_again(error, f, (a, b), LOUD[0]):  # an entry that only computes has no effects
                 return None
             raise
         except Exception as error:
@@ -329,7 +332,7 @@ def _by_pass_of_two(
             if found is None:
                 y, back = forward(a, b)
                 found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, (a, b), False))
-                del back  # and with it whatever else holds the cotangents
+                del back  # and any other references to the cotangents
             elif exact:
                 return found
         except RuleLabError as error:
@@ -377,7 +380,7 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
             if found is None:
                 y, back = forward(*args)
                 found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, False))
-                del back  # and with it whatever else holds the cotangents
+                del back  # and any other references to the cotangents
             elif exact:
                 return found
         except RuleLabError as error:
@@ -401,7 +404,9 @@ _NOT_FOUND: Any = object()
 def _by_parts(
     known: Known, f: FunctionType, way: Way, count: int, argnums: Any, cache: Cache, otherwise: _Otherwise
 ) -> _Way:
-    """By the fused pass of a way for what is in containers; the questions are those of `way_of`."""
+    """Return the fast path through the fused pass of a way, for the contents of containers; its checks are
+    those of `way_of`.
+    """
     assert way.fused is not None
     numbers = way.numbers
     entries_alone = way.fused.entries_bound_to(f)
@@ -419,7 +424,7 @@ def _by_parts(
             or registry.snapshot.epoch != epoch
             or function() is not f
             or f.__code__ is not code
-            or len(f.__dict__) != marks  # no others than `way_of` has seen
+            or len(f.__dict__) != marks  # no attributes other than those `way_of` has seen
             or memory.era is not era
             or memory.mode != "auto"
             or (copying is not None and code in copying)
@@ -457,8 +462,8 @@ def through_parts(
     several: bool,
     numbers: tuple[int, ...] | None,
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """Value and gradient by a pass that takes the parts of the arguments and does nothing but compute; None
-    for the slow way, which also says what is wrong where something is.
+    """Value and gradient by a pass that takes the parts of the arguments and only computes; None for the slow
+    path, which also reports what is wrong if it fails.
     """
     try:
         found, exact = None, False

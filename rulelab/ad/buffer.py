@@ -22,13 +22,13 @@ class Buffer:
     """An array of zeros that differentiated code may write to: `b[i] = v`, `b[i] += v`, `b.append(v)`,
     `b.pop()`.
 
-    Indices are those of NumPy: ints, slices, tuples of them, arrays of ints or bools. What is read is a copy,
-    never a view. An element may be overwritten: its earlier value gets no gradient from then on. At
-    the end `b.copy()` gives the array and freezes the Buffer. NumPy's functions and operators do not take a
-    Buffer itself; they take `b[:]` and `b.copy()`.
+    Indices are those of NumPy: ints, slices, tuples of them, arrays of ints or bools. Reading gives a copy,
+    never a view. An element may be overwritten: its earlier value gets no gradient from then on. At the end
+    `b.copy()` returns the array and freezes the Buffer. NumPy's functions and operators do not accept a
+    Buffer itself: pass them `b[:]` or `b.copy()`.
 
-    `append` and `pop` work at the end of the first axis. A Buffer is written to in the function that made it,
-    and in those that it is passed to; one from outside the differentiated function may be read there.
+    `append` and `pop` work at the end of the first axis. A Buffer may be written to in the function that made
+    it, and in functions that it is passed to; one from outside the differentiated function may only be read.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Buffer:
     """
 
     __slots__ = ("_changes", "_frozen", "_rows", "_size")
-    __array_ufunc__ = None  # NumPy's operators decline it
+    __array_ufunc__ = None  # makes NumPy's operators decline it
 
     def __init__(self, like: Any, shape: Any = None, dtype: Any = None) -> None:
         known = like if isinstance(like, (Buffer, np.ndarray)) else np.asarray(like)
@@ -84,7 +84,7 @@ class Buffer:
 
     @property
     def dtype(self) -> np.dtype:
-        """The kind of its numbers."""
+        """The dtype of its elements."""
         return self._rows.dtype
 
     def __len__(self) -> int:
@@ -110,7 +110,7 @@ class Buffer:
         self._changes += 1
 
     def append(self, value: Any) -> None:
-        """One more row at the end of the first axis; of a Buffer with one axis, one more number."""
+        """Append one row along the first axis; to a Buffer with one axis, one number."""
         self._refuse_frozen()
         if not self._rows.ndim:
             raise TypeError("append to a Buffer without axes")
@@ -126,7 +126,7 @@ class Buffer:
         self._changes += 1
 
     def pop(self) -> Any:
-        """The last row, which is taken out."""
+        """Remove the last row and return it."""
         self._refuse_frozen()
         if not self._rows.ndim or not self._size:
             raise IndexError("pop from an empty Buffer")
@@ -136,7 +136,7 @@ class Buffer:
         return y
 
     def copy(self) -> np.ndarray:
-        """The array. From now on the Buffer is frozen: it may be read, and no longer written to."""
+        """Return the array, and freeze the Buffer: from now on it may be read but not written to."""
         self._frozen = True
         return np.array(_upto(self._rows, self._size))
 
@@ -151,7 +151,9 @@ def _upto(rows: np.ndarray, size: int) -> np.ndarray:
 
 
 def _fitting(value: Any, dtype: np.dtype) -> Any:
-    """The value, if nothing of it is lost in an array of this dtype but digits of a float."""
+    """Return the value as an array; TypeError if conversion to this dtype would lose more than digits of a
+    float.
+    """
     given = value if isinstance(value, np.ndarray) else np.asarray(value)
     if given.dtype.kind not in "fciub" or not np.can_cast(given.dtype, dtype, "same_kind"):
         raise TypeError(f"{given.dtype} does not fit into a Buffer of {dtype}: give it dtype={given.dtype}")
@@ -161,7 +163,7 @@ def _fitting(value: Any, dtype: np.dtype) -> Any:
 # --- in a differentiated function ---------------------------------------------------------------------------
 #
 # The cotangent of a Buffer is one array, in the table of the reverse sweep. Each step is undone, the latest
-# first, so at every step the array describes the Buffer as it was then.
+# first, so that at every step the array corresponds to the Buffer as it was then.
 
 _NO, _ZERO = NoTangent(), ZeroTangent()
 _BAR = "rows"  # the key of that array
@@ -254,7 +256,7 @@ def _copy(b: Buffer) -> Any:
 
 
 def _add(b: Buffer, key: Any, size: int, y_bar: Any) -> None:
-    """Add to the cotangent of what was read by `key`, when there were `size` rows."""
+    """Add to the cotangent of the elements that were read with `key`, when there were `size` rows."""
     y_bar = unthunk(y_bar)
     if isinstance(y_bar, AbstractZero):
         return
@@ -276,7 +278,9 @@ def _add(b: Buffer, key: Any, size: int, y_bar: Any) -> None:
 
 
 class _Source:
-    """What was written, as far as its cotangent needs it: a number, the shape of an array, or a list."""
+    """What the cotangent of a written value needs to know about it: a number, the shape of an array, or the
+    items of a list.
+    """
 
     __slots__ = ("items", "value")
 
@@ -296,8 +300,8 @@ class _Source:
         self.value = value
 
     def cotangent(self, value_bar: np.ndarray) -> Any:
-        """The cotangent of what was written, from that of the elements it was written to."""
-        more = np.ndim(self.value) - value_bar.ndim  # NumPy leaves out axes of length one before the others
+        """The cotangent of the written value, from that of the elements it was written to."""
+        more = np.ndim(self.value) - value_bar.ndim  # NumPy drops leading axes of length one
         if more > 0:
             value_bar = value_bar.reshape((1,) * more + value_bar.shape)
         if self.items is None:
@@ -309,21 +313,21 @@ class _Source:
 
 
 def _kept(key: Any) -> Any:
-    """An index as it is now: the arrays in it may change."""
+    """A copy of an index, since the arrays in it may change."""
     if isinstance(key, tuple):
         return tuple(map(_kept, key))
     return np.array(key) if isinstance(key, (np.ndarray, list)) else key
 
 
 def _has_positions(key: Any) -> bool:
-    """Whether an index has an array of positions, which may name an element twice."""
+    """Whether an index contains an array of positions, which may select an element twice."""
     parts = key if isinstance(key, tuple) else (key,)
     return any(isinstance(part, np.ndarray) and part.dtype.kind != "b" for part in parts)
 
 
 def _lost(b: Buffer, key: Any, size: int, shape: tuple[int, ...]) -> np.ndarray | None:
-    """Which of the elements that an index names were written over in the same write: of those that it names
-    twice all but the last.
+    """Return a mask of the selected elements that were overwritten in the same write: if the index selects an
+    element several times, all but the last. None if there are none.
     """
     places = _upto(np.arange(b._rows.size).reshape(b._rows.shape), size)[key]
     last = np.full(b._rows.shape, -1)

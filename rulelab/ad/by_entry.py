@@ -1,4 +1,4 @@
-"""What an entry gives for one call: the value and what flows back to the arguments."""
+"""Run an entry for one call: the value and the cotangents of the arguments."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from .natural import begins_again
 def run_entry(
     entry: Entry, f: Any, values: tuple[Any, ...], args: tuple[Any, ...], several: bool
 ) -> tuple[Any, Any, bool] | None:
-    """The value of a function at `values`, its `args` among them, what flows back, and whether this has the
-    entries of the gradient as they are; None where the sweep is to begin again, with copies.
+    """Return `(y, found, exact)` for a call: the value at `values`, which include `args`, the cotangents, and
+    whether these are the entries of the gradient as they are; None if the sweep is to be restarted with
+    copies.
     """
     __tracebackhide__ = True
-    # By a rule: what it makes is its own affair.
+    # A rule is responsible for its own objects.
     outer = None if entry.projected else enter()
     try:
         happened = LOUD[0]

@@ -1,11 +1,11 @@
-"""The quickest way of `gradient` by a rule of the author's, for one or two numbers or arrays of float64: all
-that an entry asks, and every check of what a rule gives, at a glance.
+"""The fastest path of `gradient` through an author's rule, for one or two float64 numbers or arrays: the
+guards of an entry, and quick tests of everything that a rule returns.
 
 As long as the epoch is that of the entry, the rule is the one that applies, in either refresh mode.
 
-A rule is called by position and not with `*args`: the interpreter then needs no more of the C stack, which
-CPython 3.11 does not see the end of. What it leaves to be called is called before anything else can run, so
-nobody has to be told of it.
+A rule is called with positional arguments and not with `*args`: then the interpreter uses no more of the C
+stack, whose end CPython 3.11 does not detect. The returned pullback is called before anything else can run,
+so it need not be registered anywhere.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .asked import seed_of
 from .natural import OURS, begins_again, natural_entries
 
 Way = Callable[..., "tuple[Any, ...] | None"]
-# How many gradients it takes until a rule is joined with its pullback: that costs about as much as it spares
-# in so many.
+# The number of gradients after which a rule is joined with its pullback: joining costs about as much as it
+# saves in that many.
 OFTEN = 1000
 _KINDS = frozenset({FLOAT64, float})
 
 
 def way_by_rule(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) -> Way:
-    """The way for arguments of these kinds, a dtype or a class each."""
+    """Return the fast path for arguments of these kinds, each a dtype or a class."""
     if len(kinds) > 2 or not _KINDS.issuperset(kinds):
         return not_at_once
     if len(kinds) == 1:
@@ -85,7 +85,7 @@ def _of_one(known: Known, entry: Entry, kind: Any, cache: Cache) -> Way:
                     and x_bar.base is None
                     and getrefcount(found[1]) == OURS
                     and x_bar.flags.writeable
-                    # of vectors it is quicker to ask for the length
+                    # for vectors it is faster to compare the length
                     and (len(x_bar) == len(x) if x_bar.ndim == 1 == x.ndim else x_bar.shape == x.shape)
                 ):
                     return (x_bar,)
@@ -168,7 +168,7 @@ _OUTDATED = (
 
 
 def _until_often_of_one(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache, plain: Way) -> Way:
-    """The plain way, until it has been asked often."""
+    """The plain path, until it has been called often enough for joining."""
     left = OFTEN
 
     def by_rule(f: FunctionType, x: Any) -> tuple[Any, ...] | None:
@@ -201,13 +201,15 @@ def _until_often_of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cach
 
 
 def _joined(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache, plain: Way) -> Way:
-    """The rule and its pullback as one function, where its text allows it, else the plain way."""
-    from .joined import joined, like_pullback  # who takes a few gradients does not wait for it
+    """Join the rule and its pullback into one function if its source allows it; else return the plain
+    path.
+    """
+    from .joined import joined, like_pullback  # a few gradients need not wait for it
 
     rule = None if entry.rule is None else entry.rule()
     if rule is None or type(rule.function) is not FunctionType:
         return plain
-    stated = rule.function  # it captures nothing, so that holding it keeps no data
+    stated = rule.function  # it captures nothing, so keeping it alive keeps no data
 
     def seed(f: Any, args: tuple[Any, ...], y: Any) -> Any:
         __tracebackhide__ = True
@@ -228,14 +230,14 @@ def _joined(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache, pl
 
 
 def _from_value(rule: Rule, f: Any, args: tuple[Any, ...], answer: Any) -> tuple[Any, ...]:
-    """The gradient from what a rule returned, looked at in full."""
+    """Return the gradient from what a rule returned, with the full checks."""
     __tracebackhide__ = True
     y, back = checked_answer(rule, f, args, answer)
     return natural_entries(args, back(seed_of(y, f, args, False)), True)
 
 
 def _from_cotangents(rule: Rule, f: Any, args: tuple[Any, ...], found: Any, back: Any) -> tuple[Any, ...]:
-    """The gradient from what a rule's pullback returned, looked at in full."""
+    """Return the gradient from what a rule's pullback returned, with the full checks."""
     __tracebackhide__ = True
     if type(found) is not tuple or len(found) != 1 + len(args) or found[0] is not NO or not fits(args, found):
         found = check_cotangents(rule, f, args, found, back)

@@ -1,5 +1,5 @@
-"""Value and gradient by an entry of a call that does not give each parameter by position: with keywords, with
-defaults, or through a partial, whose arguments are constants.
+"""Value and gradient by an entry, for a call that does not give every parameter by position: with keywords,
+defaults, or a partial, whose arguments are constants.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from .natural import natural_entries
 def by_words(
     f: Any, args: tuple[Any, ...], words: dict[str, Any], numbers: tuple[int, ...] | None, several: bool
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """Value and gradient, with `numbers` for these arguments only; None for the slow way."""
+    """Return value and gradient, the latter for the arguments at `numbers` only, if given; None for the slow
+    path.
+    """
     __tracebackhide__ = True
     held: tuple[Any, ...] = ()
-    if type(f) is partial:  # which has no rule of its own
+    if type(f) is partial:  # which cannot have a rule of its own
         f, held, words = f.func, f.args, {**f.keywords, **words}
     if type(f) is not FunctionType or KEPT not in f.__dict__:
         return None
@@ -39,7 +41,7 @@ def by_words(
     else:
         rest = (False,) * (len(values) - len(given))
         entry = PULLBACKS.entries.find_bound(f, values, len(given), (*flags, *rest))
-    if entry is None or entry.structured:  # what may hold a container is looked at at each call
+    if entry is None or entry.structured:  # containers are examined at each call
         return None
     answer = run_entry(entry, f, values, given, several)
     if answer is None:

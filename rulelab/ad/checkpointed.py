@@ -1,4 +1,4 @@
-"""A call whose intermediate values are computed a second time instead of being kept."""
+"""A call whose intermediate values are recomputed in the reverse sweep instead of being kept."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ runs_out_of_sight(__name__)
 
 
 def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
-    """`f(*xs, **kw)`, without a tape: the reverse sweep runs f forwards once more.
+    """Return `f(*xs, **kw)` without a tape: the reverse sweep runs f once more.
 
-    A call keeps only its arguments, and costs one more run of f. A long loop that is cut into √n calls of √n
-    steps needs memory for about 2√n steps instead of n. Arguments, keywords and what f captures get their
-    gradients as in a plain call.
+    Such a call keeps only its arguments, and costs one more run of f. A long loop that is split into √n calls
+    of √n steps needs memory for about 2√n steps instead of n. Arguments, keywords and captured variables of f
+    get their gradients as in a plain call.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
     MutationError
         If f changes a list, dict or object that was made outside it.
     MutatedAfterCaptureError
-        If something that f reads, such as a global, has changed by the time it runs again, or if its value
-        has, because it read a clock or drew random numbers.
+        If something that f reads, such as a global, has changed by the time it runs again, or if f returns a
+        different value, because it read a clock or drew random numbers.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def checkpointed(f: Callable[..., Any], *xs: Any, **kw: Any) -> Any:
 
 
 def _handler(pullbacks: Pullbacks, asked: Call) -> Handler:
-    """What answers for a call of `checkpointed`; what f makes is its own, in both runs."""
+    """Return the handler of a call of `checkpointed`. Objects that f makes belong to it, in both runs."""
     active, place = asked.active, asked.place
 
     def run(f: Any, xs: tuple[Any, ...], kw: dict[str, Any]) -> Any:
@@ -84,7 +84,7 @@ def _handler(pullbacks: Pullbacks, asked: Call) -> Handler:
 
         def back(y_bar: Any) -> Any:
             __tracebackhide__ = True
-            if outside.has_changed():  # the value may be the same all the same: rate * x at 0
+            if outside.has_changed():  # checked separately, since the value may be unchanged: rate * x at 0
                 raise _impure(f, place, "read different values")
             outer = heap.enter()
             try:

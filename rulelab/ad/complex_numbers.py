@@ -1,4 +1,6 @@
-"""Derivatives of functions of a complex number: Wirtinger's two, and the one of a holomorphic function."""
+"""Derivatives of functions of a complex number: the two Wirtinger derivatives, and that of a holomorphic
+function.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,16 @@ from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from .reverse import pullback
 
-_ROUNDING = 1e-8  # of the Cauchy-Riemann equations, relative to the derivative along the axes
+_ROUNDING = 1e-8  # tolerance of the Cauchy-Riemann equations, relative to the derivatives along the axes
 
 
 def wirtinger(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
-    """Wirtinger's derivatives `(∂f/∂z, ∂f/∂z̄)` of a function of a complex number, at `z`.
+    """Return Wirtinger's derivatives `(∂f/∂z, ∂f/∂z̄)` of a function of a complex number, at `z`.
 
-    With z = x + iy they are (∂f/∂x - i ∂f/∂y)/2 and (∂f/∂x + i ∂f/∂y)/2, of a function that need not be
-    holomorphic; of a real f the second is half of its gradient, the first the conjugate of that. A real `z`
-    is taken for a complex one. For an array `z` each has its shape. Raises ScalarOutputError unless f returns
-    a number.
+    With z = x + iy they are (∂f/∂x - i ∂f/∂y)/2 and (∂f/∂x + i ∂f/∂y)/2. The function need not be
+    holomorphic; for a real f the second is half of its gradient, the first the conjugate of that. A real `z`
+    is converted to complex. For an array `z` each derivative has its shape. Raises ScalarOutputError unless f
+    returns a number.
 
     >>> wirtinger(lambda z: z * z.conjugate(), 1 + 2j)
     ((1-2j), (1+2j))
@@ -32,10 +34,11 @@ def wirtinger(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
 
 
 def holomorphic_derivative(f: Callable[[Any], Any], z: Any) -> Any:
-    """The complex derivative `f'(z)` of a holomorphic function, at the number `z` or at each of an array.
+    """Return the complex derivative `f'(z)` of a holomorphic function, at a number `z` or elementwise at an
+    array.
 
-    Raises NotDifferentiableError where f is not holomorphic: where the Cauchy-Riemann equations do not hold
-    at `z`. (That they hold at one point does not show that they do in a neighbourhood.)
+    Raises NotDifferentiableError if the Cauchy-Riemann equations do not hold at `z`, so that f is not
+    holomorphic. (That they hold at one point does not show that they hold in a neighbourhood.)
 
     >>> holomorphic_derivative(lambda z: z * z, 1 + 2j)
     (2+4j)
@@ -45,7 +48,7 @@ def holomorphic_derivative(f: Callable[[Any], Any], z: Any) -> Any:
     first, second = (of_x - 1j * of_y) / 2, (of_x + 1j * of_y) / 2
     holds = np.abs(second) <= _ROUNDING * (np.abs(of_x) + np.abs(of_y))
     if not np.all(holds):
-        at = np.argmin(holds)  # the first where they do not
+        at = np.argmin(holds)  # the first point where they do not hold
         shown, where = np.ravel(second)[at], np.ravel(z)[at]
         name = name_of(resolve(f)[0])
         raise NotDifferentiableError(
@@ -92,5 +95,5 @@ def _as_complex(z: Any) -> Any:
 
 
 def _or_zero(bar: Any, z: Any) -> Any:
-    """The cotangent, with zeros where nothing depends on z."""
+    """The cotangent, or zeros if nothing depends on z."""
     return np.zeros_like(z)[()] if bar is None else bar

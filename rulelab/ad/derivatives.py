@@ -12,10 +12,10 @@ from .reverse import gradient
 
 
 def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
-    """The `n`-th derivative of a function of one real number, as a function.
+    """Return the `n`-th derivative of a function of one real number, as a function.
 
-    It is 0.0 where nothing depends on the argument. Raises RuleLabError for anything but a real number, and
-    what `gradient` raises.
+    It is 0.0 where the result does not depend on the argument. Raises RuleLabError for an argument that is
+    not a real number, and whatever `gradient` raises.
 
     >>> derivative(lambda x: x**3)(2.0), derivative(lambda x: x**3, 2)(2.0)
     (12.0, 12.0)

@@ -1,5 +1,5 @@
-"""The directions in which a value can move, one for each real number in it, and the way back from what is
-found along them to a cotangent.
+"""The directions in which a value can move, one for each real number in it, and the cotangent from the
+derivatives along them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Path = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Direction:
-    """One real number in a value: where it is, and the step of one in it, 1.0 or 1j."""
+    """A unit step of one real number in a value: its path, and the step, 1.0 or 1j."""
 
     path: Path
     unit: complex
@@ -38,13 +38,14 @@ class Direction:
 
 
 def directions(x: Any, path: Path = (), around: tuple[Any, ...] = ()) -> Iterator[Direction]:
-    """Every direction in which `x` can move: that of each number in it, two for a complex one. What has two
-    places in `x` can move in each of them alone; `around` are the things that it is a part of.
+    """Yield every direction in which `x` can move: one for each real number in it, two for each complex
+    number. An object that occurs twice in `x` can move at each place separately; `around` are the objects
+    that contain `x`.
     """
     kind = kind_of(x)
     if kind in ("items", "entries", "object", "function"):
         if kind == "function" and around and x is around[-1]:
-            return  # it calls itself
+            return  # a recursive function captures itself
         if any(x is other for other in around):
             raise _leads_back(x)
         around = (*around, x)
@@ -72,7 +73,9 @@ def directions(x: Any, path: Path = (), around: tuple[Any, ...] = ()) -> Iterato
 
 
 def _leads_back(x: Any) -> NotDifferentiableError:
-    """The error for what is a part of itself, so that its numbers have no end of places."""
+    """The error for an object that contains itself, so that there are infinitely many paths to its
+    numbers.
+    """
     what = f"the function {x.__name__}()" if isinstance(x, FunctionType) else f"{an(type(x).__name__)}"
     return NotDifferentiableError(
         f"forwarddiff cannot tell apart the numbers in {what}, which leads back to itself",
@@ -87,8 +90,8 @@ def _units(x: Any, path: Path) -> Iterator[Direction]:
 
 
 def _step(x: Any, path: Path, unit: complex) -> Any:
-    """The tangent of `x` that is `unit` at `path` and zero elsewhere; another place of what is there has a
-    tangent of its own.
+    """The tangent of `x` that is `unit` at `path` and zero elsewhere. An object that occurs twice has a
+    separate tangent at each place.
     """
     if not path:
         return unit
@@ -132,7 +135,7 @@ def _part(y_bar: Any, key: Any) -> Any:
 
 
 def gathered(x: Any, found: list[tuple[Path, complex]]) -> Any:
-    """The cotangent of `x` with these numbers at these paths."""
+    """The cotangent of `x` with these numbers at these paths, and zero elsewhere."""
     if not found:
         return ZeroTangent()
     x = carrier(x)
@@ -163,7 +166,7 @@ def gathered(x: Any, found: list[tuple[Path, complex]]) -> Any:
 
 
 def _of_function(f: Any, by_group: dict[int, list[tuple[Path, complex]]]) -> Any:
-    """The cotangent of what a function captures and has as defaults, by name."""
+    """The cotangent of the captured variables and defaults of a function, by name."""
     bars: dict[str, Any] = {}
     for where, found in by_group.items():
         group = held_by(f)[where]
@@ -176,10 +179,10 @@ def _of_function(f: Any, by_group: dict[int, list[tuple[Path, complex]]]) -> Any
 
 
 def copied(x: Any) -> Any:
-    """A copy of a value, with arrays and containers of its own; functions stay.
+    """Return a copy of a value, with its own arrays and containers; functions are not copied.
 
-    A variable that a function shares with others, in the tangent of that function, would have to move along
-    with the variable itself, which stays: it is refused.
+    Refuses a tangent of a function that shares a captured variable with others: a copy of the tangent would
+    no longer follow that variable.
     """
     if _shares_variables(x):
         raise NotDifferentiableError(
@@ -191,7 +194,7 @@ def copied(x: Any) -> Any:
 
 
 def _shares_variables(x: Any) -> bool:
-    """Whether there is a cell in what may be the tangent of a function."""
+    """Whether a value, which may be the tangent of a function, contains a cell."""
     if isinstance(x, (tuple, list)):
         return any(map(_shares_variables, x))
     return type(x) is CellType

@@ -1,4 +1,6 @@
-"""What a caller asks in forward mode: the pushforward, and a part of a function that goes by it."""
+"""Forward mode for callers: the pushforward, and `forwarddiff`, which uses forward mode for a part of a
+function.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,10 @@ NO = NoTangent()
 
 
 def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """The function of tangents that forward mode gives: `pushforward(f, x, y)(x_dot, y_dot)` is the
-    derivative of f(x, y) when x moves along x_dot and y along y_dot.
+    """Return the function of tangents in forward mode: `pushforward(f, x, y)(x_dot, y_dot)` is the derivative
+    of f(x, y) when x moves along x_dot and y along y_dot.
 
-    f runs once for each call, with its tangents beside its values; it may write to arrays.
+    f runs once for each call, with the tangents alongside the values; it may write to arrays.
 
     Parameters
     ----------
@@ -52,8 +54,8 @@ def pushforward(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..
     Returns
     -------
     callable
-        It takes one tangent for each positional argument, of its shape and structure, None being zero. It
-        returns the derivative in the shape and structure of `f(*args)`, with None for what cannot move.
+        It takes one tangent for each positional argument, of its shape and structure; None means zero. It
+        returns the derivative in the shape and structure of `f(*args)`, with None for parts that cannot vary.
 
     Raises
     ------
@@ -87,7 +89,8 @@ def jvp(
     tangents: tuple[Any, ...],
     kwargs: dict[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """`(y, y_dot)`: the value of f and its derivative along the tangents, as `pushforward` gives it.
+    """Return `(y, y_dot)`: the value of f and its derivative along the tangents, in the form of
+    `pushforward`.
 
     >>> jvp(lambda x: x**3, (2.0,), (1.0,))
     (8.0, 12.0)
@@ -124,29 +127,28 @@ def _inner_forms(args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any,
     for number, (x, x_dot) in enumerate(zip(args, tangents, strict=True)):
         still = x_dot is None or isinstance(x_dot, AbstractZero)
         found.append(NO if still else inner(x, x_dot, f"argument {number + 1}"))
-        for other, other_dot in zip(args[:number], found):  # one array given twice, and written to as one
+        for other, other_dot in zip(args[:number], found):  # an array given twice is written to as one
             if other is x and isinstance(x, np.ndarray) and np.array_equal(other_dot, found[-1]):
                 found[-1] = other_dot
     return tuple(found)
 
 
 def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> Any:
-    """`f(x)`, a part of a differentiated function that is differentiated in forward mode: a way out for code
-    that writes to arrays.
+    """Return `f(x)`; inside a differentiated function, differentiate it in forward mode, which allows f to
+    write to arrays.
 
     In reverse mode its pullback is computed from the tangents of f, with one run of f for each number in x,
-    and one for each number that f captures and that depends on what is differentiated; so x should be small.
-    The runs after the first get copies of x.
+    and one for each number that f captures and that varies; so x should be small. The runs after the first
+    get copies of x.
 
     Parameters
     ----------
     f : callable
         A function of one argument.
     x : number, array, tuple, list or dict
-        The argument; the result may be any of these, too.
+        The argument. The result may be any of these, too.
     chunk : int, optional
-        How many of the runs are kept together. Any number gives the same result; None leaves the choice to
-        rulelab.
+        How many runs are grouped. Any number gives the same result; None leaves the choice to rulelab.
 
     Returns
     -------
@@ -159,7 +161,7 @@ def forwarddiff(f: Callable[..., Any], x: Any, *, chunk: int | None = None) -> A
         In reverse mode, if f changes x or an array that it captures: other code that holds these would not
         see the change.
     NotDifferentiableError
-        If a run gives another value, because f changes something outside it or draws random numbers.
+        If the runs return different values, because f changes something outside it or draws random numbers.
 
     Examples
     --------
@@ -188,8 +190,8 @@ def _check_chunk(chunk: Any) -> None:
 
 
 def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tuple[bool, Direction, Any]]]:
-    """The value of f(x), and its derivative along each direction in which x can move, or, if `captured`, what
-    f captures: `(whether it is of f, direction, tangent)`.
+    """Return the value of f(x), and its derivative along each direction in which x can move, and, if
+    `captured`, each direction in which what f captures can move: `(whether it is of f, direction, tangent)`.
     """
     __tracebackhide__ = True
     moves = [(False, direction) for direction in directions(x)]
@@ -214,7 +216,7 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
 
 
 def _column(push: Any, f: Any, f_dot: Any, x: Any, x_dot: Any) -> tuple[Any, Any]:
-    """The value of f(x), and its derivative along a tangent of f and one of x."""
+    """Return the value of f(x), and its derivative along a tangent of f and one of x."""
     __tracebackhide__ = True
 
     def run() -> tuple[Any, Any]:
@@ -225,7 +227,7 @@ def _column(push: Any, f: Any, f_dot: Any, x: Any, x_dot: Any) -> tuple[Any, Any
 
 
 def _handler(pullbacks: Any, asked: Call) -> Handler:
-    """What answers for a call of `forwarddiff` in reverse mode."""
+    """Return the handler of a call of `forwarddiff` in reverse mode."""
     active, place, count = asked.active, asked.place, len(asked.kwargs)
 
     def call(f: Any, x: Any, *, chunk: int | None = None) -> Any:
@@ -257,7 +259,7 @@ def _handler(pullbacks: Any, asked: Call) -> Handler:
 
 
 def _parts_with_code(x: Any) -> Iterator[Any]:
-    """The parts of a value that may run code, which could read a parameter."""
+    """Yield the parts of a value that may run code, which could read an implicit parameter."""
     if type(x) in (list, tuple):
         for part in x:
             yield from _parts_with_code(part)

@@ -1,4 +1,6 @@
-"""Forward mode through vectors that are defined up to phases only: it is refused where a phase matters."""
+"""Forward mode through vectors that are defined only up to a phase, such as eigenvectors of complex matrices:
+refused where the phase matters.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,19 @@ from .agreement import agree
 from .directions import copied
 from .left_alone import LeftAlone
 
-_ROUNDING = 1.0  # units in the last place of a number, which are lost in it anyway
+_ROUNDING = 1.0  # ulps of a number that are lost to rounding in any case
 
 Run = Callable[[], tuple[Any, Any]]
 
 
 def phases_apart(run: Run, f: Any, given: Any, dots: Any) -> tuple[Any, Any]:
-    """What `run` gives, which runs `f` in forward mode on what is `given`: the value and its derivative.
+    """Return what `run` does, the value and its derivative: it runs `f` in forward mode on `given` with the
+    tangents `dots`.
 
-    Where vectors take part of which LAPACK chooses the phases it runs twice more: with vectors that turn
-    besides, and with vectors that move in any direction. The first has to leave all numbers as they are, up
-    to rounding, and the second says how much rounding may do. What these runs change is put back.
+    If vectors take part whose phases LAPACK chooses, `run` is called twice more: with the vectors rotated by
+    phases, and with the vectors perturbed in any direction. The first must leave all numbers unchanged up to
+    rounding, and the second measures how much rounding can change them. Whatever these runs write to is
+    restored.
     """
     __tracebackhide__ = True
     with forward_run(Held()) as held:
@@ -38,7 +42,7 @@ def phases_apart(run: Run, f: Any, given: Any, dots: Any) -> tuple[Any, Any]:
 
 
 def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> None:
-    """NotDifferentiableError where the numbers that were `found` may depend on phases."""
+    """Raise NotDifferentiableError if the numbers in `found` may depend on phases."""
     __tracebackhide__ = True
     turned, moved = (_again(run, before, way) for way in (Turned(), Moved()))
     if _stays(list(_numbers(*found)), turned, moved, held.eps):
@@ -53,7 +57,7 @@ def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> N
 
 
 def _again(run: Run, before: LeftAlone, way: Any) -> list[Any] | None:
-    """The numbers of another run, None where it fails; what was written to is as it was before."""
+    """The numbers that another run gives, or None if it fails; what it wrote to is restored."""
     try:
         with forward_run(way):
             return copied(list(_numbers(*run())))
@@ -66,7 +70,7 @@ def _again(run: Run, before: LeftAlone, way: Any) -> list[Any] | None:
 
 
 def _stays(plain: list[Any], turned: list[Any] | None, moved: list[Any] | None, eps: float) -> bool:
-    """Whether turns change the numbers by no more than rounding does."""
+    """Whether rotating the phases changes the numbers by no more than rounding does."""
     if turned is None or moved is None or not len(plain) == len(turned) == len(moved):
         return False
     return all(
@@ -80,7 +84,7 @@ def _size(x: Any, y: Any) -> float:
 
 
 def _numbers(y: Any, y_dot: Any) -> Iterator[Any]:
-    """The numbers and arrays in a value, each with its derivative."""
+    """Yield each number and array in a value, followed by its derivative."""
     kind = kind_of(y)
     if kind in ("number", "array"):
         yield np.asarray(y)

@@ -1,11 +1,11 @@
-"""Which cotangents a rule certainly makes anew, as float64 arrays of the shape of its arguments: those that
-its text computes from these by arithmetic alone.
+"""Find the cotangents that a rule certainly returns as new float64 arrays of the shape of its arguments,
+because its source computes them by arithmetic only.
 
-The arguments are arrays of float64 of one shape, with at least one axis, and floats. Sums, differences,
-products and quotients of such arrays with each other and with Python's numbers are such arrays, new, writable
-and without a base; so they need not be looked at each time. A variable counts only if it is assigned once, on
-the way that is always taken, and meets nothing but arrays of NumPy's and numbers, in arithmetic: then nobody
-else has it, and nobody changes its shape.
+The array arguments are float64, of one shape with at least one axis; the others are floats. Sums,
+differences, products and quotients of such arrays with each other and with Python numbers are again such
+arrays: new, writable and without a base, so they need no check at each call. A variable counts only if it is
+assigned exactly once, on the path that is always taken, and is combined only with NumPy arrays and numbers,
+in arithmetic: then nothing else refers to it, and nothing changes its shape.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from ..parsing import nodes_of
 _ARRAY = "an array of float64, of the shape of the arguments"
 _FLOAT = "a float"
 _INT = "a whole number of Python's"
-_OTHER = "an array of NumPy's or a number"  # which has no operators of an author's
-_LARGEST = 2**53  # of a whole number that an array of floats takes as it is
+_OTHER = "an array of NumPy's or a number"  # no class with operators of its own
+_LARGEST = 2**53  # the largest int that converts to float64 exactly
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _SIGNS = (ast.USub, ast.UAdd)
 _COUNTS = ("size", "ndim")
 
 
 class Fresh:
-    """What the statements of a rule and of its pullback, one after the other, with the `value`, show of the
-    `cotangents`; `arrays` and `floats` are the names of the arguments and of what flows back.
+    """What the source of a rule shows about its `cotangents`, from the statements of the rule and of its
+    pullback, in order, and the `value`. `arrays` and `floats` are the names of the arguments and of the seed,
+    by type.
 
-    `of` has a flag for each cotangent; `asks_lengths` tells whether they take `len` to be Python's own.
+    `of` has a flag for each cotangent: whether it is certainly a new array. `asks_lengths` says whether this
+    relies on `len` being Python's built-in.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class Fresh:
         self._len_is_theirs = "len" in self._stored or "len" in self._given
         self.asks_lengths = False
         self._of: dict[str, str] = {}
-        met: set[str] = set()  # variables that meet something else
+        met: set[str] = set()  # variables that are used otherwise
         while True:
             self._note_kinds(met)
             more = self._meeting_others()
@@ -67,7 +69,7 @@ class Fresh:
         return self._kind(node) is _ARRAY
 
     def _note_kinds(self, met: set[str]) -> None:
-        """Note the kinds of variables, but for those that have met something else."""
+        """Record the kinds of variables, except those in `met`, which are used otherwise."""
         self._of = {name: kind for name, kind in self._given.items() if not self._stored[name]}
         self._of = {name: kind for name, kind in self._of.items() if name not in met}
         for one in self._statements:
@@ -78,7 +80,7 @@ class Fresh:
                         self._of[name] = kind
 
     def _meeting_others(self) -> set[str]:
-        """The arrays among the variables that are used otherwise than in arithmetic with known kinds."""
+        """The names of arrays with a use other than arithmetic on operands of known kinds."""
         used = Counter(name for node in self._whole for name in self._in_arithmetic(node)) + self._returned
         arrays = [name for name, kind in self._of.items() if kind is _ARRAY]
         return {name for name in arrays if used[name] != self._read[name]}
@@ -93,7 +95,7 @@ class Fresh:
         return [] if counted is None else [counted]
 
     def _counted(self, node: Any) -> str | None:
-        """The variable in `len(x)`, `x.size` and `x.ndim`."""
+        """The variable in `len(x)`, `x.size` or `x.ndim`; None for any other node."""
         match node:
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
                 return None if self._len_is_theirs else name
@@ -129,8 +131,8 @@ def _of_operation(op: ast.operator, left: str | None, right: str | None) -> str 
         return _OTHER
     if _ARRAY in kinds:
         return _ARRAY
-    if isinstance(op, ast.Pow):  # of floats it may be complex
+    if isinstance(op, ast.Pow):  # a power of floats may be complex
         return _OTHER
     if _FLOAT in kinds or isinstance(op, ast.Div):
         return _FLOAT
-    return _OTHER  # of whole numbers there is no largest
+    return _OTHER  # an int may be too large for a float

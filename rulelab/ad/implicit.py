@@ -1,4 +1,6 @@
-"""The implicit style: gradients with respect to arrays that the loss reaches without being given them."""
+"""The implicit style: gradients with respect to arrays that the loss reads although they are not its
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,13 @@ _PULLBACKS = Pullbacks(DEFAULT_CACHE, implicit=True)
 class Params(MutableSet):
     """Arrays that a loss depends on without taking them as arguments: an ordered set of them, by identity.
 
-    `gradient(loss, Params([W, b]))` gives a `Grads`. The arrays are kept as they are, not copied: a training
-    step writes to them between two gradients. An array and a view of it, or an equal array, are different
-    members; a number is refused, since nothing tells one 0.5 from another.
+    `gradient(loss, Params([W, b]))` returns a `Grads`. The arrays are not copied: a training step writes to
+    them between two gradients. An array and a view of it, or an equal array, are different members; a number
+    is refused, since nothing distinguishes one 0.5 from another.
 
-    `|`, `&`, `-` and `^` keep the order of the first; `==` asks for the same arrays in the same order, `<=`
-    for a part in any order. `to_vector` and `copy_from` go to and from one flat vector, in C order.
+    `|`, `&`, `-` and `^` keep the order of the first operand; `==` tests for the same arrays in the same
+    order, `<=` for a subset in any order. `to_vector` and `copy_from` convert to and from one flat vector, in
+    C order.
 
     >>> W, b = np.ones((2, 2)), np.zeros(2)
     >>> params = Params([W, b])
@@ -49,7 +52,7 @@ class Params(MutableSet):
     """
 
     __slots__ = ("_arrays",)
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # it is mutable
     __array_ufunc__ = None
 
     def __init__(self, arrays: Iterable[np.ndarray] = ()) -> None:
@@ -64,7 +67,7 @@ class Params(MutableSet):
             self.add(x)
 
     def add(self, value: np.ndarray) -> None:
-        """Add an array at the end, unless it is there."""
+        """Append an array, unless it is already a member."""
         if not isinstance(value, np.ndarray):
             raise _no_parameter(value)
         if type(value) not in (np.ndarray, np.memmap) or value.dtype.kind not in "fciu":
@@ -84,21 +87,21 @@ class Params(MutableSet):
         self._arrays.append(value)
 
     def discard(self, value: np.ndarray) -> None:
-        """Take an array out if it is there."""
+        """Remove an array if it is a member."""
         self._arrays = [x for x in self._arrays if x is not value]
 
     def copy(self) -> Params:
-        """A new set of the same arrays."""
+        """Return a new set of the same arrays."""
         return Params(self._arrays)
 
     def to_vector(self) -> np.ndarray:
-        """All elements in one new vector."""
+        """Return all elements in one new vector."""
         return _joined(list(self._arrays))
 
     def copy_from(self, vector: np.ndarray) -> Params:
-        """Write the elements of a flat vector into the arrays; gives the set itself.
+        """Write the elements of a flat vector into the arrays; returns the set itself.
 
-        Raises RuleShapeError where the numbers of elements differ, before anything is written.
+        Raises RuleShapeError, before anything is written, if the vector has a different number of elements.
         """
         for x, part in zip(self._arrays, _split(self._arrays, vector), strict=True):
             x[...] = np.reshape(part, x.shape)
@@ -114,7 +117,7 @@ class Params(MutableSet):
         return len(self._arrays)
 
     def __getitem__(self, number: Any) -> Any:
-        """The array at a position; for a slice, the set of those in it."""
+        """The array at a position; for a slice, a set of the arrays in it."""
         return Params(self._arrays[number]) if isinstance(number, slice) else self._arrays[number]
 
     def __eq__(self, other: object) -> bool:
@@ -136,9 +139,9 @@ compile_too(Params.__iter__, "hands out its arrays")
 class Grads(Mapping, Report):
     """The gradients of a loss with respect to `Params`: `grads[W]` is the gradient for the array W.
 
-    An entry has the shape of its parameter, and is None where nothing led from the parameter to the loss.
-    Keys are the arrays themselves, by identity; iteration is over them, as in every mapping of Python (in
-    Zygote it is over the values: here `grads.values()`).
+    An entry has the shape of its parameter, and is None if no path leads from the parameter to the loss. Keys
+    are the arrays themselves, by identity; iteration is over the keys, as in every Python mapping (in Zygote
+    it is over the values: here `grads.values()`).
 
     `+`, `-`, `*` and `/` act entry by entry, with a number or another Grads of the same Params; None counts
     as zeros. `Grads(params, values)` makes one from your own values.
@@ -151,7 +154,7 @@ class Grads(Mapping, Report):
 
     __slots__ = ("_params", "_values")
     __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None  # so that a number of NumPy's leaves the arithmetic to this class
+    __array_ufunc__ = None  # so that a NumPy scalar leaves the arithmetic to this class
 
     def __init__(self, params: Params, values: Iterable[Any] = ()) -> None:
         self._params = params.copy()
@@ -164,7 +167,7 @@ class Grads(Mapping, Report):
 
     @property
     def params(self) -> Params:
-        """The parameters, in order."""
+        """The parameters, in order (a copy)."""
         return self._params.copy()
 
     def __getitem__(self, parameter: np.ndarray) -> Any:
@@ -193,21 +196,25 @@ class Grads(Mapping, Report):
     # -- arithmetic ------------------------------------------------------------------------------------------
 
     def map(self, function: Callable[..., Any], *others: Grads) -> Grads:
-        """A Grads of `function(g[x], h[x], …)` for each parameter x, with zeros in the place of None."""
+        """Return a Grads with `function(g[x], h[x], …)` for each parameter x, where None is replaced by
+        zeros.
+        """
         rows = [self._filled(), *(self._same(other)._filled() for other in others)]
         return Grads(self._params, [function(*row) for row in zip(*rows, strict=True)])
 
     def merge(self, *others: Grads) -> Grads:
-        """One Grads of the parameters of all; where a parameter is in several, the last one counts."""
+        """Return one Grads of the parameters of all. For a parameter that is in several, the last one
+        counts.
+        """
         found = {id(x): (x, value) for grads in (self, *others) for x, value in grads.items()}
         return Grads(Params(x for x, _ in found.values()), [value for _, value in found.values()])
 
     def to_vector(self) -> np.ndarray:
-        """All entries in one new vector, in the order of the parameters."""
+        """Return all entries in one new vector, in the order of the parameters."""
         return _joined(self._filled())
 
     def copy_to(self, vector: np.ndarray) -> np.ndarray:
-        """Write all entries into a flat vector, in the order of the parameters; gives the vector."""
+        """Write all entries into a flat vector, in the order of the parameters; returns the vector."""
         for part, value in zip(_split(list(self._params), vector), self._filled(), strict=True):
             part[...] = value.ravel()
         return vector
@@ -258,7 +265,7 @@ class Grads(Mapping, Report):
     # -- shown -----------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """The entries as lists, by the number of the parameter."""
+        """Return the entries as lists, numbered as the parameters are."""
         pairs = enumerate(zip(self._params, self._values, strict=True))
         return {
             "parameters": [
@@ -268,7 +275,7 @@ class Grads(Mapping, Report):
         }
 
     def page(self) -> Page:
-        """One row for each parameter."""
+        """Return a table with one row for each parameter."""
         rows = tuple(
             (str(k), describe(x), _shown(g))
             for k, (x, g) in enumerate(zip(self._params, self._values, strict=True))
@@ -313,7 +320,7 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
 
 
 def _split(arrays: list[np.ndarray], vector: np.ndarray) -> list[np.ndarray]:
-    """A flat vector in parts of the sizes of the arrays, with their shapes where it is read."""
+    """Split a flat vector into flat parts, one of the size of each array."""
     count = sum(x.size for x in arrays)
     if np.shape(vector) != (count,):
         raise RuleShapeError(
@@ -331,9 +338,9 @@ def _split(arrays: list[np.ndarray], vector: np.ndarray) -> list[np.ndarray]:
 
 
 def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dict[str, Any]) -> Params | None:
-    """The Params that a call of `asked(f, *args)` is about, if it is one in the implicit style.
+    """Return the Params of a call of `asked(f, *args)` in the implicit style; None for any other call.
 
-    Raises RuleLabError where Params stand beside other arguments.
+    Raises RuleLabError if Params are given together with other arguments.
     """
     if not any(isinstance(x, Params) for x in (*args, *kwargs.values())):
         return None
@@ -355,7 +362,9 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
 def gradient_of_params(
     loss: Callable[[], Any], params: Params, cache: Cache | None = None, several: bool = False
 ) -> WithGradient:
-    """`WithGradient(val, grad)` of a loss without arguments, with a Grads; `several` as in `withgradient`."""
+    """Return `WithGradient(val, grad)` for a loss without arguments, where grad is a Grads; `several` as in
+    `withgradient`.
+    """
     __tracebackhide__ = True
     sweep = Sweep(list(params))
     outer = heap.enter()
@@ -375,13 +384,13 @@ def gradient_of_params(
 @sweeping
 @derives
 def jacobian_of_params(loss: Callable[[], Any], params: Params, cache: Cache | None = None) -> Grads:
-    """The Jacobian of a loss without arguments for each parameter: a Grads of matrices.
+    """Return the Jacobian of a loss without arguments for each parameter: a Grads of matrices.
 
-    `J[x][k, i]` is ∂y[k]/∂x[i] with y and x flattened in C order; a real number y gives one row. A parameter
-    that nothing leads from has a matrix of zeros. The forward sweep runs once, the reverse sweep once for
+    `J[x][k, i]` is ∂y[k]/∂x[i] with y and x flattened in C order; a real number y has one row. If no path
+    leads from a parameter to y, its matrix is zero. The forward sweep runs once, the reverse sweep once for
     each element of y.
 
-    Raises ScalarOutputError where y is neither a real number nor an array of such.
+    Raises ScalarOutputError unless y is a real number or an array of real numbers.
 
     >>> xs, ys = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 7.0, 9.0])
     >>> J = jacobian_of_params(lambda: ys[:2] + np.sum(xs**2), Params([xs, ys]))
@@ -449,7 +458,7 @@ def _forward(loss: Any, cache: Cache | None, keeps: bool = False) -> tuple[Any, 
     pullbacks = _PULLBACKS if cache is None else Pullbacks(cache, implicit=True)
     if keeps or needs_to_copy(pullbacks, loss):
         pullbacks = pullbacks.with_copies
-    active = (type(loss) is not FunctionType,)  # a function itself sees to what it captures
+    active = (type(loss) is not FunctionType,)  # a plain function handles its captures itself
     try:
         with Compared(pullbacks.cache, loss, (), {}, active, implicit=True, keeps=pullbacks.keeps) as run:
             run.found = pullbacks.find(loss, (), {}, active, None)()
@@ -471,7 +480,7 @@ def _need_no_arguments(loss: Any) -> None:
             return
     try:
         signature = signature_of_callable(loss)
-    except (TypeError, ValueError):  # a C function that does not tell its parameters
+    except (TypeError, ValueError):  # a C function without a signature
         return
     try:
         signature.bind()

@@ -1,9 +1,9 @@
-"""A rule, its pullback, and what `gradient` asks and checks around them, as one function.
+"""Join a rule, its pullback and the checks that `gradient` makes around them into one function.
 
-A pullback is a closure, since it may be called again. A gradient calls it once, right after the rule; so
-the statements of both may stand in one function, in which what the pullback captures is a variable like any
-other. That spares calls, a closure and tuples, which take longer than a short rule. The lines are the
-author's, at their places, and so are the globals; the questions and checks are those of `by_rule`.
+A pullback is a closure, since it may be called again. A gradient calls it once, right after the rule; so the
+statements of both can be put into one function, in which what the pullback captures is a variable like any
+other. That saves calls, a closure and tuples, which take longer than a short rule. The statements are the
+author's, with their line numbers and globals; the checks are those of `by_rule`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _NAMED_BY = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg"}
 _SPECIAL = 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200  # *args, **kwargs, generators and coroutines
 _SEES_VARIABLES = LOOKING_AROUND | {"dir", "super", "breakpoint"}
 
-# What is written around the author's statements. Each {name} is a variable that the author does not have.
+# Templates for the code around the author's statements. Each {name} is a variable that the author does not
+# use.
 _NOT_FOR = {
     float: "{type}({x}) is not {float}",
     FLOAT64: "{type}({x}) is not {ndarray} or {x}.dtype is not {FLOAT64}",
@@ -51,14 +52,14 @@ _SEED = (
 )
 _FITS = {
     float: "{type}({bar}) is {float}",
-    # Of vectors it is quicker to ask for the length.
+    # for vectors it is faster to compare the length
     FLOAT64: """(
     {type}({bar}) is {ndarray} and {bar}.dtype is {FLOAT64} and {bar}.base is None
     and {getrefcount}({bar}) == {alone} and {bar}.flags.writeable
     and ({len}({bar}) == {len}({x}) if {bar}.ndim == 1 == {x}.ndim else {bar}.shape == {x}.shape)
     )""",
 }
-# For what the text alone shows: arrays of one shape that has axes, and a seed that is a float.
+# For cotangents that `Fresh` is certain of: arrays of one shape with axes, and a seed that is a float.
 _NOT_ALIKE = {
     1: "not {0}.ndim",
     2: "({len}({0}) != {len}({1}) if {0}.ndim == 1 == {1}.ndim else not {0}.ndim or {0}.shape != {1}.shape)",
@@ -83,13 +84,13 @@ _OURS = (type, float, float64, ndarray, getrefcount, len)
 def joined(
     rule: FunctionType, kinds: tuple[Any, ...], is_outdated: str, given: Mapping[str, Any]
 ) -> FunctionType | None:
-    """The function of `f` and arguments of these kinds, `float` or the dtype FLOAT64, that gives the entries
-    of the gradient by a rule; None for a rule whose text is not simple enough, or not at hand.
+    """Return a function of `f` and arguments of these kinds (`float` or the dtype FLOAT64) that gives the
+    entries of the gradient by a rule; None if the source of the rule is not simple enough, or not available.
 
-    `is_outdated` is an expression that tells whether the rule or its text may no longer be what applies; then
-    and for other kinds `plain(f, *args)` answers. `given` has that and what else `is_outdated` names, what
-    makes a `seed(f, args, y)` for a value that is not a float, what looks `in_full` at what does not fit at a
-    glance, given `(f, args, cotangents)`, and `begins_again` for errors.
+    `is_outdated` is an expression that is true if the rule or its source may no longer apply; then, and for
+    arguments of other kinds, `plain(f, *args)` answers. `given` maps the names in `is_outdated`, and these:
+    `plain`; `seed(f, args, y)`, for a value that is not a float; `in_full(f, args, cotangents)`, which checks
+    cotangents that fail the quick test; `begins_again`, for errors.
     """
     code, inner = rule.__code__, _pullback_in(rule.__code__)
     if inner is None or not _is_plain(code, len(kinds)) or code.co_freevars:
@@ -123,7 +124,9 @@ def joined(
 
 
 def like_pullback(rule: FunctionType) -> FunctionType | None:
-    """What has the name and the place of the pullback of a joined rule, for messages. It is not called."""
+    """Return a function with the name and location of the pullback of a joined rule, for messages. It is
+    never called.
+    """
     code = _pullback_in(rule.__code__)
     if code is None:
         return None
@@ -132,7 +135,9 @@ def like_pullback(rule: FunctionType) -> FunctionType | None:
 
 
 def _pullback_in(code: CodeType) -> CodeType | None:
-    """The one function that is defined in a rule; None if there are none or more, or it is not plain."""
+    """The code of the only function defined in a rule; None if there is none or more than one, or if it is
+    not plain.
+    """
     inside = _codes_in(code)
     return inside[0] if len(inside) == 1 and _is_plain(inside[0], 1) and not _codes_in(inside[0]) else None
 
@@ -142,20 +147,20 @@ def _codes_in(code: CodeType) -> list[CodeType]:
 
 
 def _is_plain(code: CodeType, count: int) -> bool:
-    """Whether code is that of a function of just so many positional arguments."""
+    """Whether this is the code of a function with exactly `count` positional arguments and no others."""
     return code.co_argcount == count and not code.co_kwonlyargcount and not code.co_flags & _SPECIAL
 
 
 def _names_beside(*codes: CodeType) -> Iterator[str]:
-    """Names that none of these codes has for anything."""
+    """Yield names that occur in none of these code objects."""
     taken = {name for code in codes for name in (*code.co_names, *code.co_varnames, *code.co_cellvars)}
     return (name for number in itertools.count() if (name := f"own_{number}") not in taken)
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """A rule taken apart: its statements, and the `return` of the `value` with the pullback; the parameter
-    and the statements of that, and the `return` of the `cotangents`.
+    """A rule taken apart: its statements, and its `return` of the `value` and the pullback; the parameter
+    and the statements of the pullback, and its `return` of the `cotangents`.
     """
 
     rule: ast.FunctionDef
@@ -169,7 +174,9 @@ class _Parts:
 
     @classmethod
     def of(cls, rule: ast.AST, count: int) -> _Parts | None:
-        """None where it does not have this form, or has in it what would mean something else elsewhere."""
+        """Return the parts; None if the rule has a different form, or contains something that would mean
+        something else in another function.
+        """
         match rule:
             case ast.FunctionDef(
                 body=[*rest, ast.Return(value=ast.Tuple(elts=[value, ast.Name(id=name)])) as answer]
@@ -202,8 +209,8 @@ class _Parts:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Writes the one function from the parts of a rule and the code of it and of its pullback; `ours` are the
-    names of our own variables by what they are called in the texts above, and `names` gives more.
+    """Writes the one function from the parts of a rule and the code of the rule and its pullback. `ours` maps
+    the placeholders of the templates above to the names of our variables, and `names` yields more names.
     """
 
     parts: _Parts
@@ -213,7 +220,7 @@ class _Writer:
     names: Iterator[str]
 
     def written(self, kinds: tuple[Any, ...], is_outdated: str) -> ast.FunctionDef:
-        """The tree, for arguments of these kinds."""
+        """Return the syntax tree, for arguments of these kinds."""
         parts, ours = self.parts, self.ours
         node = cloned(parts.rule)
         node.decorator_list, node.returns, node.type_comment = [], None, None
@@ -222,7 +229,8 @@ class _Writer:
             one.annotation = one.type_comment = None
         given = [one.arg for one in parameters]
         words = {**ours, "xs": ", ".join(given)}
-        # A variable of a pullback that the rule has a name for, too, is another variable.
+        # A local variable of the pullback is renamed if the rule uses the same name, since it is a different
+        # variable.
         of_rule = {*self.code.co_varnames, *self.code.co_cellvars, *self.code.co_names}
         renamed = {name: next(self.names) if name in of_rule else name for name in self.inner.co_varnames}
         backwards = [cloned(one) for one in parts.backwards]
@@ -242,7 +250,7 @@ class _Writer:
             others += ["len is not {len}".format(**ours)] if fresh.asks_lengths else []
         outdated = is_outdated.format(**ours)
         head = self._made(parts.rule, _BEGIN, words, others=" or ".join(others), is_outdated=outdated)
-        # What a pullback does not capture goes when its rule returns.
+        # Variables that the pullback does not capture are freed when the rule returns.
         gone = sorted(_stored_at_once(parts.statements).difference(self.code.co_cellvars))
         seeded = self._made(parts.answer, _SEED + (f"del {', '.join(gone)}" if gone else ""), words)
         variables = {*self.code.co_varnames, *self.code.co_cellvars, *renamed.values()}
@@ -258,8 +266,8 @@ class _Writer:
         return node
 
     def _kept(self, cotangents: list[ast.expr], variables: set[str]) -> tuple[list[ast.stmt], list[str]]:
-        """Assignments of the cotangents to variables, and the names of those of the arguments. One that is in
-        a variable already, and is not asked for twice, stays there.
+        """Assign the cotangents to variables; also return the names of those of the arguments. A cotangent
+        that is already in a variable, and is not returned twice, stays there.
         """
         named = [one.id for one in cotangents if isinstance(one, ast.Name)]
         kept, bars = [self._assigned(self.ours["own"], cotangents[0], self.parts.found)], []
@@ -272,7 +280,7 @@ class _Writer:
         return kept, bars
 
     def _made(self, at: ast.AST, text: str, words: dict[str, str], **more: str) -> list[Any]:
-        """The statements of a text, at the place of a node of the author's."""
+        """Return the statements of a template, at the location of one of the author's nodes."""
         made = parse(text.format(**words, **more)).body
         for one in _nodes(made):
             if isinstance(one, (ast.stmt, ast.expr, ast.excepthandler)):
@@ -280,7 +288,7 @@ class _Writer:
         return made
 
     def _assigned(self, name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
-        """An assignment to one of our variables, at such a place."""
+        """Return an assignment to one of our variables, at the location of `at`."""
         target = ast.copy_location(ast.Name(name, ast.Store()), at)
         return ast.copy_location(ast.Assign([target], value), at)
 
@@ -298,18 +306,18 @@ def _may_move(node: ast.AST) -> bool:
     if isinstance(node, ast.stmt):
         return isinstance(node, _STATEMENTS)
     name = getattr(node, _NAMED_BY.get(type(node), ""), None) or ""
-    if name.startswith("__") and not name.endswith("__"):  # in a class it is another name
+    if name.startswith("__") and not name.endswith("__"):  # a name that is mangled in a class
         return False
     return not isinstance(node, (*_NOT_WITHIN, ast.Starred))
 
 
 def _stored(trees: Iterable[ast.AST]) -> set[str]:
-    """The variables that are assigned anywhere in these."""
+    """The variables that are assigned anywhere in these trees."""
     return {node.id for node in _nodes(trees) if type(node) is ast.Name and type(node.ctx) is not ast.Load}
 
 
 def _stored_at_once(statements: Iterable[ast.stmt]) -> set[str]:
-    """Those that have a value after these statements whatever happens."""
+    """The variables that certainly have a value after these statements."""
     targets = [target for one in statements if isinstance(one, ast.Assign) for target in one.targets]
     targets += [one.target for one in statements if isinstance(one, ast.AnnAssign) and one.value is not None]
     return _stored(targets)

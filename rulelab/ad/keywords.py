@@ -1,4 +1,4 @@
-"""Keywords that a caller may have meant for the function, and not for us."""
+"""Keywords that may be meant for the function instead of for the caller's derivative operator."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..errors import KeywordError
 
 
 def refuse_shared(f: Callable[..., Any], asked: str, **given: Any) -> None:
-    """Raise KeywordError where a keyword that was given to `asked` is the name of a parameter of `f`, too.
+    """Raise KeywordError if a keyword given to `asked` is also the name of a parameter of `f`.
 
-    Nobody could tell whose it is, and `f` would silently be called without it. A keyword that is None was
-    not given.
+    It would be ambiguous, and `f` would silently be called without it. A keyword that is None counts as not
+    given.
 
     >>> refuse_shared(lambda x, scale=1.0: x, "gradient", argnums=0)
     """
@@ -22,7 +22,7 @@ def refuse_shared(f: Callable[..., Any], asked: str, **given: Any) -> None:
         return
     try:
         parameters = signature_of_callable(f).parameters
-    except (TypeError, ValueError):  # a C function that does not tell its parameters
+    except (TypeError, ValueError):  # a C function without a signature
         return
     for name in named:
         if name in parameters:

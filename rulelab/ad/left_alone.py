@@ -1,4 +1,4 @@
-"""Whether a part of a function that runs more than once leaves alone what it is given and captures."""
+"""Check that a part of a function that runs more than once does not change what it is given or captures."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..tangents.holding import inside as held_inside
 
 
 class LeftAlone:
-    """The arrays and containers in `x`, and in what the function `f` captures, as they are now."""
+    """A snapshot of the arrays and containers in `x`, and in what the function `f` captures."""
 
     def __init__(self, f: Any, x: Any) -> None:
         self._arrays: list[tuple[np.ndarray, np.ndarray]] = []
         self._handed: list[tuple[Any, Any]] = []  # containers with their contents
         self._captured: list[tuple[Any, Any]] = []
         self._seen: set[int] = set()
-        self._twice: set[int] = set()  # what has two places has a tangent for each
+        self._twice: set[int] = set()  # objects that occur twice have a tangent for each place
         self._look(x, self._handed)
         self._look(f, self._captured)
 
@@ -57,9 +57,11 @@ class LeftAlone:
                 self._look(part, containers)
 
     def check(self, name: str) -> None:
-        """MutationError, and everything as it was, if an array or a container passed has changed.
+        """Raise MutationError, with everything restored, if an array or a container that was passed has
+        changed.
 
-        The reverse sweep would not hear of it. A record in a captured list is the author's affair.
+        The reverse sweep would not see such a change. A captured list may change, if it occurs only once: the
+        author may keep a record in it.
         """
         arrays = (x for x, before in self._arrays if not _is_same(x, before))
         twice = [pair for pair in self._captured if id(pair[0]) in self._twice]
@@ -76,7 +78,7 @@ class LeftAlone:
         )
 
     def put_back(self) -> None:
-        """Give all of them what they had in the beginning."""
+        """Restore the contents of all of them."""
         for x, before in (*self._handed, *self._captured):
             if not _has(x, before):
                 fill(x, before)
@@ -90,7 +92,7 @@ def _is_same(x: np.ndarray, before: np.ndarray) -> bool:
 
 
 def _has(x: Any, before: Any) -> bool:
-    """Whether a container has the very things that it had."""
+    """Whether a container still holds the same objects."""
     now = contents_of(x)
     if isinstance(now, list):
         return len(now) == len(before) and all(map(operator.is_, now, before))

@@ -67,12 +67,14 @@ TABLE.non_differentiable(only_backwards, moves)
 
 @TABLE.frule(showgrad)
 def showgrad_frule(tangents, x, label=None):
-    """Nothing goes back here, so nothing is shown."""
+    """Return x unchanged: no gradient passes backwards here, so nothing is shown."""
     return x, tangents[1]
 
 
 def _state_ignored(target):
-    """What runs ignored code may not change what has a tangent beside it."""
+    """Define the frule of a function that runs ignored code, which may not change objects that carry a
+    tangent.
+    """
 
     @TABLE.frule(target)
     def ignored_frule(tangents, ignored):
@@ -87,7 +89,7 @@ _state_ignored(run_block)
 
 
 def beside_tangents(x, x_dot):
-    """The containers, objects and functions in a value that have a tangent, each with what it holds."""
+    """Return the containers, objects and functions in a value that have a tangent, each with its contents."""
     found = {}
     waiting = [(x, x_dot)]
     while waiting:
@@ -114,7 +116,7 @@ def _held(kind, x):
 
 
 def check_in_place(before):
-    """MutationError if one of these holds something else now, which the tangent beside it does not."""
+    """Raise MutationError if the contents of one of these have changed, since its tangent has not."""
     for x, then in before:
         kind = "buffer" if isinstance(x, Buffer) else kind_of(x)
         now = _held(kind, x)
@@ -129,11 +131,11 @@ TABLE.non_differentiable(beside_tangents, check_in_place)
 
 @TABLE.frule(checkpointed, requires={"forwards"}, keyword_tangents=True)
 def checkpointed_frule(config, tangents, f, *xs, **kw):
-    """Forward mode keeps nothing anyway."""
+    """Call f: forward mode keeps no intermediate values anyway."""
     return config.frule_via_ad(tangents[1:], f, *xs, **kw)
 
 
-# -- Buffers: beside one stands another with the tangents of its numbers -------------------------------------
+# -- Buffers: the tangent of a Buffer is another Buffer, of the tangents of its elements ---------------------
 
 
 @TABLE.frule(Buffer)
@@ -173,7 +175,7 @@ def pop_frule(tangents, a):
 
 @TABLE.frule(Buffer.copy)
 def copy_frule(tangents, a):
-    """The Buffer is frozen, and so are its tangents."""
+    """Both Buffers are frozen, that of the values and that of the tangents."""
     return a.copy(), NO if is_constant(tangents[1]) else tangents[1].copy()
 
 

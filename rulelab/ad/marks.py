@@ -1,4 +1,4 @@
-"""What an author writes into a function to tell the AD something, or to hear of it."""
+"""Functions that an author calls in a function to influence its derivative, or to observe it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ TABLE.non_differentiable(ignore_derivatives, run_block, backwards_only=True)
 
 
 def dropgrad(x: Any) -> Any:
-    """The value itself, without a gradient: what is computed from it sees a constant.
+    """Return `x` itself, without a gradient: in what is computed from it, it is a constant.
 
-    As `ignore_derivatives(x)`, but for a function too, which is not called.
+    Like `ignore_derivatives(x)`, but also for a function, which is not called.
 
     >>> dropgrad(2.0)
     2.0
@@ -40,16 +40,16 @@ def dropgrad(x: Any) -> Any:
 TABLE.non_differentiable(dropgrad)
 
 
-# --- what happens to a gradient on its way ------------------------------------------------------------------
+# --- what happens to a gradient on its way back -------------------------------------------------------------
 
 
 def hook(fn: Callable[[Any], Any], x: Any) -> Any:
-    """The value `x` itself; on the way back its gradient is replaced by `fn` of it.
+    """Return `x` itself; in the reverse sweep its gradient is replaced by `fn` of it.
 
-    `fn` gets the gradient of this use of x, with the shape of x, as `gradient` would give it: a float, an
-    array of its own, a structure. It is called once for each use that a cotangent reaches, so never where
-    nothing depends on x. What it returns takes the place of the gradient and must fit x; RuleError if it
-    returns None or another shape. Forward mode and second derivatives have no such way back, and refuse it.
+    `fn` gets the gradient of this use of x, with the shape of x, as `gradient` would return it: a float, an
+    array of its own, a structure. It is called once for each use that a cotangent reaches, so never if
+    nothing depends on x. Its result replaces the gradient and must fit x; RuleError if it returns None or
+    another shape. Forward mode and second derivatives have no reverse sweep through x, and refuse it.
 
     >>> hook(print, 3.0)
     3.0
@@ -66,7 +66,7 @@ def hook_rrule(fn, x):
 
 
 def _answer(fn: Callable[[Any], Any], x: Any, y_bar: Any) -> Any:
-    """What a hook makes of a cotangent; it gets a copy that it may write to."""
+    """The result of a hook for a cotangent; the hook gets a copy that it may write to."""
     x_bar = to_natural(x, y_bar)
     if x_bar is None:
         return ZeroTangent()
@@ -89,7 +89,8 @@ def _called(fn: Any) -> str:
 
 
 def clip_grad(x: Any, lo: float, hi: float) -> Any:
-    """The value `x` itself; on the way back, each number of its gradient is limited to between `lo` and `hi`.
+    """Return `x` itself; in the reverse sweep, each number of its gradient is limited to between `lo` and
+    `hi`.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def clip_grad(x: Any, lo: float, hi: float) -> Any:
     RuleError
         For a complex gradient, which has no order.
     NotDifferentiableError
-        In forward mode and in second derivatives, where no gradient passes on its way back.
+        In forward mode and in second derivatives, where no gradient passes through it.
 
     Examples
     --------
@@ -135,10 +136,10 @@ def clip_grad_rrule(x, lo, hi):
 
 
 def showgrad(x: Any, label: str | None = None) -> Any:
-    """The value `x` itself; when its gradient arrives on the way back, `∂(label) = ...` is printed.
+    """Return `x` itself; when its gradient arrives in the reverse sweep, `∂(label) = ...` is printed.
 
-    Each use is shown as it comes, the last one first. Without a label it is called as the author wrote it,
-    or by its place if that cannot be found.
+    Each use is shown as it comes, the last one first. The default label is the argument as the author wrote
+    it, or the place of the call if that cannot be found.
 
     >>> from rulelab import gradient
     >>> gradient(lambda x: showgrad(x, "x") ** 2, 3.0)
@@ -163,7 +164,9 @@ def showgrad_rrule(x, label=None):
 
 
 def _expression_here() -> str:
-    """The first argument of the call that the author's function is at, or the place of that call."""
+    """The source of the first argument of the call that the author's function is executing, or the place of
+    that call.
+    """
     places = calls_leading_here()
     if not places:
         return "x"

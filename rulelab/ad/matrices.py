@@ -58,20 +58,20 @@ def jacobian(
     shaped: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """The Jacobian of a function with respect to each positional argument: a tuple.
+    """Return a tuple of the Jacobians of a function with respect to each positional argument.
 
     For an array argument x the entry is a matrix with J[k, i] = ∂y[k]/∂x[i], where y = `f(*args)` and x are
-    flattened in C order. For a number it is the vector of ∂y[k]/∂x. A result y that is a number has one row.
+    flattened in C order. For a number x it is the vector of ∂y[k]/∂x. A number y has one row.
 
     Reverse mode runs one reverse sweep for each number in y, forward mode one run with tangents for each
-    number in the arguments. In forward mode f runs many times and must give the same value each time.
+    number in the arguments. In forward mode f runs many times and must return the same value each time.
 
-    The entries are float, in the precision of y and x. Where y or x is complex they are complex:
+    The entries are floats, in the precision of y and x. If y or x is complex, they are complex:
 
-    - by a real x: ∂Re y/∂x + i ∂Im y/∂x;
-    - of a real y by a complex x: ∂y/∂Re + i ∂y/∂Im, so that each row is a gradient;
-    - of a complex y by a complex x: the complex derivative, so that J @ x_dot is y_dot. It exists only where
-      f is holomorphic.
+    - for a real x: ∂Re y/∂x + i ∂Im y/∂x;
+    - for a real y and a complex x: ∂y/∂Re + i ∂y/∂Im, so that each row is a gradient;
+    - for a complex y and a complex x: the complex derivative, so that J @ x_dot is y_dot. It exists only if f
+    is holomorphic.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def withjacobian(
     shaped: bool = False,
     **kwargs: Any,
 ) -> WithJacobian:
-    """The value and the Jacobians, as a named tuple `(val, grad)`.
+    """Return the value and the Jacobians, as a named tuple `(val, grad)`.
 
     Parameters
     ----------
@@ -167,10 +167,10 @@ def withjacobian(
 
 
 def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs: Any) -> Any:
-    """The second derivatives of a real-valued function: H[i, j] = ∂²f/∂x[i]∂x[j].
+    """Return the second derivatives of a real-valued function: H[i, j] = ∂²f/∂x[i]∂x[j].
 
-    It is the Jacobian of the gradient in forward mode ("forward over reverse"), computed column by column. H
-    is therefore as symmetric as the arithmetic is; it is not symmetrised afterwards.
+    It is the Jacobian of the gradient in forward mode ("forward over reverse"), computed column by column.
+    Therefore H is symmetric only up to rounding; it is not symmetrised afterwards.
 
     Parameters
     ----------
@@ -179,14 +179,14 @@ def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs:
     x : float or array
         The point: a real number, or an array of n real numbers, which is flattened in C order.
     mode : {"forward", "reverse"}, optional
-        "reverse" gives that of `hessian_reverse`; None is "forward".
+        "reverse" is the mode of `hessian_reverse`; None means "forward".
     **kwargs
         Its keyword arguments, which are constants.
 
     Returns
     -------
     float or array
-        A number if x is one, else a matrix of n×n numbers.
+        A number if x is one, else an n×n matrix.
 
     Raises
     ------
@@ -209,9 +209,9 @@ def hessian(f: Callable[..., Any], x: Any, *, mode: str | None = None, **kwargs:
 
 
 def hessian_reverse(f: Callable[..., Any], x: Any, **kwargs: Any) -> Any:
-    """What `hessian` gives, by reverse mode over reverse mode, computed row by row.
+    """Return what `hessian` does, by reverse mode over reverse mode, computed row by row.
 
-    It is usually slower. Its faults would be different ones, which makes it a check on `hessian`.
+    It is usually slower. A bug would affect the two differently, which makes it a check on `hessian`.
 
     Parameters
     ----------
@@ -245,9 +245,10 @@ def hessian_reverse(f: Callable[..., Any], x: Any, **kwargs: Any) -> Any:
 
 
 def diaghessian(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-    """The diagonals of the Hessians of a real-valued function: ∂²f/∂x[i]², for each positional argument x.
+    """Return the diagonals of the Hessians of a real-valued function: ∂²f/∂x[i]², for each positional
+    argument x.
 
-    It takes as long as the whole Hessian, without its memory.
+    It takes as long as the whole Hessian, but not its memory.
 
     Parameters
     ----------
@@ -281,11 +282,11 @@ def diaghessian(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, 
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any, **kwargs: Any) -> Any:
-    """The product of the Hessian of a real-valued function with a vector: the derivative of the gradient in
-    the direction v.
+    """Return the product of the Hessian of a real-valued function with a vector: the derivative of the
+    gradient in the direction v.
 
-    It takes a few times as long as a gradient, and no matrix is made. For a complex x the gradient is ∂f/∂Re
-    + i ∂f/∂Im, as always.
+    It takes a few times as long as a gradient, and forms no matrix. For a complex x the gradient is ∂f/∂Re +
+    i ∂f/∂Im, as elsewhere.
 
     Parameters
     ----------
@@ -331,7 +332,7 @@ def jacobian_within(
     kwargs: dict[str, Any],
     mode: str | None,
 ) -> WithJacobian:
-    """What `withjacobian` gives, as far as the time allows: `allowance.words` says what is missing."""
+    """Return what `withjacobian` does, as far as the time allows: `allowance.words` says what is missing."""
     __tracebackhide__ = True
     if _is_implicit(args):
         return withjacobian(f, *args, mode=mode, **kwargs)
@@ -341,7 +342,7 @@ def jacobian_within(
 def hessian_within(
     allowance: Allowance, f: Callable[..., Any], x: Any, kwargs: dict[str, Any], mode: str | None
 ) -> Any:
-    """What `hessian` gives, as far as the time allows."""
+    """Return what `hessian` does, as far as the time allows."""
     __tracebackhide__ = True
     return _hessian(f, x, kwargs, "forward" if mode is None else mode, allowance)
 
@@ -350,11 +351,11 @@ def hessian_within(
 
 
 class _Task(NamedTuple):
-    """A function to be differentiated, and by which of its arguments (`on`).
+    """A function to be differentiated, and the arguments with respect to which this is done (`on`).
 
-    `first`: its result is a tuple, the first entry of which counts; so it is with the gradient by one
-    argument. `author` is the function that an error is about, `called` what was asked of it. `allowance` is
-    the time that it has, if that is limited.
+    `first` says that its result is a tuple whose first entry counts, as with the gradient with respect to one
+    argument. `author` is the function that an error is about, `called` the name of what was asked for.
+    `allowance` is its time limit, if there is one.
     """
 
     f: Callable[..., Any]
@@ -367,17 +368,17 @@ class _Task(NamedTuple):
     allowance: Allowance | None = None
 
     def value(self) -> Any:
-        """The output, by a plain call."""
+        """The output, from a plain call."""
         return self._counted(self.f(*_copies(self.args), **self.kwargs))
 
     def sweep(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """The output and its pullback, by reverse mode."""
+        """The output and its pullback, in reverse mode."""
         __tracebackhide__ = True
         y, back = sweeps(self.f, self.args, self.kwargs, self.on)
         return self._counted(y), (lambda y_bar: back((y_bar,))) if self.first else back
 
     def push(self, number: int, x_dot: Any) -> tuple[Any, Any]:
-        """The output and its derivative when argument `number` moves along `x_dot`, by forward mode."""
+        """The output and its derivative when argument `number` moves along `x_dot`, in forward mode."""
         __tracebackhide__ = True
         tangents = [None] * len(self.args)
         tangents[number] = x_dot
@@ -388,11 +389,11 @@ class _Task(NamedTuple):
         return y[0] if self.first else y
 
     def active(self) -> Iterator[tuple[int, Any]]:
-        """The arguments it is differentiated by, with their positions."""
+        """The arguments with respect to which it is differentiated, with their positions."""
         return ((number, x) for number, x in enumerate(self.args) if self.on[number])
 
     def columns(self) -> int:
-        """How many runs with tangents give all: one for each real coordinate of the arguments."""
+        """The number of runs with tangents that are needed: one for each real coordinate of the arguments."""
         return sum(np.size(x) * len(_units(x)) for _, x in self.active())
 
 
@@ -414,13 +415,13 @@ def _value_and_jacobian(
 
 
 def check_mode(mode: Any, asked: str | None = None) -> None:
-    """RuleLabError for what is no mode."""
+    """Raise RuleLabError for a mode that does not exist."""
     if mode not in (None, *_MODES):
         raise RuleLabError(f"There is no mode {mode!r}", asked=asked, fixes=('"forward", "reverse" or None',))
 
 
 def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tuple[Any, tuple[Any, ...]]:
-    """The output of a function, and its Jacobian by each argument."""
+    """The output of a function, and its Jacobian with respect to each argument."""
     __tracebackhide__ = True
     check_mode(mode, _asked_words(task))
     with _telling(task, mode):
@@ -432,10 +433,11 @@ def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tupl
 
 
 def _rows(y: Any) -> int:
-    """How many reverse sweeps give all: one for each real coordinate of the output.
+    """The number of reverse sweeps that are needed: one for each real coordinate of the output.
 
-    One takes about as long as a run with tangents does in forward mode, twice a run of the function, so that
-    the smaller number wins; where the two are equal, the forward sweep of reverse mode is at hand.
+    A reverse sweep takes about as long as a run with tangents in forward mode, twice a run of the function,
+    so the smaller number wins. If the two are equal, reverse mode is used, since its forward sweep has
+    already run.
     """
     return np.size(y) * len(_units(y))
 
@@ -463,7 +465,7 @@ def _by_rows(task: _Task, y: Any, back: Callable[[Any], tuple[Any, ...]], shaped
 
 
 def _fill_row(parts: dict[int, list[Any]], which: int, k: int, found: tuple[Any, ...]) -> None:
-    """Write what one pullback has given into row k of each argument's Jacobian."""
+    """Write the result of one pullback into row k of each argument's Jacobian."""
     for number, part in parts.items():
         if found[number] is not None:
             part[which][k] = np.reshape(found[number], -1)
@@ -489,7 +491,7 @@ def _by_columns(task: _Task, y: Any, shaped: bool) -> tuple[Any, ...]:
 
 
 def _mark_missing(views: Iterator[Any], task: _Task) -> None:
-    """Say nan where nothing was computed for want of time."""
+    """Set the entries that were not computed for lack of time to nan."""
     if task.allowance is not None and task.allowance.is_partial:
         for view in views:
             view[...] = np.nan
@@ -513,8 +515,8 @@ def _column(task: _Task, y: Any, number: int, x_dot: Any) -> Any:
 
 
 def _copies(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments with arrays of their own, for a function that may write to them and is called again; an
-    array that is passed twice stays one.
+    """Return the arguments with copies of their arrays, for a function that may write to them and is called
+    again; an array that is passed twice remains one array.
     """
     copies = {id(x): np.copy(x, order="K") for x in args if type(x) is np.ndarray}
     return tuple(copies.get(id(x), x) for x in args)
@@ -524,26 +526,28 @@ def _copies(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _part(x: Any, y: Any) -> Any:
-    """Zeros, a row for each number of y and a column for each of x."""
+    """Zeros, with a row for each number in y and a column for each number in x."""
     return np.zeros((np.size(y), np.size(x)), _dtype(x, y))
 
 
 def _dtype(x: Any, y: Any) -> Any:
-    """The precision of y and x, as NumPy joins them: Python's numbers take that of an array beside them."""
+    """The dtype that NumPy promotes y and x to; a Python number adopts the dtype of an array."""
     return np.result_type(
         *(v.dtype if isinstance(v, np.ndarray) else number_type(v)(0) for v in map(_moving, (x, y)))
     )
 
 
 def _moving(value: Any) -> Any:
-    """An array as its derivatives are, of floats where it has ints; a number as it is."""
+    """An empty array with the dtype of the derivatives of an array, float if it has ints; a number as it
+    is.
+    """
     if isinstance(value, np.ndarray):
         return np.empty(0, tangent_dtype(value.dtype))
     return value
 
 
 def _basis(x: Any, i: int, unit: complex) -> Any:
-    """What has the shape of x and is zero but for its i-th number, which is `unit`."""
+    """A value of the shape of x that is zero except for its i-th number, which is `unit`."""
     if not isinstance(x, np.ndarray):
         return number_type(x)(unit)
     direction = np.zeros(x.shape, tangent_dtype(x.dtype))
@@ -552,7 +556,7 @@ def _basis(x: Any, i: int, unit: complex) -> Any:
 
 
 def _from_rows(parts: list[Any], x: Any) -> Any:
-    """The Jacobian from the pullbacks p of 1 and q of i, if the output is complex.
+    """The Jacobian from the pullbacks p of 1 and q of i; the latter exists if the output is complex.
 
     With ẏ = A ẋ + B conj(ẋ) they are p = conj(A) + B and q = i (conj(A) − B); A is the complex derivative.
     """
@@ -565,7 +569,8 @@ def _from_rows(parts: list[Any], x: Any) -> Any:
 
 
 def _from_columns(parts: list[Any], y: Any) -> Any:
-    """The Jacobian from the derivatives a along 1 and b along i, if the argument is complex.
+    """The Jacobian from the derivatives a along 1 and b along i; the latter exists if the argument is
+    complex.
 
     With ẏ = A ẋ + B conj(ẋ) they are a = A + B and b = i (A − B).
     """
@@ -578,8 +583,10 @@ def _from_columns(parts: list[Any], y: Any) -> Any:
 
 
 def _holomorphic(by_z: Any, by_conjugate: Any) -> Any:
-    """The complex derivative; NotDifferentiableError if the one by the conjugate is more than rounding."""
-    largest = np.nanmax(np.abs(by_z), initial=0.0)  # where nothing was computed there is nan
+    """The complex derivative; NotDifferentiableError if the derivative with respect to the conjugate exceeds
+    rounding.
+    """
+    largest = np.nanmax(np.abs(by_z), initial=0.0)  # entries that were not computed are nan
     rounding = float(np.finfo(by_z.dtype).eps) ** (2 / 3) * largest
     if np.any(np.abs(by_conjugate) > rounding):
         raise NotDifferentiableError(
@@ -594,7 +601,7 @@ def _holomorphic(by_z: Any, by_conjugate: Any) -> Any:
 
 
 def _laid_out(x: Any, y: Any, matrix: Any, shaped: bool) -> Any:
-    """The matrix in the shape in which it is handed out, with memory of its own."""
+    """The matrix in the shape that is returned, in its own memory."""
     columns = np.shape(x) if shaped or not isinstance(x, np.ndarray) else (np.size(x),)
     shape = (*(np.shape(y) if shaped else (np.size(y),)), *columns)
     if matrix.shape == shape and matrix.base is None:
@@ -634,7 +641,7 @@ def _slope(task: _Task) -> Any:
 
 
 def _diagonal(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], number: int) -> Any:
-    """The diagonal of the Hessian by one argument, the others being constants."""
+    """The diagonal of the Hessian with respect to one argument; the others are constants."""
     __tracebackhide__ = True
     x = args[number]
     if not _is_numeric(x):
@@ -655,7 +662,7 @@ def _diagonal(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _direction_of(x: Any, v: Any) -> Any:
-    """v as a tangent of x; RuleShapeError where the two are numbers or arrays and do not fit."""
+    """v as a tangent of x; RuleShapeError if x is a number or array that v does not fit."""
     if not _is_numeric(x):
         return v
     if np.shape(v) != np.shape(x):
@@ -675,7 +682,9 @@ def _direction_of(x: Any, v: Any) -> Any:
 
 
 def _is_numeric(x: Any) -> bool:
-    """Whether a Jacobian by x is given: it is a number or an array of numbers, and no bool."""
+    """Whether there is a Jacobian with respect to x: it is a number or an array of numbers, and not a
+    bool.
+    """
     return x.dtype.kind in "fciu" if isinstance(x, np.ndarray) else is_number(x)
 
 
@@ -714,7 +723,9 @@ def _refuse_complex(f: Callable[..., Any], x: Any) -> None:
 
 @contextmanager
 def _telling(task: _Task, mode: str | None) -> Iterator[None]:
-    """Let an error say what was asked, and how a function that writes to arrays can be had."""
+    """Complete an error with what was asked, and with the mode that supports a function that writes to
+    arrays.
+    """
     __tracebackhide__ = True
     try:
         yield
@@ -735,7 +746,7 @@ def _name(f: Callable[..., Any]) -> str:
 
 
 def _is_implicit(args: tuple[Any, ...]) -> bool:
-    """Whether a call is in the implicit style: its only argument is one of its `Params`."""
+    """Whether a call is in the implicit style: its only argument is a `Params`."""
     return len(args) == 1 and isinstance(args[0], Params)
 
 

@@ -1,4 +1,4 @@
-"""What a gradient gives, from the cotangents that a reverse sweep has found."""
+"""The entries of a gradient, from the cotangents of a reverse sweep."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def _references() -> tuple[int, int]:
     return getrefcount(one), together
 
 
-# What is counted of an object that only a variable has, and of an item that a variable has beside its tuple.
-# A variable that is counted may or may not count itself, as this Python compiles it; an item always does.
+# The reference counts of an object held by one variable only, and of a tuple item that a variable holds as
+# well. Depending on the Python version, the variable passed to `getrefcount` is counted or not; the tuple
+# item always is.
 ALONE, OURS = _references()
 
 
 def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple[Any, ...]:
-    """What a gradient gives, from the cotangents in `found`, the first of which is that of the function.
-    `projected` ones have the shape and dtype of their arguments.
+    """Return the entries of a gradient, from the cotangents in `found`, the first of which is that of the
+    function. `projected` cotangents already have the shape and dtype of their arguments.
     """
     entries = []
     number = 0
@@ -38,7 +39,7 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
         number += 1
         x_bar = found[number]
         kind = type(x_bar)
-        if kind is float and type(x) is float:  # of numbers there are many
+        if kind is float and type(x) is float:  # first, since gradients may have many numbers
             entries.append(x_bar)
         elif (
             kind is ndarray
@@ -58,7 +59,9 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
 
 
 def begins_again(error: RuleLabError, f: Any, args: tuple[Any, ...], happened: int) -> bool:
-    """Whether the sweep is to begin again, with copies; else the error says what was asked, and is raised."""
+    """Whether the sweep is to be restarted with copies. If not, complete the error, which the caller then
+    raises.
+    """
     if asks_for_copies(error) and LOUD[0] == happened:
         return True
     complete_error(error, f, args)

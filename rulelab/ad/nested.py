@@ -1,8 +1,8 @@
-"""Derivatives inside of differentiated functions: what `gradient` and its like are differentiated as.
+"""Derivatives inside differentiated functions: what `gradient` and the others are differentiated as.
 
-Each is plain Python over two questions that both modes know: `VJP(f, args, seed)`, the value and the
-cotangents of a call, and `PUSH`, its value and tangent. Their own derivatives go by the identity of
-docs/design/forward.md, so that these functions may stand in each other to any depth.
+Each is plain Python over two primitives that both modes support: `VJP(f, args, seed)` gives the value and the
+cotangents of a call, and `PUSH` its value and tangent. Their own derivatives follow the identity of
+docs/design/forward.md, so these functions can be nested to any depth.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ stands_in(__file__)
 
 TABLE = RuleTable("nested")
 HANDED_ON = RuleTable("nested_tangents", hands_out=True)
-"""A tangent of a tangent that is none stays none, which a 0 beside an infinite slope would not survive."""
+"""For frules that pass on a tangent of a tangent as it is: one that does not exist must not become 0, which
+would give nan next to an infinite slope.
+"""
 
 NO = NoTangent()
 
@@ -83,7 +85,7 @@ def pullback_(f, args=(), *, cache=None, **words):
 
 @TABLE.frule(forward.forwarddiff)
 def forwarddiff_frule(tangents, f, x, chunk=None):
-    """The tangent goes by forward mode too, so that nothing of f is differentiated in reverse mode."""
+    """Push the tangent in forward mode too, so that nothing in f is differentiated in reverse mode."""
     return forward.forwarddiff(pushed, (f, tangents[1], x, tangents[2]))
 
 
@@ -99,7 +101,9 @@ def jvp_(f, args, tangents, kwargs=None):
 
 
 def check_zeros(args, tangents):
-    """NotDifferentiableError for a whole number that stands still: its tangent is taken for a constant."""
+    """Raise NotDifferentiableError for an int whose tangent is 0.0, since this tangent is treated as a
+    constant.
+    """
     for x, x_dot in zip(args, () if tangents is NO else tangents):
         if is_number(x) and isinstance(x, (int, np.integer)) and isinstance(x_dot, float) and x_dot == 0.0:
             raise NotDifferentiableError(
@@ -114,7 +118,7 @@ TABLE.non_differentiable(check_zeros)
 
 @TABLE.rrule(inner_of, leading=2)
 def inner_of_rrule(args, tangents):
-    """What is computed with as a tangent is the tangent that was given."""
+    """Converting to the inner form is the identity for cotangents of tangents."""
     check_zeros(args, tangents)
 
     def inner_of_pullback(bars):
@@ -131,7 +135,7 @@ def inner_of_frule(tangents, args, dots):
 
 @TABLE.rrule(natural_of, leading=2)
 def natural_of_rrule(y, y_dot):
-    """What is handed out is the tangent that was computed with."""
+    """Converting to the form that callers see is the identity for cotangents of tangents."""
 
     def natural_of_pullback(y_dot_bar):
         return NoTangent(), NoTangent(), y_dot_bar
@@ -161,12 +165,12 @@ def is_numeric(x):
 
 
 def steps(x):
-    """The directions in which a number or array can move, one at a time."""
+    """The unit tangents of a number or array, one for each direction in which it can move."""
     return [direction.tangent(x) for direction in directions(x)]
 
 
 def alone(dots, number, count):
-    """Tangents of which all but one are none."""
+    """A tuple of `count` tangents: `dots` at position `number`, none elsewhere."""
     return tuple([dots if k == number else NO for k in range(count)])
 
 
@@ -186,7 +190,7 @@ def is_python_number(x):
 
 
 def number_of(x, found):
-    """A derivative by the number `x`, which is of its kind."""
+    """The derivative with respect to the number `x`, in the type of x."""
     return float(found[0]) if is_python_number(x) else found[0]
 
 
@@ -195,7 +199,7 @@ TABLE.non_differentiable(check_real, is_numeric, steps, alone, is_still, matrix_
 
 
 def jacobian_by(g, args, number, y, shaped):
-    """The Jacobian of g by one of its arguments."""
+    """The Jacobian of g with respect to one of its arguments."""
     x = args[number]
     if not is_numeric(x):
         return None
@@ -256,7 +260,7 @@ def diaghessian_(f, args=(), **words):
 
 
 def diagonal_by(g, args, number):
-    """The second derivatives of g by each number of one argument."""
+    """The second derivatives of g with respect to each number in one argument."""
     x = args[number]
     if not is_numeric(x):
         return None

@@ -1,5 +1,5 @@
-"""The derivatives that are handed out as functions (`grad`, `derivative`, `pushforward`), as plain programs
-over the two questions of `nested`: so they are differentiated where a differentiated function calls them.
+"""`grad`, `derivative` and `pushforward`, which return functions, written as plain programs over the two
+primitives of `nested`, so that they can be differentiated inside a differentiated function.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def check_cache(cache):
 
 
 def with_words(f, words):
-    """f with its keyword arguments, by which no tangent or cotangent is asked for; they may vary."""
+    """Return f with its keyword arguments bound. No tangent or cotangent is asked for with respect to them,
+    but they may vary.
+    """
     if not words:
         return f
 
@@ -63,7 +65,7 @@ def pushforward_(f, args=(), **words):
 
 
 def check_real_number(f: Callable[..., Any], x: Any) -> None:
-    """RuleLabError for anything that `derivative` is not for."""
+    """Raise RuleLabError for an argument that is not a real number, in `derivative`."""
     if not is_number(x) or np.iscomplexobj(x):
         name = name_of(resolve(f)[0])
         raise RuleLabError(

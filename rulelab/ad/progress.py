@@ -1,4 +1,4 @@
-"""How far a long computation is: a bar that is shown after a second and gone at the end."""
+"""Progress of a long computation: a bar that appears after a second and disappears at the end."""
 
 from __future__ import annotations
 
@@ -10,30 +10,29 @@ from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any, ClassVar, Protocol
 
-DELAY = 1.0  # seconds in which nothing is shown: what is over by then needs no bar
-_EVERY = 0.2  # seconds between two pictures of a bar in a notebook, each of which is a message to the page
-PATIENCE = 1.0  # seconds in which nothing is said of what cannot be counted
+DELAY = 1.0  # seconds before a bar appears; a shorter computation needs none
+_EVERY = 0.2  # seconds between two updates of a bar in a notebook, each of which is a message to the page
+PATIENCE = 1.0  # seconds before a wait without countable steps is reported
 
 
 class Bar(Protocol):
-    """Something on the screen that says how far a computation is."""
+    """A progress indicator on the screen."""
 
     def show(self, done: int, words: str) -> None:
-        """Say that `done` steps are over, and in `words`, which may be empty, what the last one was."""
+        """Show that `done` steps are complete, with `words` (may be empty) about the last one."""
 
     def close(self) -> None:
-        """Leave the screen as it was."""
+        """Remove the bar from the screen."""
 
 
 class Progress:
-    """`with Progress(100, "rows of a Jacobian") as progress:` and `progress.step()` after each of the 100;
-    `progress.reach(n, words)` where steps are not counted one by one, or where there is more to say.
+    """Use `with Progress(100, "rows of a Jacobian") as progress:` and call `progress.step()` after each of
+    the 100 steps; call `progress.reach(n, words)` where steps are not counted one by one, or to show more.
 
-    The bar opens once the block has run for a second, and is taken away when the block ends, be it by an
-    error or by Ctrl-C. Nothing is shown where nobody looks: without a notebook, and where the standard
-    error stream is not a terminal. `clock` tells the time in seconds, `opened` makes the bar. With `beats`, a
-    thread says every so many seconds how long a step has taken that takes longer than that; nothing may
-    fork in the block then.
+    The bar opens once the block has run for a second, and is removed when the block ends, also by an error or
+    Ctrl-C. Nothing is shown outside a notebook if the standard error stream is not a terminal. `clock`
+    returns the time in seconds, `opened` makes the bar. With `beats`, a thread looks every that many seconds
+    and shows how long the current step has taken, if longer than that; the block must not fork then.
 
     >>> with Progress(2, "steps") as progress:
     ...     progress.step()
@@ -71,7 +70,7 @@ class Progress:
         self.reach(self.done + 1)
 
     def reach(self, done: int, words: str = "") -> None:
-        """Say how many steps are done, at most all of them, and what is to be said beside."""
+        """Set the number of steps that are done, at most the total, and the words shown beside it."""
         self.done = min(done, self.total)
         opens = self._bar is None
         if self._bar is None:
@@ -83,12 +82,12 @@ class Progress:
         with self._showing:
             self._words, self._reached = words, self._clock()
             self._bar.show(self.done, words)
-        if opens:  # not before: a beat would count what has just ended to the next step
+        if opens:  # not earlier: a beat would attribute the elapsed time to the next step
             self._begin_to_beat()
 
     def _begin_to_beat(self) -> None:
         if self._beats is not None and not isinstance(self._bar, Silent):
-            told = contextvars.copy_context().run  # which cell the output belongs to
+            told = contextvars.copy_context().run  # the context holds which cell the output belongs to
             self._beating = threading.Thread(target=told, args=(self._beat, self._beats), daemon=True)
             self._beating.start()
 
@@ -102,12 +101,12 @@ class Progress:
 
 
 class Waiting:
-    """`with Waiting("%gradient"):` around what may take long and has no steps to count: a call of somebody's
-    function, a compilation, an import.
+    """Use `with Waiting("%gradient"):` around something that may take long and has no steps to count: a call
+    of an author's function, a compilation, an import.
 
-    After a second it says every second how long it has been. It gives way to the bar of a Progress within
-    the block, which has more to say, and at the latest ends with the block. A thread of its own looks at the
-    clock, only where somebody looks at the screen.
+    After a second it shows every second how long it has been. It gives way to the bar of a Progress inside
+    the block, which shows more, and ends with the block at the latest. A separate thread watches the clock,
+    only if there is a screen to show it on.
 
     >>> with Waiting("a call"):
     ...     pass
@@ -132,7 +131,7 @@ class Waiting:
     def __enter__(self) -> Waiting:
         if Waiting._now is None and (self._opened is not None or _is_looked_at()):
             Waiting._now = self
-            told = contextvars.copy_context().run  # which cell the output belongs to
+            told = contextvars.copy_context().run  # the context holds which cell the output belongs to
             self._thread = threading.Thread(target=told, args=(self._tell,), daemon=True)
             self._thread.start()
         return self
@@ -142,7 +141,7 @@ class Waiting:
 
     @classmethod
     def give_way(cls) -> None:
-        """Take away what is said of waiting, if anything is: something better is about to be shown."""
+        """Remove the indicator that is shown, if any: a better one is about to appear."""
         if cls._now is not None:
             cls._now._end()
 
@@ -171,7 +170,9 @@ class Waiting:
 
 
 def bar_for_screen(total: int, doing: str, elapsed: float) -> Bar:
-    """The bar for where the output goes: a notebook, a terminal, or nowhere. A total of 0 is not known."""
+    """Return the bar for where the output goes: a notebook, a terminal, or nowhere. A total of 0 means
+    unknown.
+    """
     if _in_notebook():
         return NotebookBar(total, doing)
     if _is_looked_at():
@@ -190,7 +191,7 @@ class Silent:
 
 
 class TerminalBar:
-    """A bar of tqdm on the standard error stream."""
+    """A tqdm bar on the standard error stream."""
 
     def __init__(
         self, total: int, doing: str, elapsed: float, clock: Callable[[], float] = monotonic
@@ -198,10 +199,10 @@ class TerminalBar:
         from tqdm import tqdm  # here, because `import rulelab` must stay light
 
         class Unwatched(tqdm):
-            monitor_interval = 0  # the thread that would watch over slow bars would outlive this one
+            monitor_interval = 0  # tqdm's monitor thread would outlive this bar
 
         self._doing, self._clock, self._drawn = doing, clock, float("-inf")
-        # One step is looked at as any other, for the speed of the first says nothing of the next.
+        # The rate is the mean over all steps, since the speed of the first says nothing about the next.
         self._bar = Unwatched(
             total=total or None,
             desc=doing,
@@ -210,18 +211,18 @@ class TerminalBar:
             dynamic_ncols=True,
             miniters=1,
             smoothing=0,
-            delay=1e-9,  # nothing is drawn before there is something to say
+            delay=1e-9,  # draws nothing before there is something to show
         )
         self._bar.start_t -= elapsed
 
     def show(self, done: int, words: str) -> None:
-        if words:  # which say more than how many steps there are in a second
+        if words:  # they say more than the number of steps per second
             self._bar.bar_format = "{desc} {percentage:3.0f}%|{bar}|" if self._bar.total else "{desc}"
             self._bar.set_description_str(f"{self._doing}: {words}", refresh=False)
         more = done - self._bar.n
         if more and self._bar.total:
             self._bar.update(more)
-        elif self._clock() - self._drawn >= _EVERY:  # which tqdm would not draw: nothing is counted
+        elif self._clock() - self._drawn >= _EVERY:  # tqdm does not redraw when nothing is counted
             self._drawn = self._clock()
             self._bar.refresh()
 
@@ -230,13 +231,13 @@ class TerminalBar:
 
 
 _left: list[Any] | None = None
-"""Handles of the outputs in which bars were, from the oldest; None where nobody will use them."""
+"""Handles of the outputs in which bars were shown, oldest first; None if they will not be reused."""
 
 
 @contextlib.contextmanager
 def places_of_bars() -> Iterator[list[Any]]:
-    """Collects the outputs in which bars are shown within the block: no message takes an output away, but
-    what comes of the computation can be shown in it.
+    """Collect the outputs in which bars are shown within the block. No message removes a single output, but
+    the result of the computation can be shown in it.
     """
     global _left
     before, _left = _left, []
@@ -247,17 +248,17 @@ def places_of_bars() -> Iterator[list[Any]]:
 
 
 def place_of_bar() -> Any | None:
-    """The handle of an output in which a bar was, to be used once; None where there is none."""
+    """Return the handle of an output in which a bar was shown, each at most once; None if there is none."""
     return _left.pop(0) if _left else None
 
 
 _begun: tuple[str, int | None] | None = None
-"""The run of a cell, and how many messages its kernel had sent when it began."""
+"""The run of a cell, and how many messages the kernel had sent when it started."""
 
 
 def cell_begins() -> None:
-    """To be called when a cell begins to run: what the kernel has sent until now is no output of it. A bar
-    that is the only output of its cell can be taken away whole.
+    """Record that a cell starts to run, so that earlier messages of the kernel do not count as its output. A
+    bar that is the only output of its cell can be removed entirely.
     """
     global _begun
     run = _run_of_cell()
@@ -265,18 +266,18 @@ def cell_begins() -> None:
 
 
 def _sent() -> int | None:
-    """How many messages the kernel has sent, outputs and others; None where that is not known."""
+    """The number of messages that the kernel has sent, outputs and others; None if unknown."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.flush()  # what it holds back is sent now, and counts
+        stream.flush()  # buffered output is sent now, so that it counts
     return getattr(getattr(getattr(_shell(), "kernel", None), "session", None), "message_count", None)
 
 
 _place: tuple[str, Any] | None = None
-"""Of calls without a magic: the run of a cell in which a bar was last shown, and its output."""
+"""For calls without a magic: the run of a cell in which a bar was last shown, and its output."""
 
 
 def _place_of_call() -> Any | None:
-    """The output of an earlier bar of this run of a cell, to be used once more: a loop leaves one of them."""
+    """The output of an earlier bar in this run of a cell, to be reused, so that a loop leaves only one."""
     global _place
     found, _place = _place, None
     return found[1] if found is not None and found[0] == _run_of_cell() else None
@@ -289,16 +290,16 @@ def _keep_place(handle: Any) -> None:
 
 
 def _run_of_cell() -> str:
-    """The message that the cell which runs came with; empty where there is none."""
+    """The id of the message that the running cell came with; empty if there is none."""
     parent: dict = getattr(_shell(), "get_parent", dict)() or {}
     return (parent.get("header") or {}).get("msg_id", "")
 
 
 class NotebookBar:
-    """A bar of HTML; a widget would leave its remains in the file.
+    """A bar of HTML; a widget would leave its state in the notebook file.
 
-    Where it was shown nothing is left if it was the only output of its cell so far. Otherwise the output
-    stays, with nothing in it: no message takes a single one away.
+    If it was the only output of its cell so far, nothing is left of it. Otherwise an empty output stays,
+    since no message removes a single one.
     """
 
     def __init__(self, total: int, doing: str, clock: Callable[[], float] = monotonic) -> None:
@@ -337,7 +338,7 @@ class NotebookBar:
         self._known = _sent()
 
     def _picture(self, done: int, words: str) -> dict[str, str]:
-        from html import escape  # here, since few computations are so long
+        from html import escape  # imported here, since few computations take so long
 
         words = words or (f"{done:,} of {self._total:,}" if self._total else "")
         words = f"{self._doing}: {words}" if words else self._doing
@@ -347,7 +348,7 @@ class NotebookBar:
 
 
 def _is_looked_at() -> bool:
-    """Whether there is a screen that a bar could be seen on."""
+    """Whether there is a screen on which a bar would be seen."""
     return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
@@ -357,6 +358,6 @@ def _in_notebook() -> bool:
 
 
 def _shell() -> Any | None:
-    """The shell of IPython; None where there is none."""
-    ipython: Any = sys.modules.get("IPython")  # not imported: where it is not loaded there is no notebook
+    """The IPython shell; None if there is none."""
+    ipython: Any = sys.modules.get("IPython")  # not imported: without it there is no notebook
     return None if ipython is None else ipython.get_ipython()

@@ -1,7 +1,7 @@
-"""The quick way of `pullback`, for functions of numbers and arrays whose sweeps are at hand.
+"""The fast path of `pullback`, for functions of numbers and arrays that have an entry.
 
-Between the two sweeps an array may change, and nothing else that such a pass keeps: numbers do not, and there
-are no containers, as long as the variables of the pullback show that.
+Of what such a pass keeps, only arrays can change between the two sweeps: numbers are immutable, and there are
+no containers, provided that the variables of the pullback show this.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _NUMBERS = _FLOATS | {int, bool, complex, np.bool_, np.int64, np.float32, np.com
 
 
 def _making_pullbacks(maker: Any) -> Any:
-    """Decorator of a function that makes pullbacks: the code of these is known as such that sweeps. To say so
-    of each of them would take as long as a few of its operations.
+    """Decorator for a function that makes pullbacks: registers their code as code of sweeps. Decorating each
+    pullback would take as long as a few of its operations.
     """
     for code in maker.__code__.co_consts:
         if isinstance(code, CodeType) and code.co_name == "back":
@@ -55,10 +55,10 @@ def pulled(
     changed: Callable[[Any, Any], None],
     seed_for: Callable[[Any, Any], Any],
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
-    """`(y, back)` as `pullback` gives it, where an entry for this call is at hand; None for the slow way.
+    """Return `(y, back)` as `pullback` does, if there is an entry for this call; None for the slow path.
 
-    `watched(back)` watches all that a pullback keeps, `changed(f, array)` raises the error of an array that
-    is not what it was, and `seed_for(y, y_bar)` checks a cotangent.
+    `watched(back)` watches everything that a pullback keeps, `changed(f, array)` raises the error for an
+    array that has changed, and `seed_for(y, y_bar)` checks a cotangent.
     """
     __tracebackhide__ = True
     entry = PULLBACKS.entries.find(f, args)
@@ -115,13 +115,13 @@ def pulled(
 
 
 def _name_for(f: FunctionType) -> str:
-    """What the pullback of a function is called."""
+    """The name of the pullback of a function."""
     return f"{f.__name__}_pullback" if f.__name__.isidentifier() else "back"
 
 
 def note_way(known: Known, entry: Entry, args: tuple[Any, ...], cache: Cache) -> None:
-    """From now on calls of one function with numbers of these kinds go by this entry at once, where neither
-    sweep keeps or does anything that has to be looked after.
+    """From now on, use this entry directly for calls of the function with numbers of these types, provided
+    that neither sweep keeps anything or has an effect that must be watched.
     """
     kinds = tuple(map(type, args))
     fits = entry.made is not None and entry.whole is not None and entry.count is None and entry.computes
@@ -165,7 +165,7 @@ def _way_of_numbers(known: Known, entry: Entry, kinds: tuple[type, ...], cache: 
         return again(f, args, seed_for)
 
     def again(f: FunctionType, args: tuple[Any, ...], seed_for: Callable[[Any, Any], Any]) -> Any:
-        """The same with the numbers as they are."""
+        """The same without conversion to Python floats."""
         happened = LOUD[0]
         try:
             y, inner = forward(*args)
@@ -226,7 +226,9 @@ def _back_on_floats(
     again: Callable[..., Any],
     seed_for: Callable[[Any, Any], Any],
 ) -> Callable[[Any], Any]:
-    """The same of sweeps on floats, which compute what has overflowed again, with NumPy's numbers."""
+    """Like `_back_of_numbers`, for sweeps on Python floats; if one overflows, it is repeated with NumPy's
+    numbers.
+    """
     count = len(y) if type(y) is tuple else 0
 
     def back(y_bar: Any) -> tuple[Any, ...]:
@@ -235,13 +237,13 @@ def _back_on_floats(
             try:
                 bars = inner(tuple(map(float, y_bar)) if count else y_bar)[1:]
                 if isfinite(sum(bars)):
-                    if set(map(type, bars)) == _PYTHONS:  # those that are NumPy's are made such again
+                    if set(map(type, bars)) == _PYTHONS:  # entries for NumPy arguments are converted back
                         entries = list(bars)
                         for place in numpys:
                             entries[place] = float64(bars[place])
                         return tuple(entries)
                     return natural_entries(args, (None, *bars), False)
-            except (ArithmeticError, TypeError):  # where nothing flows back there is no number
+            except (ArithmeticError, TypeError):  # None, where no cotangent flows back, cannot be summed
                 pass
             quick.misses += 1
         return again(f, args, seed_for)[1](y_bar)
@@ -250,27 +252,28 @@ def _back_on_floats(
 
 
 def _of_kinds(numbers: tuple[Any, ...], kinds: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numbers as such of these kinds."""
+    """Convert numbers to these types."""
     if tuple(map(type, numbers)) == kinds:
         return numbers
     return tuple([x if type(x) is kind else kind(x) for x, kind in zip(numbers, kinds)])
 
 
 def _are_floats(xs: tuple[Any, ...], count: int) -> bool:
-    """Whether there are so many, and each is a float."""
+    """Whether there are `count` items and each is a float."""
     return len(xs) == count and _FLOATS.issuperset(map(type, xs))
 
 
 def arrays_kept(entry: Entry, back: Any) -> list[tuple[ndarray, Any]] | None:
-    """The arrays that the pullback of a pass keeps, with prints of them; None where it may keep more that
-    changes, or what may cannot be seen at a glance.
+    """Return the arrays that the pullback of a pass keeps, with their fingerprints; None if it may keep other
+    objects that can change, or if this cannot be decided quickly.
     """
     if entry.made is None or type(back) is not FunctionType:
         return None
     own_cells = entry.kept.get(back.__code__)
     if own_cells is None:
         own_cells = entry.kept[back.__code__] = _own_cells(entry, back)
-    # The contents of cells, without those of branches that were not taken, at a tenth of the time.
+    # get_referents reads the contents of cells, skipping empty ones (of branches not taken), at a tenth of
+    # the cost.
     values = get_referents(*own_cells(back.__closure__ or ()))
     if _NUMBERS.issuperset(map(type, values)):
         return []
@@ -285,7 +288,9 @@ def arrays_kept(entry: Entry, back: Any) -> list[tuple[ndarray, Any]] | None:
 
 
 def _own_cells(entry: Entry, back: FunctionType) -> Callable[[Any], Any]:
-    """What takes the variables of a pullback from its closure: all but the helpers that the pass names."""
+    """Return a function that selects the variables of a pullback from its closure: all cells except those of
+    the helpers of the pass.
+    """
     helpers = set(map(id, entry.whole.__closure__ or ()))
     places = [place for place, cell in enumerate(back.__closure__ or ()) if id(cell) not in helpers]
     return itemgetter(*places) if len(places) > 1 else lambda cells: [cells[place] for place in places]

@@ -1,4 +1,4 @@
-"""What a caller asks in reverse mode: the gradient, with or without the value, and the pullback itself."""
+"""Reverse mode for callers: the gradient, with or without the value, and the pullback."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _NONE_GIVEN: Any = object()
 
 def gradient(
     f: Callable[..., Any],
-    x: Any = _NONE_GIVEN,  # the first of `args`, apart from these: one argument is taken more quickly so
+    x: Any = _NONE_GIVEN,  # the first of `args`; apart from them, so that calls with one are faster
     /,
     *args: Any,
     argnums: int | tuple[int, ...] | None = None,
@@ -112,11 +112,11 @@ def gradient(
     >>> gradient(lambda a, b, c: a * b * c, 2.0, 3.0, 5.0)
     (15.0, 10.0, 6.0)
     """
-    __tracebackhide__ = True  # an error of the author's function is shown at the author's lines
+    __tracebackhide__ = True  # an error in the author's function is shown at the author's lines
     if argnums is None and cache is None and not kwargs:
         if _AT_ONCE and type(f) is FunctionType:
             try:
-                known = f.__rulelab_entries__  # type: ignore[attr-defined]  # quicker than by the name `KEPT`
+                known = f.__rulelab_entries__  # type: ignore[attr-defined]  # faster than by the name `KEPT`
             except AttributeError:
                 known = NOTHING_KNOWN
             if not args:
@@ -168,7 +168,7 @@ def _all_given(first: Any, others: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _as_documented(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of `gradient` as callers know it, with all arguments of the function in `args`."""
+    """The documented signature of `gradient`, with all arguments of the function in `args`."""
     signature = inspect.signature(function)
     return signature.replace(parameters=[p for name, p in signature.parameters.items() if name != "x"])
 
@@ -183,7 +183,7 @@ def withgradient(
     cache: Cache | None = None,
     **kwargs: Any,
 ) -> WithGradient:
-    """The value and the gradient, as a named tuple `(val, grad)`.
+    """Return the value and the gradient, as a named tuple `(val, grad)`.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def withgradient(
     Returns
     -------
     WithGradient
-        `val`, what f returned, all of it; `grad`, as from `gradient`.
+        `val`, everything that f returned; `grad`, as from `gradient`.
 
     Raises
     ------
@@ -233,7 +233,8 @@ def withgradient(
 
 
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The gradient as a function: of argument `argnums`, or a tuple for several.
+    """Return the gradient as a function: with respect to argument `argnums`, or a tuple of gradients for
+    several.
 
     >>> grad(lambda x: x**3)(2.0)
     12.0
@@ -254,7 +255,8 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
 def pullback(
     f: Callable[..., Any], *args: Any, cache: Cache | None = None, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """`(y, back)`: the value, and the function that takes a cotangent of y to those of the arguments.
+    """Return `(y, back)`: the value, and the function that maps a cotangent of y to those of the
+    arguments.
 
     Parameters
     ----------
@@ -270,14 +272,14 @@ def pullback(
     Returns
     -------
     tuple
-        The value y, and `back`: `back(y_bar)` gives one entry for each positional argument, with the meaning
-        that it has in `gradient`, and may be called again. None in a seed is zero.
+        The value y, and `back`: `back(y_bar)` returns one entry for each positional argument, with the same
+        meaning as in `gradient`, and may be called again. None in a seed is zero.
 
     Raises
     ------
     MutatedAfterCaptureError
-        From `back`, if an array that the pass kept, an argument or any other, was changed since: the old
-        values are needed and gone. The same holds for lists, dicts, objects and captured variables
+        From `back`, if an array that the pass kept, an argument or any other, has changed since: the old
+        values are needed, but lost. The same holds for lists, dicts, objects and captured variables
         that a rule kept.
     RuleLabError
         If f does what cannot be differentiated; the class of the error says what.
@@ -312,7 +314,7 @@ def pullback(
         kept = _Fingerprints(inner, None if cache is None else cache.probes)
     finally:
         leave(outer)
-    # As they are now: the caller may change lists and dicts before the pullback is called.
+    # Snapshots, since the caller may change lists and dicts before the pullback is called.
     shown, entered = Snapshots().of(y), Snapshots().of(_as_entered(args, inner))
 
     @sweeping
@@ -328,7 +330,7 @@ def pullback(
             leave(outer)
             kept.take_again()
         shared = [to_natural(x, x_bar) for x, x_bar in zip(entered, found)]
-        # A built-in rule answers for its first arguments; the others were refused if they can vary.
+        # A built-in rule gives cotangents for its first arguments; any other that can vary was refused.
         return (*shared, *(None,) * (len(entered) - len(shared)))
 
     back.__name__ = (
@@ -371,8 +373,8 @@ def _value_and_gradient(
 
 
 def _numbers(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...] | None:
-    """The numbers of the arguments that are asked for, from zero; None where they are not so many whole
-    numbers, which is looked into elsewhere.
+    """The positions of the requested arguments, from zero; None if `argnums` is neither an int nor a tuple of
+    ints in range, which other code reports.
     """
     numbers = (argnums,) if type(argnums) is int else argnums
     if type(numbers) is not tuple:
@@ -393,13 +395,13 @@ def _quickly(
     argnums: Any = None,
     by_parts: bool = True,
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """Value and gradient where an entry for this call is at hand and its results fit; None for the slow
-    way. With `numbers` only these arguments are asked for, by `argnums`. Without `by_parts` no pass for what
-    is in containers is asked.
+    """Value and gradient by an entry for this call, if there is one and its results fit; None for the slow
+    path. With `numbers`, given by the caller as `argnums`, only these arguments are asked for. Without
+    `by_parts`, passes that take the contents of containers are not tried.
     """
     __tracebackhide__ = True
     if _AT_ONCE and by_parts and not is_nested() and may_have_way(f, args):
-        called_before = KEPT in f.__dict__  # one that is made again for each call is not worth a note
+        called_before = KEPT in f.__dict__  # one recreated for each call is not worth a fast path
         way = way_of(PULLBACKS, f, args, numbers)
         answer = None if way is None else through_parts(f, args, *way, several, numbers)
         if way is not None and answer is not None:
@@ -416,7 +418,7 @@ def _quickly(
         flags = tuple([bool(on) and number in numbers for number, on in enumerate(moving)])
     entry = _FIND(f, args, flags)
     if entry is None and flags is None and not _CONTAINERS.isdisjoint(map(type, args)):
-        entry = _FIND(f, args, tuple(map(may_vary, args)))  # what is in them tells
+        entry = _FIND(f, args, tuple(map(may_vary, args)))  # whether they vary depends on their contents
     if entry is None or (
         entry.structured
         and (tuple in map(type, args) or is_nested() or look_after(f, args, {}) is not None)
@@ -441,7 +443,7 @@ def _quickly(
 def _by_method(
     f: types.MethodType, args: tuple[Any, ...], several: bool, numbers: tuple[int, ...] | None
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """The same of a method of an object whose attributes are taken one by one; these are constants."""
+    """The same for a method of an object, whose attributes are passed one by one, as constants."""
     function, given = f.__func__, (f.__self__, *args)
     if type(function) is not FunctionType:
         return None
@@ -455,7 +457,7 @@ def _by_method(
 def _by_words(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Any = None, several: bool = False
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """The same of a call with keywords, or one that leaves parameters to their defaults; and of a partial."""
+    """The same for a call with keywords or with parameters left to their defaults, and for a partial."""
     __tracebackhide__ = True
     if not _AT_ONCE or (type(f) is not FunctionType and type(f) is not functools.partial):
         return None
@@ -466,7 +468,7 @@ def _by_words(
 
 
 def _without_parts(f: Any, args: tuple[Any, ...], argnums: Any) -> tuple[Any, ...]:
-    """The gradient where the pass for what is in containers was asked, and has not found it."""
+    """Return the gradient after a pass for the contents of containers was tried and failed."""
     __tracebackhide__ = True
     numbers = None if argnums is None else _numbers(args, argnums)
     found = _quickly(f, args, numbers=numbers, argnums=argnums, by_parts=False)
@@ -477,7 +479,7 @@ def _without_parts(f: Any, args: tuple[Any, ...], argnums: Any) -> tuple[Any, ..
 
 
 def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> Entry | None:
-    """The entry of a call, with a forward sweep that compares its value with the function's."""
+    """Return the entry of a call, with a forward sweep that compares its value with the function's."""
     entry = PULLBACKS.entries.find(f, args, flags)
     if entry is None:
         return None
@@ -493,16 +495,16 @@ def _find_compared(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None
 
 
 def _find_nothing(f: Any, args: tuple[Any, ...], flags: tuple[bool, ...] | None) -> None:
-    """In debug mode nothing goes the quick way: the sweeps keep copies, and compare."""
+    """Return None: in debug mode no call takes the fast path, since sweeps keep copies and compare."""
 
 
 _CONTAINERS = frozenset({list, dict})
 _FIND: Callable[..., Entry | None] = PULLBACKS.entries.find
-_AT_ONCE = True  # whether nothing is watched or compared
+_AT_ONCE = True  # whether fast paths may be used: nothing is checked or compared
 
 
 class _Before:
-    """Undoes a change of the debug mode at the end of a `with` block; without one the change stays."""
+    """Restores the debug mode at the end of a `with` block; without a block the change stays."""
 
     def __init__(self) -> None:
         self._rules, self._compare = DEBUGGING.rules, DEFAULT_CACHE.compare
@@ -518,24 +520,24 @@ class _Before:
 def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) -> _Before:
     """Check every rule of yours at every call, or set how often values are compared.
 
-    `debug_mode()`, which is `debug_mode(rules=True)`: at every call of an author's rule the value is
-    compared with that of the function in kind, shape and dtype, and each cotangent or tangent must have the
-    count, the shape, a dtype that loses no digits, and be finite if everything it is computed from is. A
+    `debug_mode()` is `debug_mode(rules=True)`. At every call of an author's rule the value is compared with
+    that of the function in type, shape and dtype. The cotangents or tangents must have the right count and
+    shape and a dtype that loses no digits, and must be finite if everything that they are computed from is. A
     rule may not write to its arguments, its value or its cotangent, nor return memory that anything else
-    uses, and its pullback must give the same when it is called again. What is wrong raises a RuleError,
-    RuleCountError, RuleShapeError, RuleDtypeError or RuleEffectsError that names the rule and its line. The
-    function and the pullback run once more for it, on copies.
+    uses, and its pullback must return the same when it is called again. A violation raises a RuleError,
+    RuleCountError, RuleShapeError, RuleDtypeError or RuleEffectsError that names the rule and its line. For
+    this, the function and the pullback run once more, on copies.
 
-    `compare` tells how often the value of a derived function is compared with that of the function itself.
-    True: at every call. "first", the normal state: when a derivative is new, if the function is seen to do
-    nothing but compute. False: never. A difference is a bug in rulelab and raises WrongTransformError.
+    `compare` sets how often the value of a derived function is compared with that of the function itself.
+    True: at every call. "first", the default: when a derivative is new, if the function is seen to do nothing
+    but compute. False: never. A difference is a bug in rulelab and raises WrongTransformError.
 
     In debug mode the sweeps also keep copies of the arrays that their pullbacks will need. If an array has
     different contents when the reverse sweep runs, although no code that is not followed was seen to run,
-    another thread or C code has changed it: MutationError, where a sweep without copies would give a wrong
-    number.
+    another thread or C code has changed it. That raises MutationError; a sweep without copies would return a
+    wrong number.
 
-    The setting holds from the call on, or for a block.
+    The setting holds from the call on, or for a `with` block.
 
     >>> import rulelab as rl
     >>> def total(x): return np.sum(x)
@@ -564,9 +566,11 @@ def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) 
 
 
 def _set_compare(compare: bool | str) -> None:
-    """Exchange what finds entries, so that the quick way pays nothing for being watched at times."""
+    """Switch the function that finds entries, so that the fast path costs nothing extra when nothing is
+    compared.
+    """
     global _FIND, _AT_ONCE
-    _AT_ONCE = False  # first, and true again last: an interrupt leaves the slower way
+    _AT_ONCE = False  # set first, and to True last, so that an interrupt leaves the slower path
     DEFAULT_CACHE.compare = compare
     _FIND = _find_compared if compare is True else PULLBACKS.entries.find
     if DEBUGGING.rules:
@@ -623,7 +627,7 @@ def _as_entered(args: tuple[Any, ...], back: Any) -> tuple[Any, ...]:
 
 
 def _active(args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]) -> tuple[bool, ...]:
-    """Whether a cotangent is wanted of the function, of each argument and of each keyword."""
+    """Whether a cotangent is wanted for the function, each argument and each keyword."""
     wanted = [on and may_vary(x) for on, x in zip(asked, args, strict=True)]
     return (False, *wanted, *(False,) * len(kwargs))
 
@@ -631,8 +635,8 @@ def _active(args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ..
 def forward_sweep(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], pullbacks: Pullbacks | None = None
 ) -> Callable[..., Any]:
-    """What `gradient` runs forwards for these arguments: called with them it gives the value and the reverse
-    sweep. For measuring the sweeps alone, without the checks of `pullback`.
+    """Return the forward sweep that `gradient` runs for these arguments: called with them, it returns the
+    value and the reverse sweep. For measuring the sweeps alone, without the checks of `pullback`.
     """
     asked = which_asked(args, None)
     return (PULLBACKS if pullbacks is None else pullbacks).find(
@@ -645,8 +649,8 @@ def forward_sweep(
 def sweeps(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], asked: tuple[bool, ...]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """`(y, back)` as `pullback` gives them, for a caller who changes nothing in between: no array is watched,
-    and the seeds are taken as they are. An argument that is not `asked` for has None.
+    """Return `(y, back)` as `pullback` does, for a caller who changes nothing in between: no array is
+    watched, and seeds are not checked. The entry of an argument that is not `asked` for is None.
     """
     __tracebackhide__ = True
     outer = enter()
@@ -674,9 +678,10 @@ def sweeps(
 
 
 def seed_for(y: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """A cotangent to run a reverse sweep with: that of `withgradient` for a number, ones for an array.
+    """A cotangent with which to run a reverse sweep: the seed of `withgradient` for a number, ones for an
+    array.
 
-    Raises ScalarOutputError where y is neither, nor a tuple that begins with a number.
+    Raises ScalarOutputError if y is neither, nor a tuple that begins with a number.
     """
     if isinstance(y, np.ndarray) and y.ndim and y.dtype.kind in "fciu":
         return np.ones_like(y, dtype=np.result_type(y, float))
@@ -684,10 +689,10 @@ def seed_for(y: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise NotDifferentiableError for a call without a positional argument, which has nothing to
-    differentiate by.
+    """Raise NotDifferentiableError for a call without positional arguments: there is nothing to differentiate
+    with respect to.
 
-    For whoever compares, times or shows gradients, where an empty one would pass for a result.
+    For callers that compare, time or show gradients, where an empty one would pass for a result.
     """
     __tracebackhide__ = True
     if args:
@@ -702,7 +707,7 @@ def need_positional(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
 
 
 def _seed(y: Any, y_bar: Any) -> Any:
-    """A cotangent given from outside, checked against the output it is for."""
+    """Return a cotangent given by the caller, checked against the output it belongs to."""
     if y_bar is None:
         return ZeroTangent()
     if isinstance(y_bar, (NoTangent, ZeroTangent)):
@@ -727,23 +732,25 @@ def _seed(y: Any, y_bar: Any) -> Any:
 
 
 class _Fingerprints:
-    """What a pullback keeps and somebody may change, to notice a change between the two sweeps: arrays,
-    containers, objects, captured variables. What the function itself has made may change: the pullback knows
-    what it was.
+    """Fingerprints of what a pullback keeps and other code may change, to detect a change between the two
+    sweeps: arrays, containers, objects, captured variables. What the function itself has made may change: the
+    pullback knows what it was.
     """
 
     def __init__(self, back: Any, probes: Any = None) -> None:
-        found = kept_by(back, but=probes)  # which note what the sweeps do
+        found = kept_by(back, but=probes)  # probes record what the sweeps do, so they change
         self._kept = [(held, state_of(held)) for held in found if not is_own(held)]
 
     def check(self, f: Any) -> None:
-        """MutatedAfterCaptureError if one of them is not what it was."""
+        """Raise MutatedAfterCaptureError if one of them has changed."""
         for held, state in self._kept:
-            if not is_as_it_was(held, state, may_gain=True):  # of what it has got nobody can have read
+            if not is_as_it_was(held, state, may_gain=True):  # the pass cannot have read additions
                 _refuse_changed(f, held)
 
     def take_again(self) -> None:
-        """Take what a rule's pullback may change itself, a record of its calls, as it is now."""
+        """Take new fingerprints of what a rule's pullback may itself change, such as a record of its
+        calls.
+        """
         self._kept = [
             (held, state if isinstance(held, ndarray) or is_as_it_was(held, state) else state_of(held))
             for held, state in self._kept

@@ -1,4 +1,4 @@
-"""What somebody gave for a function, and is none."""
+"""Refuse an object that was passed as a function but cannot be called as one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..rules.authoring import WithoutRule
 
 
 def refuse_uncallable(f: Any, asked: str) -> None:
-    """RuleLabError unless `f` can be called as a function; what `with` opens can be called as a decorator
-    only.
+    """Raise RuleLabError unless `f` can be called as a function. A context manager that is callable only as a
+    decorator cannot.
 
     >>> refuse_uncallable(abs, "gradient(f, *args)")
     """
