@@ -1,11 +1,11 @@
-"""The values that flow: zeros, delayed ones, those of structures, their arithmetic, the way back to a primal.
+"""Tangents and cotangents: zeros, thunks, those of structures, their arithmetic, and their projection to the
+space of a primal.
 
-In reading order: `zeros`, `thunks`, `missing` and `one` (kinds of cotangents), `structural` (of
-structures), `algebra` (sums), `projection` (back to the primal's space), `pairings` (cotangent and
-tangent), `numbers` (what a cotangent holds, by its place); of forward mode `shadows` (the inner form of
-tangents), `forms`, `in_step`, `tracked`; about
-values: `classes`, `contents`, `holding`, `generated`, `ranks` (orders by keys), `moments` (what can
-change, at one moment). `oldnames` has the names of the older texts.
+In reading order: `zeros`, `thunks`, `missing` and `one` (kinds of cotangents), `structural` (cotangents of
+structures), `algebra` (sums), `projection` (to the primal's space), `pairings` (a cotangent with a tangent),
+`numbers` (the numbers in a cotangent, by path); for forward mode `shadows` (the inner form of tangents),
+`forms`, `in_step`, `tracked`; about values: `classes`, `contents`, `holding`, `generated`, `ranks` (orders
+by keys), `moments` (snapshots of mutable state). `oldnames` has deprecated names.
 """
 
 from ..own_code import carries_values

@@ -1,4 +1,4 @@
-"""The arithmetic of cotangents: sum, scaling and accumulation for every pair of kinds."""
+"""Arithmetic of cotangents: sum, scaling and accumulation for all combinations of kinds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FLOATS = frozenset({float, np.float64})
 
 
 def is_number(x):
-    """Whether a value is a number: Python's or NumPy's, not a bool."""
+    """Whether a value is a Python or NumPy number, but not a bool."""
     kind = type(x)
     if kind is float or kind is np.float64 or kind is int:
         return True
@@ -48,9 +48,10 @@ def _is_leaf(x):
 
 
 def add(a, b):
-    """The sum of two cotangents of one primal; neither is written to, and a zero gives the other as it is.
+    """The sum of two cotangents of one primal. Neither is written to; if one is zero, the other is returned
+    as it is.
 
-    Arrays must have one shape: a sum of cotangents never broadcasts (RuleShapeError).
+    Arrays must have the same shape: a sum of cotangents never broadcasts (RuleShapeError).
 
     >>> add(ZeroTangent(), 2.0), add((1.0, None), Tangent(tuple, 1.0, 2.0))
     (2.0, Tangent(tuple, 2.0, 2.0))
@@ -73,7 +74,7 @@ def add(a, b):
     a, b = (
         unthunk(a),
         unthunk(b),
-    )  # a sum is wanted, so the values are; a chain of delayed sums would grow deep
+    )  # the sum needs the values; a chain of delayed sums would nest deeply
     if _is_leaf(a) and _is_leaf(b):
         return _add_leaves(a, b)
     if isinstance(a, (AbstractZero, NotImplementedTangent)) or isinstance(
@@ -97,12 +98,13 @@ def _add_leaves(a, b):
 
 
 def _kind(x):
-    """The letter of NumPy for the kind of a number or an array."""
+    """NumPy's kind letter for a number or an array."""
     return "f" if type(x) is float else np.asarray(x).dtype.kind
 
 
 def as_floats(x):
-    """A number or an array of ints or bools as floats: sums of ints wrap, sums of bools are no sums.
+    """Convert a number or an array of ints or bools to float: sums of ints overflow, and a sum of bools is a
+    logical or.
 
     >>> as_floats(np.array([2**62])) + as_floats(np.array([2**62])) == 2.0**63
     array([ True])
@@ -151,7 +153,7 @@ def _compatible(cls, other):
 
 
 def scale(s, t):
-    """`s` times a cotangent, `s` a number: zeros stay what they are, thunks stay thunks.
+    """`s` times a cotangent, for a number `s`. Zeros stay zeros, thunks stay thunks.
 
     >>> scale(2.0, Tangent(tuple, 1.0, ZeroTangent()))
     Tangent(tuple, 2.0, ZeroTangent())
@@ -184,9 +186,9 @@ def _check_factor(s):
 
 
 def is_inplaceable(acc: Any) -> bool:
-    """Whether an accumulator can be written to: a writable array of floats, not one that repeats its memory.
+    """Whether an accumulator can be written to: a writable array of floats without overlapping elements.
 
-    Whether it may be is for its owner to say: an array that others hold must not be written to.
+    Whether it may be written to, its owner must decide: not if other code refers to it.
 
     >>> is_inplaceable(np.zeros(2)), is_inplaceable(np.broadcast_to(0.0, 2)), is_inplaceable(1.0)
     (True, False, False)
@@ -197,7 +199,7 @@ def is_inplaceable(acc: Any) -> bool:
 
 
 def _repeats_memory(acc):
-    """Whether two entries of an array may be one place in memory, as in what `as_strided` makes."""
+    """Whether two elements of an array may share memory, as in the results of `as_strided`."""
     end = 0
     for stride, size in sorted(
         (abs(stride), size) for stride, size in zip(acc.strides, acc.shape) if size > 1
@@ -209,9 +211,9 @@ def _repeats_memory(acc):
 
 
 def add_into(acc: Any, t: Any) -> Any:
-    """`acc + t`, written into `acc` where that gives the same result; the caller vouches that it owns `acc`.
+    """`acc + t`, written into `acc` if that gives the same result; the caller asserts that it owns `acc`.
 
-    Always use what it returns: a zero, a number or a narrower array cannot be written into.
+    Always use the return value: a zero, a number or an array of lower precision cannot be written into.
 
     >>> acc = np.zeros(2)
     >>> add_into(acc, np.ones(2)) is acc
@@ -259,7 +261,7 @@ def _described(total):
 
 
 def add_to_primal(x, x_dot):
-    """The primal moved by a tangent: `x + x_dot`, structure by structure.
+    """The primal moved by a tangent: `x + x_dot`, part by part.
 
     >>> add_to_primal({"a": 1.0, "b": 2.0}, Tangent(dict, {"a": 0.5}))
     {'a': 1.5, 'b': 2.0}
@@ -279,7 +281,7 @@ def add_to_primal(x, x_dot):
 
 
 def _check_parts(x, old, x_dot):
-    """RuleShapeError unless the tangent belongs to a primal with these parts."""
+    """Raise RuleShapeError unless the tangent fits a primal with these parts."""
     name, cls = type(x).__name__, class_of(x_dot)
     if is_sequence(cls) and len(x_dot) != len(old):
         raise RuleShapeError(
@@ -291,8 +293,7 @@ def _check_parts(x, old, x_dot):
 
 
 def _rebuilt(x, changes):
-    """A copy of the primal `x` with some parts changed, made by its constructor where it has one for all of
-    them."""
+    """A copy of the primal `x` with some parts changed, made by its constructor if that takes all of them."""
     cls = type(x)
     if is_namedtuple(cls):
         return x._replace(**changes)

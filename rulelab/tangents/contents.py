@@ -1,4 +1,4 @@
-"""The contents of containers and objects that may change: to be looked at, compared and put back."""
+"""Read and restore the contents of mutable containers and objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 
 def own_attributes(x: Any) -> dict[str, Any]:
-    """All attributes of an object's own, in slots or not, whatever its class makes of being asked."""
+    """All attributes in the instance `__dict__` and the slots of an object, whatever attribute access its
+    class defines.
+    """
     try:
         found = dict(object.__getattribute__(x, "__dict__"))
     except Exception:  # it has none
@@ -31,14 +33,14 @@ def slots_of(cls: type) -> dict[str, types.MemberDescriptorType]:
 
 
 def contents_of(x: Any) -> Any:
-    """What `fill` takes to give a container back what it has now."""
+    """The contents of a container or object, from which `fill` can restore it."""
     if isinstance(x, (list, deque)):
         return list(x)
     return dict(x) if isinstance(x, dict) else own_attributes(x)
 
 
 def fill(x: Any, contents: Any) -> None:
-    """Make these the contents of `x`, whatever it has now."""
+    """Replace the contents of `x` by these."""
     if isinstance(x, (list, deque)):
         x.clear()
         x.extend(contents)

@@ -1,4 +1,4 @@
-"""The tangents of forward mode in the form of their primals: shape, kind of number and layout in memory."""
+"""Tangents in forward mode brought to the form of their primals: shape, real or complex, memory layout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ stands_in(__file__)
 
 
 def form_of(y, y_dot):
-    """A tangent in the form of its primal `y`: of its shape and layout, an array or a number, real or complex
-    as it is; zeros for an array without one, NoTangent() for anything else without one.
+    """The tangent `y_dot` in the form of its primal `y`: of its shape and memory layout, an array or a
+    number, real or complex as `y` is. If `y_dot` is zero: zeros for an array, NoTangent() for anything else.
 
     >>> form_of(np.ones(2), 3.0), form_of(2.0, ZeroTangent())
     (array([3., 3.]), NoTangent())
@@ -32,8 +32,8 @@ def form_of(y, y_dot):
 
 
 def form_beside(x, y, y_dot):
-    """The same for a result that may be a view of the argument `x`: then `y_dot` is one of its tangent
-    already, which may have other gaps in memory, and stays one.
+    """The same for a result that may be a view of the argument `x`: then `y_dot` is already a view of the
+    tangent of `x`, whose strides may differ, and stays one.
 
     >>> x, x_dot = np.ones((2, 9))[:, ::4], np.ones((2, 6))[:, ::2]
     >>> form_beside(x, x.T, x_dot.T).base is x_dot.base
@@ -44,8 +44,8 @@ def form_beside(x, y, y_dot):
 
 
 def by_missing(slope, x_dot):
-    """What a slope that is missing adds: nothing where its argument does not move, as one of several that
-    are spread from a tuple or a list, and the slope itself where it does.
+    """The contribution of a slope that is missing: zero if its argument does not move, for instance as one of
+    several unpacked from a tuple or a list; otherwise the missing slope itself.
 
     >>> by_missing(NotImplementedTangent("none"), 0.0)
     0.0
@@ -54,8 +54,8 @@ def by_missing(slope, x_dot):
 
 
 def no_change(y):
-    """The tangent of a result that does not move: zeros for an array, which may be written to, also in a
-    list, tuple or dict; NoTangent() else.
+    """The tangent of a result that does not vary: writable zeros for an array, also inside a list, tuple or
+    dict; NoTangent() otherwise.
     """
     if type(y) in (list, tuple):
         return type(y)([no_change(item) for item in y])
@@ -67,8 +67,8 @@ def no_change(y):
 
 
 def laid_out(y, y_dot):
-    """The tangent of the array `y`, which owns its memory, as an array that lies in memory as `y` does: what
-    becomes a view of the one then becomes a view of the other.
+    """The tangent of the array `y`, which owns its memory, as an array with the same memory layout as `y`, so
+    that an operation gives a view of one exactly if it gives a view of the other.
 
     >>> laid_out(np.ones((2, 3)), np.ones((3, 2)).T).strides
     (24, 8)

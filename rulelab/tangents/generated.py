@@ -1,7 +1,7 @@
-"""Generator expressions, said by functions: what makes each item, and what it is made of.
+"""Generator expressions as functions of what makes each item and of the iterable.
 
-They give generators, so that laziness, errors and the meaning of StopIteration are Python's; as in a
-generator expression, the iterable is asked for its items at once.
+They return generators, so that laziness, errors and the meaning of StopIteration are Python's; as in a
+generator expression, `iter` is called on the iterable immediately.
 """
 
 from __future__ import annotations

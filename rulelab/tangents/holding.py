@@ -1,5 +1,5 @@
-"""What a callable holds, told in one place: the variables it captures, its defaults, the object of a bound
-method, the function and arguments of a partial, what it wraps.
+"""What a callable holds: captured variables, defaults, the object of a bound method, the function and
+arguments of a partial, the wrapped function.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class _Unbound:
-    """The value of a variable that no assignment has reached yet."""
+    """The value of a variable that has not been assigned yet."""
 
     def __repr__(self) -> str:
         return "UNBOUND"
@@ -25,7 +25,7 @@ _METHODS = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 
 
 def contents(cell: types.CellType) -> Any:
-    """What the cell of a captured variable holds, or UNBOUND."""
+    """The contents of the cell of a captured variable, or UNBOUND."""
     try:
         return cell.cell_contents
     except ValueError:  # not assigned yet
@@ -33,14 +33,14 @@ def contents(cell: types.CellType) -> Any:
 
 
 class Held(NamedTuple):
-    """What a function holds: values by name, in the order of its code object."""
+    """What a function holds, by name, in the order of its code object."""
 
     captured: dict[str, Any]
     defaults: dict[str, Any]
     keyword_defaults: dict[str, Any]
 
     def by_name(self) -> dict[str, Any]:
-        """All of them; no two have the same name."""
+        """All of them in one dict; no two have the same name."""
         return {**self.captured, **self.defaults, **self.keyword_defaults}
 
 
@@ -56,12 +56,14 @@ def held_by(f: types.FunctionType) -> Held:
 
 
 def cells_of(f: Any) -> dict[str, types.CellType]:
-    """The cells of the variables that a function captures, by name; none for what is no Python function."""
+    """The cells of the variables that a function captures, by name; empty for anything but a Python
+    function.
+    """
     return dict(zip(f.__code__.co_freevars, f.__closure__ or ())) if isinstance(f, types.FunctionType) else {}
 
 
 def captured(f: Any) -> dict[str, Any]:
-    """The captured variables of a function that have a value by now, by name.
+    """The captured variables of a function that have been assigned, by name.
 
     >>> captured((lambda a: lambda: a)(1.0)), captured(len)
     ({'a': 1.0}, {})
@@ -85,7 +87,7 @@ def keyword_defaults_of(f: types.FunctionType) -> dict[str, Any]:
 
 
 def cells_and_defaults(f: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """The cells of what a function captures, and its defaults, by name."""
+    """The cells of captured variables and the defaults of a function, with their names."""
     yield from cells_of(f).items()
     yield from defaults_of(f).items()
     yield from keyword_defaults_of(f).items()
@@ -97,8 +99,8 @@ def holds_something(f: types.FunctionType) -> bool:
 
 
 def carrier(x: Any) -> Any:
-    """What stands for a callable wherever tangents and cotangents are: the object of a bound method, what a
-    cached function wraps; any other value itself.
+    """The object that represents a callable among tangents and cotangents: the object of a bound method, the
+    function wrapped by a cached function; any other value itself.
 
     >>> carrier([1.0].append), carrier(functools.cache(len)), carrier(2.0)
     ([1.0], <built-in function len>, 2.0)
@@ -115,16 +117,16 @@ def carrier(x: Any) -> Any:
 
 
 def attributes_of_callable(x: Any) -> dict[str, Any] | None:
-    """The parts of a callable that is made of others, by the names of its attributes; None for any other."""
+    """The parts of a callable that is composed of others, by attribute name; None for any other."""
     if isinstance(x, functools.partial):
         return {"func": x.func, "args": x.args, "keywords": x.keywords}
     return {"pyfunc": x.pyfunc} if isinstance(x, np.vectorize) else None
 
 
 def inside(x: Any, cells: bool = False) -> Iterator[Any]:
-    """Everything that a callable holds, one step in, whether it can vary or not; nothing for a value that is
-    no function, method, partial or the like. With `cells` the cells of captured variables instead of their
-    contents.
+    """Yield everything that a callable holds, one level deep, whether it can vary or not; nothing for a value
+    that is not a function, method, partial or the like. With `cells`, the cells of captured variables instead
+    of their contents.
 
     >>> list(inside(functools.partial(max, 1.0, key=abs)))
     [<built-in function max>, 1.0, <built-in function abs>]
@@ -134,7 +136,7 @@ def inside(x: Any, cells: bool = False) -> Iterator[Any]:
         yield from found if cells else (y for y in map(contents, found) if y is not UNBOUND)
         yield from x.__defaults__ or ()
         yield from (x.__kwdefaults__ or {}).values()
-        if "__wrapped__" in vars(x):  # all else there is the author's notes, or ours
+        if "__wrapped__" in vars(x):  # the other attributes are the author's notes, or rulelab's
             yield vars(x)["__wrapped__"]
     elif isinstance(x, types.MethodType):
         yield from (x.__func__, x.__self__)
@@ -149,7 +151,7 @@ def inside(x: Any, cells: bool = False) -> Iterator[Any]:
 
 
 class TooMuch(Exception):
-    """More is held than somebody wants to look at."""
+    """More values are held than the caller wants to visit."""
 
 
 def everything_held(
@@ -161,18 +163,19 @@ def everything_held(
     most: int | None = None,
     at_once: int | None = None,
 ) -> Iterator[Any]:
-    """The values that can be reached from the roots, each once, however they lead back to one another.
+    """Yield the values that can be reached from the roots, each once, even if they refer to one another.
 
-    `inside(x)` are the parts of a value by which the walk goes on; it is asked when the value has been looked
-    at. Nothing comes of the classes of `leaves`, of which `stops(x)` holds, or by way of the values of
-    `but`. TooMuch is raised for more than `most` values, or more than `at_once` that wait to be looked at.
+    `inside(x)` gives the parts of a value through which the walk continues; it is called after the value has
+    been yielded. Values of the classes in `leaves`, those for which `stops(x)` holds, and those in `but` are
+    neither yielded nor followed. Raises TooMuch for more than `most` values, or if more than `at_once` are
+    waiting.
 
     >>> xs = [1.0, (2.0,)]
     >>> xs.append(xs)
     >>> list(everything_held([xs], iter, leaves=(float,))) == [xs, (2.0,)]
     True
     """
-    seen = {id(x): x for x in but}  # which also keeps the identities from being used again
+    seen = {id(x): x for x in but}  # also keeps the objects alive, so that their ids are not reused
     waiting = list(roots)
     while waiting:
         x = waiting.pop()

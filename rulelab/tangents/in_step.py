@@ -1,9 +1,9 @@
-"""Iteration over a value and its tangent in step: each item comes with its tangent, taken at the same time.
+"""Iteration over a value and its tangent in step: each item is taken together with its tangent.
 
-An iterator and the iterator of its tangents are two objects, which must never be a step apart. So whatever
-takes items takes pairs of them, by `pairs`; and what hands items on makes two iterators of one of pairs, by
-`split`. All of it is lazy and made of Python's own iterators: an item is made when it is taken, and the two
-sides of a split share a queue.
+An iterator and the iterator of its tangents are two objects, which must never get out of step. So code that
+takes items takes pairs of them, through `pairs`, and code that returns an iterator makes two from one of
+pairs, with `split`. Everything is lazy and built from Python's iterators: an item is made when it is taken,
+and the two sides of a split share a queue.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _IN_C = (list, tuple, dict, np.ndarray, _VALUES, _ITEMS)
 
 
 def pairs(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
-    """An iterator of `(item, tangent of the item)` of anything that Python can iterate over.
+    """Return an iterator of `(item, tangent of the item)` over anything that Python can iterate over.
 
-    `config` asks for the derivative of the `__iter__`, `__next__` or `__getitem__` of an author's class.
+    `config` gives derivatives of the `__iter__`, `__next__` or `__getitem__` of an author's class.
 
     >>> list(pairs(None, {"a": 2.0}.items(), {"a": 5.0}.items()))
     [(('a', 2.0), (NoTangent(), 5.0))]
@@ -50,19 +50,21 @@ def pairs(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
 
 
 def authors_method(kind: type, name: str) -> Any:
-    """The method of a class that an author's Python code gives it, or None; ours is no author's."""
+    """The method of a class if it is an author's Python function, else None."""
     found = getattr(kind, name, None)
     ours = kind.__module__.partition(".")[0] == "rulelab"
     return found if isinstance(found, types.FunctionType) and not ours else None
 
 
 def _of_object(config: Any, x: Any, x_dot: Any) -> Iterator[Any]:
-    """By the `__iter__` of an author's class, which may give an iterator of an author's class."""
+    """Iterate through the `__iter__` of an author's class, which may return an iterator of an author's
+    class.
+    """
     items, dots = config.frule_via_ad((NoTangent(), x_dot), type(x).__iter__, x)
     method = authors_method(type(items), "__next__")
     if method is not None:
 
-        def following(_: None) -> Any:  # StopIteration from __next__ is what ends a map
+        def following(_: None) -> Any:  # StopIteration from __next__ ends the map
             return config.frule_via_ad((NoTangent(), dots), method, items)
 
         return map(following, itertools.repeat(None))
@@ -75,13 +77,13 @@ def _numbered(config: Any, x: Any, x_dot: Any) -> Callable[[int], Any]:
             zero, method = NoTangent(), type(x).__getitem__
             return config.frule_via_ad((zero, x_dot, zero), method, x, number)
         except IndexError:
-            raise StopIteration from None  # ends the map, as it ends an iteration by __getitem__
+            raise StopIteration from None  # ends the map, as IndexError ends an iteration through __getitem__
 
     return item
 
 
 def split(rows: Iterator[Any]) -> tuple[Any, Any]:
-    """Two iterators, of the first and of the second parts of what `rows` hands out.
+    """Two iterators, over the first and over the second parts of the pairs in `rows`.
 
     >>> xs, dots = split(iter([(1.0, 0.5), (2.0, 0.25)]))
     >>> next(xs), next(dots), next(xs), next(dots)
@@ -92,18 +94,18 @@ def split(rows: Iterator[Any]) -> tuple[Any, Any]:
 
 
 def split_rows(rows: Iterator[Any]) -> tuple[Any, Any]:
-    """The same of rows of pairs: an iterator of tuples of items, and one of tuples of their tangents."""
+    """The same for rows of pairs: an iterator of tuples of items, and one of tuples of their tangents."""
     one, other = itertools.tee(rows)
     return map(firsts, one), map(seconds, other)
 
 
 def beside_nothing(x: Any) -> tuple[Any, Any]:
-    """A constant item with its tangent."""
+    """A constant item, paired with its tangent."""
     return x, NoTangent()
 
 
 class Nothings:
-    """The tangents of the items of a constant: as many of them as there are items when they are taken."""
+    """Iterator over the tangents of the items of a constant: it ends when the items do."""
 
     def __init__(self, x: Any) -> None:
         self.items = iter(x)
@@ -147,12 +149,12 @@ def seconds(row: Any) -> tuple[Any, ...]:
 
 
 def is_iterator(x: Any) -> bool:
-    """Whether taking an item of `x` changes it, so that its tangent must be taken along."""
+    """Whether taking an item of `x` changes it, so that its tangent must be taken as well."""
     return hasattr(type(x), "__next__")
 
 
 def check_in_step(x: Any, x_dot: Any) -> None:
-    """MutationError if a container has not as many parts as its tangent: something changed it unseen."""
+    """Raise MutationError if a container and its tangent differ in length: unobserved code has changed it."""
     if len(x) != len(x_dot):
         raise MutationError(
             f"{An(type(x).__name__)} was changed by a function whose code cannot be followed, and its "
@@ -163,14 +165,14 @@ def check_in_step(x: Any, x_dot: Any) -> None:
 
 
 def check_keys(keys: list, keys_dot: Any) -> None:
-    """The same as `check_key` for each of the keys of a dict that is made of them."""
+    """Check each key of a new dict with `check_key`."""
     if not is_constant(keys_dot):
         for key, key_dot in zip(keys, keys_dot, strict=True):
             check_key(key, key_dot)
 
 
 def check_key(key: Any, key_dot: Any) -> None:
-    """NotDifferentiableError for a key of a dict, or an item of a set, that is a number and varies."""
+    """Raise NotDifferentiableError for a dict key or set item that is a number and varies."""
     if is_constant(key_dot):
         return
     if isinstance(key, (float, complex, np.inexact)):

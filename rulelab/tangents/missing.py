@@ -1,4 +1,4 @@
-"""A cotangent that the author of a rule has not derived, and says so."""
+"""Placeholders for cotangents that the author of a rule has not derived."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _OF_A_RULE_THAT_LACKS_IT = (
 
 
 class NotImplementedTangent:
-    """Stands where a cotangent is missing: it survives sums, and raises as soon as somebody needs its value.
+    """Placeholder for a missing cotangent: it survives sums, and raises an error as soon as its value is
+    needed.
 
-    Different from NoTangent, which says that there is none, and from ZeroTangent, which says that it is zero.
+    Unlike NoTangent, which says that there is no derivative, and ZeroTangent, which says that it is zero.
     """
 
     __slots__ = ("fixes", "place", "reason")
-    __takes_thunks__ = True  # a thunk beside it is not computed
+    __takes_thunks__ = True  # a thunk beside it stays unevaluated
 
     def __init__(self, reason, place=None, fixes=_OF_A_RULE_THAT_LACKS_IT):
         self.reason = reason
@@ -35,7 +36,7 @@ class NotImplementedTangent:
         return f"NotImplementedTangent({self.reason!r}{where})"
 
     def error(self):
-        """The exception to raise when this value reaches somebody who needs it."""
+        """The exception to raise when the value is needed."""
         return NotImplementedTangentError(
             f"tangent not implemented: {self.reason}" if self.reason else "tangent not implemented",
             place=self.place,
@@ -78,9 +79,9 @@ class NotImplementedTangent:
 
 
 class MissingSlope(NotImplementedTangent):
-    """The same where a rule of the package has no slope by an argument. What is linear in it is missing as
-    well, and no error yet: a constant that a function captures may get a cotangent in passing, by the steps
-    that lead from it to the argument, and nobody asks for it.
+    """Placeholder where a built-in rule has no derivative with respect to an argument. Linear functions of it
+    are missing as well, without an error: the cotangent of a constant captured by a function may be computed
+    along the way, from the operations between it and the argument, although nothing needs it.
 
     >>> missing = MissingSlope("the order")
     >>> -2.0 * missing[0] is missing, missing * np.ones(2) is missing
@@ -102,7 +103,7 @@ class MissingSlope(NotImplementedTangent):
 
 
 def not_implemented(reason: Any = "") -> NotImplementedTangent:
-    """The cotangent of an argument whose derivative has not been derived yet; `reason` may hold a link.
+    """The cotangent of an argument whose derivative has not been derived yet; `reason` may contain a link.
 
     >>> x_bar = not_implemented("derivative with respect to the order of a Bessel function")
     >>> (x_bar + 1.0) is x_bar

@@ -1,6 +1,6 @@
-"""What a function reaches that may change, as it was at one moment: to compare with, or put back for a while.
+"""Snapshots of the mutable state that a function can reach, to compare with later, or to restore temporarily.
 
-The derivative of a derivative runs a function again, later. It has to find what the function found.
+The derivative of a derivative runs a function again, later. It must find the state that the function found.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ keeps_records(__name__)
 
 
 class Moment:
-    """The contents of every container, object and captured variable that can be reached from `roots`.
+    """A snapshot of the contents of every container, object and captured variable that can be reached from
+    `roots`.
 
-    As a context it puts back for the time of the block what `mine` says yes to. With `arrays` it also knows
-    whether the numbers in an array have changed, which it cannot put back.
+    As a context manager it restores, during the block, those for which `mine` holds. With `arrays` it also
+    records the numbers in arrays, to detect a change; it does not restore them.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Moment:
         self.take(mine)
 
     def take(self, mine: Callable[[Any], bool] = lambda x: True) -> None:
-        """Take everything as it is now."""
+        """Take a new snapshot."""
         self._kept: dict[int, tuple[Any, Any]] = {}
         self._mine: set[int] = set()
         for x in everything_held(self._roots, self._inside):
@@ -49,7 +50,7 @@ class Moment:
                     self._mine.add(id(x))
 
     def changed(self) -> list[Any]:
-        """What has other contents now."""
+        """The objects whose contents have changed since."""
         return [x for x, state in self._kept.values() if not _same(state, self._state(x))]
 
     def __enter__(self) -> Moment:
@@ -67,7 +68,7 @@ class Moment:
             _fill(x, now)
 
     def _state(self, x: Any) -> Any:
-        """The contents of what may change; None for anything else."""
+        """The contents of a mutable object; None for anything else."""
         if isinstance(x, types.CellType):
             return [contents(x)]
         if isinstance(x, np.ndarray):
@@ -99,7 +100,7 @@ def _is_object(x: Any) -> bool:
 
 
 def _same(then: Any, now: Any) -> bool:
-    """Whether two states have the very same parts."""
+    """Whether two states consist of the same objects."""
     if type(then) is not type(now) or len(then) != len(now):
         return False
     if isinstance(then, dict):
@@ -112,7 +113,7 @@ def _is(a: Any, b: Any) -> bool:
 
 
 def _fill(x: Any, state: Any) -> None:
-    """Make these the contents of `x`, whatever it has now."""
+    """Replace the contents of `x` by these."""
     if not isinstance(x, types.CellType):
         fill(x, state)
     elif state[0] is UNBOUND:
@@ -121,14 +122,14 @@ def _fill(x: Any, state: Any) -> None:
         x.cell_contents = state[0]
 
 
-EFFECTS = [0]  # how many effects have come to notice: draws, prints, code that nobody can follow
-_LAST_DIGITS = 1e-6  # two ways to the same value may differ by so much
-_SAME = 1e-12  # the same where code has run that may give something else each time
+EFFECTS = [0]  # counts the effects that were noticed: random draws, prints, code that is not followed
+_LAST_DIGITS = 1e-6  # relative difference allowed between two ways to compute a value
+_SAME = 1e-12  # the same after effects, when a second run may give a different value
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A call that has been made, and its value; `effects` had come to notice when it was over."""
+    """A call that was made, and its value; `effects` is the count of effects at its end."""
 
     f: Any
     args: tuple[Any, ...]
@@ -137,13 +138,13 @@ class Run:
     effects: int = field(default_factory=lambda: EFFECTS[0])
 
     def check_value(self, again: Any) -> None:
-        """NotDifferentiableError where the next run gave something else."""
+        """Raise NotDifferentiableError if the next run returned a different value."""
         if not agree(self.y, again, _LAST_DIGITS if self._was_quiet() else _SAME):
             raise not_repeatable(self.f, "returns a different value when it runs again")
 
     def check_slope(self, x_bars: Any, x_dots: Any, y_bar: Any, y_dot: Any) -> None:
-        """The same where the value hardly depends on what was different: the gradient of this run has to say
-        of `x_dots` what the directional derivative of the next one says of `y_bar`, <x̄, ẋ> = <ȳ, ẏ>.
+        """The same for a difference that hardly shows in the value: the gradient of this run, paired with
+        `x_dots`, must equal `y_bar` paired with the directional derivative of the next run, <x̄, ẋ> = <ȳ, ẏ>.
         """
         if self._was_quiet():
             return
@@ -159,12 +160,14 @@ class Run:
 
 
 def run_behind(g: Any) -> Run | None:
-    """The run with which a function compares its own."""
+    """The run with which a function compares its own, if it captures one."""
     return next((x for x in captured(g).values() if isinstance(x, Run)), None)
 
 
 def not_repeatable(f: Any, what: str) -> NotDifferentiableError:
-    """The error for a function whose derivative cannot be differentiated, because that runs it again."""
+    """The error for a function whose derivative cannot be differentiated, because this runs the function
+    again.
+    """
     return NotDifferentiableError(
         f"{getattr(f, '__name__', 'A function')} {what}, and its derivative is differentiated",
         fixes=("let it compute from its arguments alone, and return its result",),
@@ -173,7 +176,7 @@ def not_repeatable(f: Any, what: str) -> NotDifferentiableError:
 
 
 def agree(a: Any, b: Any, within: float = _LAST_DIGITS) -> bool:
-    """Whether two runs of a function gave the same value, up to a relative difference."""
+    """Whether two runs of a function gave the same value, up to a relative difference of `within`."""
     if isinstance(a, float) and isinstance(b, float):
         return a == b or abs(a - b) <= within * max(abs(b), 1e-3) or (a != a and b != b)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The numbers and arrays in a cotangent, taken out by where they stand and put back."""
+"""Take the numbers and arrays out of a cotangent, by their paths, and put them back."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Path = tuple[Any, ...]
 
 
 def numbers_in(bar: Any, path: Path = (), missing: bool = False) -> dict[Path, Any]:
-    """The numbers and arrays in a cotangent, by their paths; there are none in what is zero.
-    NotImplementedTangentError where one is missing, unless what says so is to be among them.
+    """The numbers and arrays in a cotangent, by their paths; a zero contains none. Raises
+    NotImplementedTangentError if one is missing, unless `missing` asks to include its placeholder.
 
     >>> numbers_in({"a": np.ones(2), "b": (1.0, ZeroTangent())})
     {('a',): array([1., 1.]), ('b', 0): 1.0}
@@ -38,8 +38,8 @@ def numbers_in(bar: Any, path: Path = (), missing: bool = False) -> dict[Path, A
 
 
 def with_numbers(bar: Any, numbers: dict[Path, Any], path: Path = ()) -> Any:
-    """A cotangent of the same form with these numbers, and nothing where they have none; what is missing in
-    it stays missing.
+    """A cotangent of the same structure with these numbers, and ZeroTangent() where they have none. What is
+    missing in it stays missing.
 
     >>> with_numbers({"a": np.ones(2), "b": (1.0, 2.0)}, {("b", 0): 3.0})
     {'a': ZeroTangent(), 'b': (3.0, ZeroTangent())}

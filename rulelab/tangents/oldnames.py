@@ -1,5 +1,6 @@
-"""The names of the older texts, kept so that what they print can be typed: each warns and gives the new
-one."""
+"""Deprecated names, which older printed output contains: each still works, with a warning that names the new
+one.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ _NEW = {
 
 
 def old_name(name):
-    """What an old name stands for, with a DeprecationWarning; AttributeError for a name that never was
-    one."""
+    """Return what a deprecated name stands for, with a DeprecationWarning; AttributeError for any other
+    name.
+    """
     try:
         new, value = _NEW[name]
     except KeyError:
@@ -35,7 +37,7 @@ def old_name(name):
 
 
 def _meant(name):
-    """Which public name may have been meant: IPython does not show what Python itself would suggest."""
+    """The hint about a similar public name; IPython does not show Python's own suggestion."""
     package = sys.modules.get(__name__.partition(".")[0])
     if package is None or name.startswith("_"):
         return ""

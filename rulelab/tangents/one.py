@@ -1,4 +1,4 @@
-"""The multiplicative identity of the older texts, which saves the multiplication."""
+"""The deprecated multiplicative identity, which saves the multiplication."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .zeros import AbstractZero
 
 
 class One:
-    """The number one as the older texts write it: `One() * x` is `x` itself, not computed if it is a thunk.
+    """The number one under its deprecated name: `One() * x` is `x` itself, not computed if it is a thunk.
 
-    In a sum, a quotient and a NumPy function it counts as a Python 1, so that widths are kept. There is one
-    object of it. Today's texts write 1.0.
+    In a sum, a quotient and a NumPy function it acts as a Python 1, so that precisions are kept. It is a
+    singleton. New code writes 1.0.
 
     >>> x = np.ones(2, np.float32)
     >>> One() * x is x, x * One() is x, One() + 1.5
@@ -21,7 +21,7 @@ class One:
     """
 
     __slots__ = ()
-    __takes_thunks__ = True  # a thunk beside it is not computed
+    __takes_thunks__ = True  # a thunk beside it stays unevaluated
     _one = None
 
     def __new__(cls):
@@ -85,12 +85,12 @@ class One:
 
     @property
     def real(self):
-        """Itself."""
+        """The real part: itself."""
         return self
 
     @property
     def imag(self):
-        """Zero."""
+        """The imaginary part: 0."""
         return 0
 
     def __int__(self):

@@ -1,7 +1,7 @@
-"""What a cotangent says of a tangent, <x̄, ẋ>, and the forms of the two in each other's place.
+"""The pairing <x̄, ẋ> of a cotangent and a tangent, and conversions between the forms of the two.
 
-Both spaces are taken as real ones: a complex number is its two parts. So the gradient of <x̄, ẋ> by x̄ is ẋ, by
-ẋ it is x̄, complex or not, and a structure is the sum over its parts.
+Both spaces are treated as real: a complex number is a pair of real numbers. So the gradient of <x̄, ẋ> with
+respect to x̄ is ẋ, and with respect to ẋ it is x̄, complex or not; a structure is the sum over its parts.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .zeros import AbstractZero, NoTangent, ZeroTangent
 NO = NoTangent()
 ZERO = ZeroTangent()
 _FLOAT = np.dtype(np.float64)
-STRUCTURES = ("items", "entries", "object")  # the kinds of values that have parts (`kind_of`)
+STRUCTURES = ("items", "entries", "object")  # the kinds of values that have parts (see `kind_of`)
 
 
 def part_at(structure: Any, key: Any) -> Any:
-    """The part of a cotangent, or of a tangent in its inner form, under a key; a zero where it has none.
+    """The part of a cotangent, or of a tangent in its inner form, for a key; a zero if it has none.
 
     >>> part_at({"a": 1.0}, "b"), part_at(Tangent(tuple, 1.0, 2.0), 1), part_at([None], 0)
     (ZeroTangent(), 2.0, NoTangent())
@@ -50,7 +50,7 @@ def part_at(structure: Any, key: Any) -> Any:
 
 
 def parts_of(x: Any) -> dict[Any, Any] | None:
-    """The parts of a primal, a tangent or a cotangent that is a structure, by key; None for anything else."""
+    """The parts of a primal, tangent or cotangent that is a structure, by key; None for anything else."""
     if isinstance(x, Tangent):
         return entries_of(x)
     if isinstance(x, dict):
@@ -63,9 +63,9 @@ def parts_of(x: Any) -> dict[Any, Any] | None:
 
 
 def pairing(x: Any, x_bar: Any, x_dot: Any) -> Any:
-    """<x̄, ẋ>, a real number: of a cotangent of `x` as `project` gives it, and a tangent in its inner form.
+    """<x̄, ẋ>, a real number, for a cotangent of `x` as `project` returns it and a tangent in its inner form.
 
-    NotImplementedTangentError where `x` moves and nobody has computed what that does.
+    Raises NotImplementedTangentError if `x` varies and its cotangent has not been derived.
 
     >>> pairing(1j, 2 + 3j, 1 + 1j)
     5.0
@@ -85,13 +85,13 @@ def pairing(x: Any, x_bar: Any, x_dot: Any) -> Any:
         return np.real(np.vdot(x_bar, x_dot))
     if is_number(x):
         return (x_bar.conjugate() * x_dot).real
-    if (behind := carrier(x)) is not x:  # what moves a method moves its object
+    if (behind := carrier(x)) is not x:  # a method moves with its object
         return pairing(behind, x_bar, x_dot)
     return sum([pairing(part, bar, dot) for part, bar, dot in _in_step(x, x_bar, x_dot)], 0.0)
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether a value is an array of float64."""
+    """Whether a value is a float64 array."""
     return type(x) is np.ndarray and x.dtype is _FLOAT
 
 
@@ -110,7 +110,7 @@ def _in_step(x: Any, x_bar: Any, x_dot: Any) -> list[tuple[Any, Any, Any]]:
 
 
 def _held_in_step(f: Any, f_dot: Any) -> Iterator[tuple[str, Any, Any]]:
-    """What a function holds: each name, the value and its tangent."""
+    """Yield the name, value and tangent of everything that a function holds."""
     for group, dots in zip(held_by(f), f_dot, strict=True):
         whole = (NO,) * len(group) if isinstance(dots, AbstractZero) else dots
         for (name, part), dot in zip(group.items(), whole, strict=True):
@@ -118,7 +118,7 @@ def _held_in_step(f: Any, f_dot: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def gradient_by_tangent(x: Any, x_bar: Any, x_dot: Any, factor: Any) -> Any:
-    """The cotangent of `x_dot` that `factor` <x̄, ẋ> gives.
+    """The cotangent of `x_dot` in `factor` <x̄, ẋ>.
 
     >>> gradient_by_tangent(1j, 2 + 3j, 1 + 1j, 2.0)
     (4+6j)
@@ -127,12 +127,14 @@ def gradient_by_tangent(x: Any, x_bar: Any, x_dot: Any, factor: Any) -> Any:
 
 
 def gradient_by_cotangent(x: Any, x_bar: Any, x_dot: Any, factor: Any) -> Any:
-    """The cotangent of `x_bar` that `factor` <x̄, ẋ> gives."""
+    """The cotangent of `x_bar` in `factor` <x̄, ẋ>."""
     return scale(factor, in_form_of(x_bar, _with_functions(x, x_dot, to_inner=False)))
 
 
 def _with_functions(x: Any, moved: Any, to_inner: bool) -> Any:
-    """A tangent or cotangent of `x` with those of functions in the other form: by name or in three tuples."""
+    """A tangent or cotangent of `x` with the parts for functions converted to the other form: by name, or
+    three tuples (the inner form).
+    """
     if type(x) is float or type(x) is np.ndarray:
         return moved
     x = carrier(x)
@@ -152,8 +154,8 @@ def _with_functions(x: Any, moved: Any, to_inner: bool) -> Any:
 
 
 def in_form_of(value: Any, moved: Any) -> Any:
-    """`moved`, a tangent or cotangent of one space with `value`, as the cotangent of `value` itself: real if
-    that is, of its shape, and a Tangent of its own class for a structure. NoTangent() for a constant.
+    """`moved`, a tangent or cotangent in the same space as `value`, as the cotangent of `value`: real if
+    `value` is, of its shape, and for a structure a Tangent of its class. NoTangent() for a constant.
 
     >>> in_form_of(1.0, 2 + 3j), in_form_of([1.0, ZeroTangent()], Tangent(tuple, 2.0, 3.0))
     (2.0, Tangent(list, 2.0, NoTangent()))
@@ -189,7 +191,7 @@ def in_form_of(value: Any, moved: Any) -> Any:
 
 
 def _names(value: Any, moved: Any) -> dict[Any, Any]:
-    """How the parts of `value` are called in `moved`, where one goes by name and the other by position."""
+    """Map the keys of the parts of `value` to those in `moved`, if one uses names and the other positions."""
     kind = class_of(value) if isinstance(value, Tangent) else type(value)
     other = class_of(moved) if isinstance(moved, Tangent) else type(moved)
     if is_namedtuple(kind) and is_sequence(other):
@@ -200,13 +202,14 @@ def _names(value: Any, moved: Any) -> dict[Any, Any]:
 
 
 def _stacked(moved: Any) -> Any:
-    """The array of the parts of a list or tuple, each of which has an array's rows for its own."""
+    """Stack the parts of a list or tuple into an array, of which they are the rows."""
     rows = [0.0 if isinstance(row, AbstractZero) or row is None else row for row in map(unthunk, moved)]
     return np.stack(np.broadcast_arrays(*rows)) if rows else np.zeros(0)
 
 
 def added(first: Any, second: Any) -> Any:
-    """The sum of two tangents of one value in their inner form, either of which may be none, in any part.
+    """The sum of two tangents of one value in their inner form; either may be absent, as a whole or in any
+    part.
 
     >>> added({"a": 1.0, "b": None}, {"a": 2.0, "b": None}), added((1.0, NO), (NO, 2.0))
     ({'a': 3.0, 'b': NoTangent()}, (1.0, 2.0))
@@ -222,7 +225,7 @@ def added(first: Any, second: Any) -> Any:
 
 
 def rebuilt(like: Any, parts: dict[Any, Any]) -> Any:
-    """A structure of tangents like another one, of other parts."""
+    """A structure of tangents like `like`, with other parts."""
     if isinstance(like, Tangent):
         return make(class_of(like), parts, len(like) if is_sequence(class_of(like)) else None)
     if isinstance(like, FieldGradients):
@@ -237,7 +240,7 @@ def rebuilt(like: Any, parts: dict[Any, Any]) -> Any:
 
 
 def moving(x_bar: Any) -> Any:
-    """A gradient as a caller gets it, as a tangent: what has none moves nowhere, in any part.
+    """A gradient as a caller gets it, converted to a tangent: None becomes NoTangent(), in any part.
 
     >>> moving({"a": 1.0, "b": None})
     {'a': 1.0, 'b': NoTangent()}
@@ -248,13 +251,14 @@ def moving(x_bar: Any) -> Any:
     return x_bar if found is None else rebuilt(x_bar, {key: moving(part) for key, part in found.items()})
 
 
-# -- the numbers of a structure, one after the other ---------------------------------------------------------
+# -- the numbers in a structure, in order --------------------------------------------------------------------
 
 
 def leaves_of(y: Any) -> tuple[Any, ...]:
-    """Ones for each number and array in `y`, of the kind of its cotangents.
+    """Ones for each number and array in `y`, in the type of its cotangents.
 
-    NotDifferentiableError for what holds numbers and is no structure: a closure, an iterator.
+    Raises NotDifferentiableError for a value that holds numbers but is not a structure: a closure, an
+    iterator.
 
     >>> leaves_of([1.0, {"a": 2j, "b": "text"}])
     (1.0, (1+0j))
@@ -283,7 +287,7 @@ def _ones(y: Any, around: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def cotangent_from(y: Any, leaves: tuple[Any, ...]) -> Any:
-    """The cotangent of `y` with these in place of its numbers and arrays, as a pullback gets it.
+    """The cotangent of `y` with these leaves in place of its numbers and arrays, as a pullback gets it.
 
     >>> cotangent_from([1.0, {"a": 2j, "b": "text"}], (0.5, 3j))
     Tangent(list, 0.5, Tangent(dict, {'a': 3j, 'b': NoTangent()}))
@@ -302,7 +306,7 @@ def _cotangent(y: Any, leaves: Iterator[Any]) -> Any:
 
 
 def leaves_in(y: Any, y_bar: Any) -> tuple[Any, ...]:
-    """The parts of a tangent or cotangent of `y` that belong to its numbers and arrays, one after the other.
+    """The parts of a tangent or cotangent of `y` that belong to its numbers and arrays, in order.
 
     >>> leaves_in([1.0, {"a": 2j, "b": "text"}], Tangent(list, 0.5, {"a": 3j}))
     (0.5, 3j)
@@ -315,9 +319,10 @@ def leaves_in(y: Any, y_bar: Any) -> tuple[Any, ...]:
 
 
 def tangent_from(y: Any, leaves: tuple[Any, ...]) -> Any:
-    """The tangent of `y` in its inner form with these in place of its numbers and arrays; None is zero.
+    """The tangent of `y` in its inner form with these leaves in place of its numbers and arrays; None means
+    zero.
 
-    A part that occurs twice has one tangent, and what is not a number nor a structure has none.
+    A part that occurs twice has one tangent; anything but numbers and structures has none.
 
     >>> tangent_from([1.0, {"a": 2j, "b": "text"}], (0.5, None))
     [0.5, {'a': 0j, 'b': NoTangent()}]
@@ -328,7 +333,7 @@ def tangent_from(y: Any, leaves: tuple[Any, ...]) -> Any:
 
 
 def _for_inner(y: Any, leaves: Iterator[Any], seen: dict[int, Any]) -> Any:
-    """The same for `inner` to read, which wants the very same tangent wherever an object occurs."""
+    """The same in the form that `inner` reads, with the same tangent object wherever an object occurs."""
     kind = kind_of(y)
     if kind == "number":
         return next(leaves)
@@ -352,8 +357,8 @@ def _no_structure(y: Any, why: str) -> NotDifferentiableError:
 
 
 def stated_tangent(y: Any, y_dot: Any) -> Any:
-    """The tangent of `y` that an author's frule has stated, in the inner form: real where `y` is, a Tangent
-    taken apart. What is in that form is passed on as it is.
+    """The tangent of `y` that an author's frule returned, in the inner form: real if `y` is, with Tangents
+    converted. A tangent already in that form is returned as it is.
 
     >>> stated_tangent(2.0, 1 + 1j), stated_tangent([2.0], Tangent(list, 3.0))
     (1.0, [3.0])

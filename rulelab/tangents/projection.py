@@ -1,4 +1,4 @@
-"""Back to the tangent space of the primal: its shape, its dtype, its structure."""
+"""Projection of cotangents to the tangent space of a primal: its shape, its dtype, its structure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _total: Callable[..., Any] = np.add.reduce
 
 
 def tangent_dtype(dtype):
-    """The dtype of the cotangents of an array of `dtype`; None where there are none (bool, text, dates).
+    """The dtype of the cotangents of an array of `dtype`; None if there are none (bool, text, dates).
 
     >>> tangent_dtype(np.dtype("int8")), tangent_dtype(np.dtype("float32")), tangent_dtype(np.dtype("bool"))
     (dtype('float64'), dtype('float32'), None)
@@ -59,12 +59,12 @@ def tangent_dtype(dtype):
 
 
 class ProjectTo:
-    """`ProjectTo(x)(x_bar)`: the cotangent brought to the shape, dtype and structure of its primal `x`.
+    """`ProjectTo(x)(x_bar)` converts a cotangent to the shape, dtype and structure of its primal `x`.
 
-    A real primal takes the real part; float widths are kept; ints get float64; bools, text, None and plain
-    functions get NoTangent; axes of length one at the end are dropped or added; any other difference of
-    shape is a RuleShapeError, never a broadcast. Tuples, lists, dicts, dataclasses and objects give a
-    Tangent. Zeros stay zeros, thunks stay thunks. It keeps what it needs to know of `x`, not `x`.
+    For a real primal it takes the real part; float precisions are kept; ints get float64; bools, text, None
+    and plain functions get NoTangent; trailing axes of length one are dropped or added; any other difference
+    of shape is a RuleShapeError, never a broadcast. Tuples, lists, dicts, dataclasses and objects give a
+    Tangent. Zeros stay zeros, thunks stay thunks. It stores what it needs to know about `x`, not `x`.
 
     >>> ProjectTo(np.zeros(2, np.float32))(np.array([[1 + 2j], [3 + 4j]]))
     array([1., 3.], dtype=float32)
@@ -72,7 +72,7 @@ class ProjectTo:
 
     __slots__ = ()
 
-    project: Callable[[Any], Any]  # of a cotangent that is not a zero and not a thunk
+    project: Callable[[Any], Any]  # for a cotangent that is neither a zero nor a thunk
 
     def __new__(cls, x: Any) -> Any:
         return _projector(unthunk(x), {})
@@ -81,7 +81,9 @@ class ProjectTo:
         return self.projected(x_bar)
 
     def projected(self, x_bar: Any) -> Any:
-        """The same by name: what is nested then nests in Python alone, and its stack has no end."""
+        """The same as a named method: nested structures then recurse in Python code only, which needs no C
+        stack.
+        """
         if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
             return x_bar
         if isinstance(x_bar, Thunk):
@@ -89,7 +91,7 @@ class ProjectTo:
         return self.project(x_bar)
 
     def __copy__(self):
-        return self  # nothing in it changes
+        return self  # immutable
 
     def __deepcopy__(self, memo):
         return self
@@ -104,7 +106,7 @@ class ProjectTo:
             setattr(self, name, value)
 
     def _wanted(self):
-        """What it projects to, in words of Python."""
+        """The target of the projection, in words."""
         return "anything"
 
     @reprlib.recursive_repr("…")
@@ -113,12 +115,12 @@ class ProjectTo:
 
 
 def _blank(cls):
-    """A projector without its state, for pickle; those without any are one object each."""
+    """An empty projector, for pickle; those without state are singletons."""
     return {_ToNothing: _NOTHING, _ToAnything: _ANYTHING}.get(cls) or object.__new__(cls)
 
 
 class _ToNothing(ProjectTo):
-    """Of a value that cannot be perturbed."""
+    """Projects to NoTangent(), for a value that cannot be perturbed."""
 
     __slots__ = ()
 
@@ -130,7 +132,9 @@ class _ToNothing(ProjectTo):
 
 
 class _ToAnything(ProjectTo):
-    """Of a value whose parts we do not know, a closure for one: what its rule says is taken as it is."""
+    """Projects to itself, for a value whose parts are unknown, such as a closure: what its rule says is
+    accepted as it is.
+    """
 
     __slots__ = ()
 
@@ -139,7 +143,7 @@ class _ToAnything(ProjectTo):
 
 
 class _ToNumber(ProjectTo):
-    """Of a number: `kind` makes one of its own type."""
+    """Projects to a number of type `kind`."""
 
     __slots__ = ("kind", "real")
 
@@ -162,7 +166,7 @@ class _ToNumber(ProjectTo):
 
 
 class _ToArray(ProjectTo):
-    """Of an array with this shape, whose cotangents have this dtype."""
+    """Projects to an array of this shape and dtype."""
 
     __slots__ = ("dtype", "shape")
 
@@ -170,10 +174,10 @@ class _ToArray(ProjectTo):
     shape: tuple[int, ...]
 
     def project(self, x_bar):
-        if isinstance(x_bar, np.ma.MaskedArray):  # whether what is hidden counts is for the rule to say
+        if isinstance(x_bar, np.ma.MaskedArray):  # the rule must say whether masked elements count
             raise _wrong_kind(f"an array of shape {self.shape}", x_bar)
         if isinstance(x_bar, np.ndarray) or is_number(x_bar):
-            x_bar = np.asarray(x_bar)  # a matrix would multiply otherwise than its primal
+            x_bar = np.asarray(x_bar)  # np.matrix would multiply differently from its primal
         else:
             raise _wrong_kind(f"an array of shape {self.shape}", x_bar)
         if x_bar.dtype.kind == "O" and self.dtype.kind != "O":
@@ -193,7 +197,7 @@ class _ToArray(ProjectTo):
 
 
 def _numbers_of(x_bar):
-    """An array of objects as one of numbers; RuleDtypeError for an entry that is none."""
+    """Convert an object array to numbers; RuleDtypeError for an element that is not a number."""
     for entry in x_bar.flat:
         if not is_number(entry):
             raise _wrong_kind("an array", entry)
@@ -201,12 +205,12 @@ def _numbers_of(x_bar):
 
 
 class _ToStructure(ProjectTo):
-    """Of a container or an object, part by part."""
+    """Projects a container or an object, part by part."""
 
     __slots__ = ("children", "cls")
 
     children: dict[Any, ProjectTo]
-    cls: Any  # the class of the primal; that of a NamedTuple has `_fields`
+    cls: Any  # the class of the primal; a NamedTuple class has `_fields`
 
     def project(self, x_bar):
         x_bar = self._tangent(x_bar)
@@ -282,7 +286,7 @@ def _number_projector(x):
 
 
 def number_type(x):
-    """The type of the cotangents of a number: its own if it is a float or complex type of NumPy."""
+    """The type of the cotangents of a number: its own if it is a NumPy float or complex type."""
     if isinstance(x, np.inexact):
         return type(x)
     if isinstance(x, numbers.Complex) and not isinstance(x, numbers.Real):
@@ -291,7 +295,7 @@ def number_type(x):
 
 
 def _structure_projector(x, memo):
-    if id(x) in memo:  # an object that holds itself
+    if id(x) in memo:  # an object that contains itself
         return memo[id(x)]
     cls = type(x)
     known = is_sequence(cls) or is_mapping(cls) or field_names(cls) is not None or hasattr(x, "__dict__")
@@ -335,7 +339,7 @@ def _wrong_kind(wanted, given):
 
 
 def project(x, x_bar):
-    """`ProjectTo(x)(x_bar)`, quick where nothing is to be done: then it is `x_bar` itself."""
+    """`ProjectTo(x)(x_bar)`, with a fast path if there is nothing to do: then it is `x_bar` itself."""
     if type(x) is float:
         if type(x_bar) is float:
             return x_bar
@@ -348,9 +352,9 @@ def project(x, x_bar):
 
 
 def unbroadcast(x_bar, x):
-    """Sum `x_bar`, of the shape of an elementwise result, over the axes along which `x` was repeated.
+    """Sum `x_bar`, which has the shape of an elementwise result, over the axes along which `x` was broadcast.
 
-    Takes the real part if `x` is real; keeps the width of `x_bar`. A list or tuple `x` gets a Tangent.
+    Takes the real part if `x` is real; keeps the precision of `x_bar`. A list or tuple `x` gets a Tangent.
 
     >>> unbroadcast(np.ones((2, 3)), np.zeros((2, 1)))
     array([[3.],
@@ -361,7 +365,7 @@ def unbroadcast(x_bar, x):
     kind = type(x)
     if type(x_bar) is float and kind is float:
         return x_bar
-    # The common cases, without further questions.
+    # Fast paths for the common cases.
     if type(x_bar) is ndarray and (x_bar.dtype is _FLOAT64 or x_bar.dtype.kind == "f"):
         if kind is float64:
             return _total(x_bar, None)
@@ -396,7 +400,7 @@ def unbroadcast_to(x_bar, shape):
         given = x_bar.shape
         if given == shape:
             return x_bar
-        if len(shape) == 2 == len(given) and shape[1] == 1 and shape[0] == given[0]:  # the most common
+        if len(shape) == 2 == len(given) and shape[1] == 1 and shape[0] == given[0]:  # the most frequent case
             return _total(x_bar, 1, None, None, True)
         return _sum_to(x_bar, shape)
     if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
@@ -444,13 +448,13 @@ def _sum_to(x_bar, shape):
     return total.reshape(shape) if lead else total
 
 
-_LONG, _MANY = 64, 512  # numbers in a row, and rows: so many that a product of matrices is quicker
+_LONG, _MANY = 64, 512  # from this row length and number of rows on, a matrix product is faster
 
 
 def _sum_of_short_rows(x_bar, axes):
-    """The sum over neighbouring axes, kept as ones, of an array with short rows behind them: as a product of
-    matrices, since NumPy restarts at each row. None where it does not pay, or where the sum is not finite:
-    NumPy's sum then says so as it does.
+    """The sum over adjacent axes, kept with length one, of an array with short rows behind them, as a matrix
+    product, since NumPy's sum restarts at each row. None if it does not pay, or if the result is not finite:
+    then NumPy's sum gives the warnings.
 
     >>> _sum_of_short_rows(np.ones((600, 2)), [0]), _sum_of_short_rows(np.ones((600, 2)), [1])
     (array([[600., 600.]]), None)
@@ -470,7 +474,7 @@ def _sum_of_short_rows(x_bar, axes):
 
 
 def zeros_like(x):
-    """The zero cotangent of `x` with every entry written out; NoTangent where there is none.
+    """The zero cotangent of `x` with every entry written out; NoTangent if there is none.
 
     >>> zeros_like((np.array([1, 2]), "name"))
     Tangent(tuple, array([0., 0.]), NoTangent())
@@ -491,7 +495,7 @@ def zeros_like(x):
 def zero_tangent(x: Any) -> Any:
     """The zero tangent of a primal, written out in numbers: zeros for an array, part by part for a structure.
 
-    `ZeroTangent()` says the same without a shape, and costs nothing. NoTangent() where nothing can vary.
+    `ZeroTangent()` means the same without a shape, at no cost. NoTangent() if nothing can vary.
 
     >>> zero_tangent({"w": np.ones(2), "n": 3})
     Tangent(dict, {'w': array([0., 0.]), 'n': 0.0})
@@ -500,8 +504,9 @@ def zero_tangent(x: Any) -> Any:
 
 
 def dense(x, x_bar):
-    """`x_bar` with thunks computed and every zero written out as numbers: what a pullback is given for
-    output `x`."""
+    """`x_bar` with thunks evaluated and every zero written out in numbers, as a pullback gets it for the
+    output `x`.
+    """
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, NotImplementedTangent):
         raise x_bar.error()
@@ -514,13 +519,13 @@ def dense(x, x_bar):
         return projector(x_bar)
     entries = entries_of(projector._tangent(x_bar))
     whole = {key: dense(part, entries.get(key)) for key, part in parts(x).items()}
-    projector.project(x_bar)  # its lengths and keys are those of x
+    projector.project(x_bar)  # checks lengths and keys against those of x
     return make(type(x), whole, len(x) if is_sequence(type(x)) else None)
 
 
 class FieldGradients:
-    """The gradient of an object as `gradient` returns it: its fields by name, None where nothing
-    flowed.
+    """The gradient of an object as `gradient` returns it: its fields by name, None for those that received
+    nothing.
 
     >>> g = FieldGradients("Point", {"x": 1.0, "y": None})
     >>> g, g.x, list(g)
@@ -528,7 +533,7 @@ class FieldGradients:
     """
 
     __slots__ = ("_fields_by_name", "_name")
-    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
+    __hash__ = None  # type: ignore[assignment]  # makes it unhashable
 
     def __init__(self, name, fields):
         object.__setattr__(self, "_name", name)
@@ -554,10 +559,10 @@ class FieldGradients:
     def _asdict(self):
         return dict(self._fields_by_name)
 
-    __parts_by_name__ = _asdict  # how `structural.parts` takes it apart
+    __parts_by_name__ = _asdict  # how `structural.parts` obtains the parts
 
     def with_parts(self, fields):
-        """The gradient of the same class with other fields."""
+        """A gradient of the same class with other fields."""
         return FieldGradients(self._name, fields)
 
     def __eq__(self, other):
@@ -573,7 +578,7 @@ class FieldGradients:
 
 
 def class_shown(x_bar):
-    """The name of the class of a gradient: for that of an object, of the object's class.
+    """The class name to show for a gradient; for the gradient of an object, the object's class.
 
     >>> class_shown(FieldGradients("Point", {"x": 1.0})), class_shown({"x": 1.0})
     ('Point', 'dict')
@@ -582,19 +587,18 @@ def class_shown(x_bar):
 
 
 def seed_by_name(y, y_bar):
-    """A cotangent as a caller writes it, that of a NamedTuple by the names of its fields."""
+    """A cotangent as a caller writes it; a tuple for a NamedTuple is converted to one by field name."""
     by_place = isinstance(y_bar, tuple) and is_namedtuple(type(y))
     return project(y, y_bar) if by_place else y_bar
 
 
 def to_natural(x, x_bar, owned=False):
-    """What `gradient` returns for the argument `x`: a number, a fresh writable array, or the same
-    structure.
+    """What `gradient` returns for the argument `x`: a number, a new writable array, or the same structure.
 
-    NoTangent and what is missing in a Tangent read None, ZeroTangent reads zeros; a NotImplementedTangent is
-    raised. A tuple gives a tuple, a list a list, a dict a dict, a NamedTuple its own class, objects a
-    FieldGradients. With `owned` the caller vouches that nobody else holds the array `x_bar`, and it is not
-    copied.
+    NoTangent and entries missing from a Tangent become None, ZeroTangent becomes zeros; a
+    NotImplementedTangent raises its error. A tuple gives a tuple, a list a list, a dict a dict, a NamedTuple
+    its own class, an object a FieldGradients. With `owned` the caller asserts that nothing else refers to the
+    array `x_bar`, so that it need not be copied.
 
     >>> to_natural((1.0, "a", np.zeros(2)), Tangent(tuple, 2, NoTangent(), ZeroTangent()))
     (2.0, None, array([0., 0.]))
@@ -616,12 +620,12 @@ def to_natural(x, x_bar, owned=False):
             return None
     try:
         return _natural(x, project(x, x_bar), owned)
-    except RecursionError:  # a list of linked objects nests as deep as it is long
+    except RecursionError:  # a list of linked objects nests as deeply as it is long
         return with_room(lambda: _natural(x, project(x, x_bar), owned))
 
 
 def _of_floats(x, x_bar):
-    """The same of a list or tuple of floats, each of which has a float or zeros; None of any other."""
+    """The same for a list or tuple of floats whose entries are floats or zeros; None for any other."""
     bars = entries_of(x_bar)
     if class_of(x_bar) is not type(x) or not len(bars) == len(x_bar) == len(x):
         return None
@@ -644,7 +648,7 @@ _ZERO = ZeroTangent()
 
 
 def _natural(x, projected, owned=False):
-    """The same of a cotangent that is projected already, with all its parts."""
+    """The same for a cotangent that is already projected, with all its parts."""
     projected = unthunk(projected)
     if isinstance(projected, NotImplementedTangent):
         raise projected.error()

@@ -1,9 +1,9 @@
-"""The inner form of tangents, which forward mode computes with: beside each value one of its own kind.
+"""The inner form of tangents, in which forward mode computes: each value has a tangent of its own kind.
 
-Beside a number stands a float (complex beside a complex one), beside an array an array of its shape and
-memory layout, beside a container one of the same kind with the tangents of its parts, beside an object a
-namespace of its attributes, beside a nested function `(captured, defaults, keyword defaults)`. `NoTangent()`
-stands in any place for a zero that nobody will write to.
+The tangent of a number is a float (complex for a complex number), that of an array an array of its shape and
+memory layout, that of a container a container of the same kind with the tangents of its parts, that of an
+object a namespace with those of its attributes, that of a nested function `(captured, defaults, keyword
+defaults)`. `NoTangent()` may replace any zero that will never be written to.
 """
 
 from __future__ import annotations
@@ -30,21 +30,23 @@ from .thunks import unthunk
 from .zeros import AbstractZero, NoTangent
 
 _NOTHING = NoTangent()
-_WIDE = (np.longdouble, np.clongdouble)  # the numbers that a float or complex of Python cannot hold
+_WIDE = (np.longdouble, np.clongdouble)  # numbers that a Python float or complex cannot hold
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def is_constant(x_dot):
-    """Whether a tangent is one of the two zero objects: nothing varies, and nobody keeps a tangent there."""
+    """Whether a tangent is one of the two zero objects: the value does not vary, and no tangent is kept for
+    it.
+    """
     return isinstance(x_dot, AbstractZero)
 
 
-# -- what kind of thing a value is ---------------------------------------------------------------------------
+# -- kinds of values -----------------------------------------------------------------------------------------
 
 
 def kind_of(x):
     """How the tangent of a value is built: "number", "array", "items", "entries", "function", "object",
-    "carried" for a callable whose tangent is that of what it carries, or None for what has none.
+    "carried" for a callable that has the tangent of its carrier, or None for a value without a tangent.
 
     >>> [kind_of(x) for x in (1.0, True, "a", [1.0], {"a": 1.0}, len)]
     ['number', None, None, 'items', 'entries', None]
@@ -74,7 +76,7 @@ def has_numbers(x):
 
 
 def is_plain_object(x):
-    """Whether a value is an object whose attributes are its parts: of an author's class, a namespace, a
+    """Whether the attributes of an object are its parts: an object of an author's class, a namespace, a
     partial, the gradient of an object.
     """
     cls = type(x)
@@ -87,7 +89,9 @@ def is_plain_object(x):
 
 
 def attributes_of(x):
-    """The attributes of an object that are its parts, by name: what it holds, not what its class gives it."""
+    """The attributes of an object that are its parts, by name: those of the instance, not those of its
+    class.
+    """
     if (held := attributes_of_callable(x)) is not None:
         return held
     if isinstance(x, FieldGradients):
@@ -96,7 +100,7 @@ def attributes_of(x):
     for cls in type(x).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            if name.startswith("__") and not name.endswith("__"):  # a private name, as the class spells it
+            if name.startswith("__") and not name.endswith("__"):  # a private name, mangled
                 name = f"_{cls.__name__.lstrip('_')}{name}"
             if name not in ("__dict__", "__weakref__") and hasattr(x, name):
                 found.setdefault(name, getattr(x, name))
@@ -107,9 +111,9 @@ def attributes_of(x):
 
 
 def zero_of(x):
-    """The zero tangent of `x` in the inner form with every number written out, to be written to later.
+    """The zero tangent of `x` in the inner form, with every number written out so that it can be written to.
 
-    A part that occurs twice, or holds itself, has one tangent; NoTangent for what cannot vary.
+    A part that occurs twice, or contains itself, has one tangent; a value that cannot vary has NoTangent.
 
     >>> zero_of([1, (2j, "a"), np.ones(2)])
     [0.0, (0j, NoTangent()), array([0., 0.])]
@@ -118,10 +122,10 @@ def zero_of(x):
 
 
 def settled(x, x_dot):
-    """The tangent that a container keeps for its new part `x`: zeros are written out for numbers alone.
+    """The tangent that a container keeps for its new part `x`: a zero is written out only for a number.
 
-    A list, array or object whose tangent nobody keeps stays so: others may hold it, and would not see what is
-    written beside it here.
+    For a list, array or object whose zero tangent was not kept so far, none is kept: what is written to a
+    tangent here would not be seen under the other names of that object.
 
     >>> settled(2.0, NoTangent()), settled([2.0], NoTangent()), settled((2.0, [1.0]), NoTangent())
     (0.0, NoTangent(), (0.0, NoTangent()))
@@ -130,7 +134,7 @@ def settled(x, x_dot):
 
 
 def zero_kept(x):
-    """What a container keeps beside a part that is a constant."""
+    """The tangent that a container keeps for a constant part."""
     if is_number(x):
         return _number_like(x)(0.0)
     if isinstance(x, tuple):
@@ -139,7 +143,8 @@ def zero_kept(x):
 
 
 def of_namedtuple(name, x, x_dot, words, word_dots):
-    """`(y, y_dot)` of `x._replace(**words)` or `x._asdict()`, by its name: each NamedTuple has its own.
+    """`(y, y_dot)` for `x._replace(**words)` or `x._asdict()`; by `name`, since each NamedTuple class has its
+    own methods.
 
     >>> from collections import namedtuple
     >>> x, x_dot = namedtuple("P", "a b")(1.0, 2.0), namedtuple("P", "a b")(0.5, 0.25)
@@ -152,8 +157,8 @@ def of_namedtuple(name, x, x_dot, words, word_dots):
 
 
 def zeros_beside(x):
-    """Zeros of the tangent dtype, with the shape of the array `x` and a memory layout that acts as its own:
-    where reshaping `x` gives a view or a copy, so it does here.
+    """Zeros of the tangent dtype, with the shape of the array `x` and an equivalent memory layout: reshaping
+    them gives a view exactly if reshaping `x` does.
 
     >>> x = np.arange(12.0).reshape(3, 4)
     >>> zeros_beside(x.T).strides == x.T.strides, zeros_beside(x[:, ::2]).flags.c_contiguous
@@ -171,13 +176,13 @@ def zeros_beside(x):
 
 
 def _strides_with_gaps(x):
-    """Strides, in elements, that merge where those of `x` merge and nowhere else.
+    """Strides, in elements, of axes that merge exactly where those of `x` do.
 
-    The gaps need not be as wide as in `x`: a column of a large matrix gets a gap of one element. Elements
-    that overlap in `x`, as in a broadcast array, have places of their own here.
+    The gaps may be smaller than in `x`: a column of a large matrix gets a gap of one element. Elements that
+    share memory in `x`, as in a broadcast array, are separate here.
     """
     strides: list[int] = [1] * x.ndim
-    step, reach = 1, 1  # the stride here of the axis before, and what it covers
+    step, reach = 1, 1  # the stride of the previous axis here, and what it covers
     covered = x.itemsize  # what that axis covers in x, in bytes
     for axis in sorted(range(x.ndim), key=lambda axis: abs(x.strides[axis])):
         stride, size = x.strides[axis], x.shape[axis]
@@ -202,7 +207,7 @@ def _zero(x, memo):
         return memo[id(x)][1]
     if kind == "array":
         x_dot = zeros_beside(x)
-        memo[id(x)] = x, x_dot  # the primal is kept, so that its id stays its own
+        memo[id(x)] = x, x_dot  # the primal is kept, so that its id is not reused
         return x_dot
     return _BUILDERS[kind](x, lambda key, part: _zero(part, memo), memo)
 
@@ -215,7 +220,7 @@ def _number_like(x):
 
 
 def _names_of(x):
-    """The names of the items of a NamedTuple, the positions of those of anything else."""
+    """The field names of a NamedTuple; the positions for anything else."""
     cls: Any = type(x)
     return cls._fields if is_namedtuple(cls) else range(len(x))
 
@@ -224,8 +229,8 @@ def _tuple_like(x, items):
     return type(x)._make(items) if is_namedtuple(type(x)) else tuple(items)
 
 
-# -- one build for all that make an inner form ---------------------------------------------------------------
-# `of_part(key, part)` gives the tangent of a part; the memo has the container before its parts are asked for.
+# -- builders, shared by all functions that make an inner form -----------------------------------------------
+# `of_part(key, part)` returns the tangent of a part. The memo gets the container before its parts are built.
 
 
 def _build_items(x, of_part, memo):
@@ -253,18 +258,18 @@ def _build_object(x, of_part, memo):
     x_dot = types.SimpleNamespace()
     memo[id(x)] = x, x_dot
     for name, part in attributes_of(x).items():
-        if not is_kept_result(x, name):  # its tangent follows from the others: whoever reads it works it out
+        if not is_kept_result(x, name):  # its tangent follows from the others and is computed when it is read
             setattr(x_dot, name, of_part(name, part))
     return x_dot
 
 
 def is_kept_result(x: Any, name: str) -> bool:
-    """Whether an attribute is what a cached property of the class keeps."""
+    """Whether an attribute is the stored result of a cached property."""
     return isinstance(getattr(type(x), name, None), functools.cached_property)
 
 
 def _build_function(f, of_part, memo):
-    memo[id(f)] = f, _NOTHING  # where it is captured by itself
+    memo[id(f)] = f, _NOTHING  # for a function that captures itself
     found = tuple(tuple(of_part(name, part) for name, part in by_name.items()) for by_name in held_by(f))
     if all(isinstance(part, AbstractZero) for parts_of_a_kind in found for part in parts_of_a_kind):
         return _NOTHING
@@ -280,14 +285,15 @@ _BUILDERS: dict[str, Callable[..., Any]] = {
 }
 
 
-# -- from what a caller gives --------------------------------------------------------------------------------
+# -- from a caller's tangent ---------------------------------------------------------------------------------
 
 
 def inner(x, x_dot, name="the argument"):
-    """The tangent of `x` as a caller gives it, in the inner form, fresh: it shares no memory with `x_dot`.
+    """The inner form of a tangent of `x` that a caller gives; it shares no memory with `x_dot`.
 
-    A caller leaves out what does not vary or says None; numbers, arrays, lists, dicts, Tangents and gradients
-    of objects are taken. RuleShapeError or RuleDtypeError, naming the argument, if `x_dot` does not fit.
+    A caller leaves out parts that do not vary, or gives None; numbers, arrays, lists, dicts, Tangents and
+    gradients of objects are accepted. Raises RuleShapeError or RuleDtypeError, naming the argument, if
+    `x_dot` does not fit.
 
     >>> inner([1.0, np.ones(2)], [None, [1, 2]])
     [0.0, array([1., 2.])]
@@ -300,7 +306,7 @@ def inner(x, x_dot, name="the argument"):
 
 
 class _Reader:
-    """Reads one tangent; a part that occurs twice has one tangent."""
+    """Reads one tangent. A part that occurs twice has one tangent."""
 
     def __init__(self):
         self.memo: dict[int, Any] = {}
@@ -338,7 +344,7 @@ class _Reader:
         )
 
     def check_again(self, x, x_dot, name):
-        """The tangent of a part that was met before must be what it was: the part is one object."""
+        """Raise RuleError unless a part that occurs again was given the same tangent: it is one object."""
         if self.given.get(id(x)) is x_dot:
             return
         other = _Reader()
@@ -377,7 +383,7 @@ def _read_array(x, x_dot, name):
     if isinstance(x_dot, (list, tuple)):
         try:
             x_dot = np.array(x_dot)
-        except ValueError:  # rows of several lengths
+        except ValueError:  # rows of different lengths
             raise _wrong_kind(name, f"an array of shape {x.shape}", x_dot) from None
     if not isinstance(x_dot, np.ndarray) and not is_number(x_dot):
         raise _wrong_kind(name, f"an array of shape {x.shape}", x_dot)
@@ -425,7 +431,7 @@ def _parts_of(x):
 
 
 def _given_entries(x, x_dot):
-    """A list of tangents by position, a dict of them by name or key, or None for what is neither."""
+    """The given tangents as a list by position or a dict by name or key; None if `x_dot` does not fit."""
     by_position = isinstance(x, (list, tuple, deque))
     if isinstance(x_dot, Tangent):
         cls = class_of(x_dot)
@@ -457,14 +463,14 @@ def _is_real(name):
     return RuleDtypeError(f"{name} is real and cannot have a complex tangent")
 
 
-# -- to what a caller gets -----------------------------------------------------------------------------------
+# -- to the form that a caller gets --------------------------------------------------------------------------
 
 
 def natural(y, y_dot):
-    """The tangent of a result as `pushforward` returns it, in memory of its own.
+    """The tangent of a result as `pushforward` returns it, in its own memory.
 
-    A number, an array, the same structure, a FieldGradients for an object; None where nothing varies.
-    NotDifferentiableError for an iterator or a view, which others would read on.
+    It is a number, an array, the same structure, a FieldGradients for an object; None where nothing varies.
+    Raises NotDifferentiableError for an iterator or a view, which other code may read as well.
 
     >>> natural((1.0, "a", [2.0]), (3.0, NoTangent(), [0.0]))
     (3.0, None, [0.0])

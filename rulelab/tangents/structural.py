@@ -1,4 +1,4 @@
-"""Cotangents of tuples, lists, dicts, dataclasses and objects: an entry for each part something flowed to."""
+"""Cotangents of tuples, lists, dicts, dataclasses and objects: an entry for each part that received one."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ def is_namedtuple(cls):
 
 
 def is_sequence(cls):
-    """Whether parts of `cls` are known by position alone."""
+    """Whether the parts of `cls` are identified by position only."""
     return cls is tuple or cls is list or (issubclass(cls, (tuple, list)) and not hasattr(cls, "_fields"))
 
 
 def is_mapping(cls):
-    """Whether parts of `cls` are known by key."""
+    """Whether the parts of `cls` are identified by key."""
     return cls is dict or issubclass(cls, dict)
 
 
 def field_names(cls):
-    """The names of the fields of a NamedTuple or dataclass; None for another class, where any name may be."""
+    """The field names of a NamedTuple or dataclass; None for another class, whose objects may have any."""
     if is_namedtuple(cls):
         return cls._fields
     fields = getattr(cls, "__dataclass_fields__", None)
     if fields is None:
         return None
-    kind = dataclasses._FIELD  # type: ignore[attr-defined]  # not those of the class, nor of `__init__` alone
+    kind = dataclasses._FIELD  # type: ignore[attr-defined]  # no class variables, no init-only variables
     return tuple([name for name, field in fields.items() if field._field_type is kind])
 
 
 def parts(x):
-    """The parts of a primal structure by key: positions, keys or field names. Empty for what has none."""
+    """The parts of a primal structure by key: positions, keys or field names. Empty if it has none."""
     cls = type(x)
     if (plain := plain_attributes(x)) is not None:
         return dict(plain)
@@ -61,23 +61,23 @@ def parts(x):
 
 
 def plain_attributes(x):
-    """The dict of the attributes of an object, if all its parts are certainly there: its class has the layout
-    of one without slots, and says nothing of parts. None of any other value.
+    """The attribute dict of an object, if it certainly contains all its parts: the class has the memory
+    layout of one without slots, and does not define its parts otherwise. None for any other value.
     """
     cls = type(x)
     if (
         _room_of(cls) == _PLAIN_ROOM
         and not hasattr(cls, "__dataclass_fields__")
         and not hasattr(cls, "__parts_by_name__")
-        and not isinstance(x, np.vectorize)  # whose parts have names of their own
+        and not isinstance(x, np.vectorize)  # its parts have names of their own
     ):
         return getattr(x, "__dict__", {})
     return None
 
 
 def _room_of(cls):
-    """How much room the objects of a class have, and where in it: where that is as for a class without slots
-    and bases, there is none for slots, or for what a class of C holds.
+    """The memory layout of the objects of a class. If it equals that of a class without slots and bases, its
+    objects have no slots and no data of a C class.
     """
     return cls.__basicsize__, cls.__itemsize__, cls.__dictoffset__, cls.__weakrefoffset__
 
@@ -102,7 +102,7 @@ def _attributes(x):
 
 
 class _Sums:
-    """How entries are summed and scaled: handed in by `algebra`, which stands on this file."""
+    """How entries are summed and scaled; set by `algebra`, which imports this module."""
 
     add: Callable[[Any, Any], Any]
     add_to_primal: Callable[[Any, Any], Any]
@@ -113,35 +113,36 @@ SUMS = _Sums()
 
 
 class _Maker(type):
-    """Holds `at` where no instance can see it: a primal may have a field of that name."""
+    """Metaclass that keeps `at` off the instances: a primal may have a field of that name."""
 
     def at(cls, primal, key, x_bar):
-        """The cotangent of `primal` that has `x_bar` for its part `key`, and zero for all others.
+        """The cotangent of `primal` that is `x_bar` for its part `key` and zero for all others.
 
         >>> Tangent.at([1.0, 2.0], -1, 5.0)
         Tangent(list, ZeroTangent(), 5.0)
         >>> Tangent.at((1.0, 2.0, 3.0), slice(2), (5.0, 6.0))
         Tangent(tuple, 5.0, 6.0, ZeroTangent())
         """
-        if isinstance(primal, Tangent):  # which rules compute with
+        if isinstance(primal, Tangent):  # as used in the computations of rules
             return one_part(class_of(primal), len(primal), key, x_bar)
         size = len(primal) if isinstance(primal, (tuple, list)) else None
         return one_part(type(primal), size, key, x_bar)
 
 
 class Tangent(metaclass=_Maker):
-    """The cotangent of a structure: has its keys or fields, and may leave out those where nothing flowed.
+    """The cotangent of a structure: it has the keys or fields of its primal, and may omit those that received
+    nothing.
 
-    It unpacks, has a length and takes an index as its primal does, and that of a dict has `items`, `keys`,
-    `values` and `get`, which leave out missing entries; `+` and a scalar `*` act on entries;
-    `primal + tangent` is a primal. A missing entry reads ZeroTangent.
+    It unpacks, has a length and is indexed as its primal is, and that of a dict has `items`, `keys`, `values`
+    and `get`, which omit missing entries; `+` and a scalar `*` act on entries; `primal + tangent` is a
+    primal. A missing entry reads as ZeroTangent.
 
     Parameters
     ----------
     cls : type
-        The class of the primal: `tuple`, `list`, `dict`, a named tuple, a dataclass or another class.
+        The class of the primal: `tuple`, `list`, `dict`, a NamedTuple, a dataclass or another class.
     *items
-        The entries of a tuple or a list; of a dict, one dict of them.
+        The entries of a tuple or a list; for a dict, one dict of them.
     **fields
         The fields of any other class, as in `Tangent(Point, x=1.0)`.
 
@@ -157,10 +158,10 @@ class Tangent(metaclass=_Maker):
 
     __slots__ = ("_cls", "_entries", "_length")
     __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
+    __hash__ = None  # type: ignore[assignment]  # makes it unhashable
 
     def __init__(self, cls, /, *items: Any, **fields: Any) -> None:
-        if (cls is list or cls is tuple) and not fields:  # most often
+        if (cls is list or cls is tuple) and not fields:  # the most frequent case
             _fill(self, cls, dict(enumerate(items)), len(items))
             return
         _refuse_mixture(cls, items, fields)
@@ -176,13 +177,14 @@ class Tangent(metaclass=_Maker):
         _fill(self, cls, entries, length)
 
     def __getattr__(self, name):
-        if name in _OF_MAPPINGS and is_mapping(self._cls):  # no methods, as other classes have such fields
+        # Not methods, since other classes may have such fields.
+        if name in _OF_MAPPINGS and is_mapping(self._cls):
             return getattr(MappingProxyType(self._entries), name)
         if is_protocol(name) or is_sequence(self._cls) or is_mapping(self._cls):
             raise AttributeError(f"the cotangent of {an(self._cls.__name__)} has no field {name!r}")
         names = field_names(self._cls)
         if names is not None and name not in names:
-            raise AttributeError(_no_field(self._cls, name, names))  # so that hasattr can ask
+            raise AttributeError(_no_field(self._cls, name, names))  # so that hasattr works
         return self._entries.get(name, ZeroTangent())
 
     def __setattr__(self, name, value):
@@ -214,7 +216,7 @@ class Tangent(metaclass=_Maker):
         return len(self._entries if names is None else names)
 
     def __bool__(self):
-        return True  # an empty tuple's cotangent is a cotangent all the same
+        return True  # the cotangent of an empty tuple still is one
 
     def __eq__(self, other):
         if not isinstance(other, Tangent):
@@ -264,7 +266,7 @@ _OF_MAPPINGS = frozenset(("get", "items", "keys", "values"))
 
 
 def one_part(cls, size, key, x_bar):
-    """What `Tangent.at` gives for a structure of this class and, if it is a list or tuple, of this size.
+    """What `Tangent.at` returns for a structure of this class and, for a list or tuple, of this size.
 
     >>> one_part(dict, None, "a", 5.0)
     Tangent(dict, {'a': 5.0})
@@ -276,7 +278,7 @@ def one_part(cls, size, key, x_bar):
 
 
 def by_positions(cls, size, bars):
-    """The cotangent of a list, tuple or NamedTuple with these entries by position; a NamedTuple's go by name.
+    """The cotangent of a list, tuple or NamedTuple with these entries by position.
 
     >>> by_positions(tuple, 2, {-1: 5.0})
     Tangent(tuple, ZeroTangent(), 5.0)
@@ -288,14 +290,15 @@ def by_positions(cls, size, bars):
 
 
 def make(cls, entries, length=None):
-    """The Tangent of class `cls` with these entries by key; `length` for a tuple or a list."""
+    """Return a Tangent of class `cls` with these entries by key; `length` for a tuple or a list."""
     tangent = object.__new__(Tangent)
     _fill(tangent, cls, entries, length)
     return tangent
 
 
 def _fill(tangent, cls, entries, length):
-    if cls is not tuple and cls is not list and cls is not dict and cls is not FunctionType:  # most often
+    # The most frequent cases.
+    if cls is not tuple and cls is not list and cls is not dict and cls is not FunctionType:
         names = None if is_sequence(cls) or is_mapping(cls) else field_names(cls)
         if names is not None:
             for name in entries:
@@ -363,17 +366,17 @@ def _equal(a, b):
 
 
 def entries_of(tangent):
-    """The entries that are there, by key. Not to be written to."""
+    """The entries that are present, by key. Must not be written to."""
     return tangent._entries
 
 
 def class_of(tangent):
-    """The class of the primal a Tangent belongs to."""
+    """The class of the primal of a Tangent."""
     return tangent._cls
 
 
 def from_raw(x_bar):
-    """A raw tuple, list, dict or NamedTuple of cotangents as a Tangent; None in it counts as missing."""
+    """A plain tuple, list, dict or NamedTuple of cotangents as a Tangent; None in it counts as missing."""
     cls = type(x_bar)
     given = {key: value for key, value in parts(x_bar).items() if value is not None}
     return make(cls, given, len(x_bar) if is_sequence(cls) else None)
@@ -385,11 +388,11 @@ def is_raw(x_bar):
 
 
 def canonicalize(tangent: Any) -> Tangent:
-    """The same cotangent with every field present and in the order of the primal's; anything else is
-    returned unchanged.
+    """The same cotangent with every field present, in the order of the primal; anything else is returned
+    unchanged.
 
-    The entries themselves are left as they are, Tangents among them too. A dict and an object of a plain
-    class do not say which parts they may have, so theirs stays as it is.
+    The entries themselves are not changed, not even Tangents among them. Dicts, and objects of a plain class,
+    do not define which parts they have, so theirs are returned unchanged.
 
     >>> canonicalize(Tangent.at((1.0, 2.0), 1, 5.0))
     Tangent(tuple, ZeroTangent(), 5.0)

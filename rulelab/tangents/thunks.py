@@ -1,4 +1,4 @@
-"""Cotangents that are computed when somebody needs them, at most once."""
+"""Cotangents that are computed when they are first needed, at most once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _refuse_write(self, *_):
 
 
 def _to_be_read(value):
-    """What may be seen of a thunk's value through the thunk: an array that cannot be written to."""
+    """What may be reached through a thunk: its value, an array as a read-only view."""
     if not isinstance(value, np.ndarray) or not value.flags.writeable:
         return value
     view = value.view()
@@ -36,13 +36,13 @@ def _to_be_read(value):
 
 
 class Thunk:
-    """A cotangent that is not computed unless it is used: worth it when the computation is expensive and
-    often not needed.
+    """A cotangent that is computed only if it is used: worthwhile if the computation is expensive and often
+    not needed.
 
-    `f` takes no arguments and is called at most once, also with several threads; what it raised is raised
-    again, with a note that names the rule. Arithmetic, comparisons, indexing and NumPy functions use the
-    value; a sum with a zero and a product with one do not. A write is a ThunkMutationError, and an array
-    that was reached through the thunk is read-only.
+    `f` takes no arguments and is called at most once, also with several threads. If it raises, the error is
+    raised again at each use, with a note that names the rule. Arithmetic, comparisons, indexing and NumPy
+    functions use the value; a sum with a zero and a product with one do not. Writing to it raises a
+    ThunkMutationError, and an array that is reached through the thunk is read-only.
 
     >>> t = Thunk(lambda: 2.0)
     >>> t
@@ -67,11 +67,11 @@ class Thunk:
 
     @property
     def evaluated(self):
-        """Whether the value is there already."""
+        """Whether the value has been computed."""
         return self._value is not _PENDING
 
     def unthunk(self) -> Any:
-        """The value, computed now if it was not before."""
+        """The value, computed now if necessary."""
         if self._value is _PENDING:
             with self._lock:
                 if self._value is _PENDING:
@@ -81,7 +81,7 @@ class Thunk:
     def _evaluate(self):
         if self._error is not None:
             error, seen = self._error
-            raise error.with_traceback(seen)  # else it would grow each time
+            raise error.with_traceback(seen)  # otherwise the traceback would grow each time
         function = self._function
         try:
             value = unthunk(function())
@@ -91,7 +91,7 @@ class Thunk:
                 object.__setattr__(self, "_error", (error, error.__traceback__))
             raise
         object.__setattr__(self, "_value", value)
-        object.__setattr__(self, "_function", None)  # lets go of what the closure held
+        object.__setattr__(self, "_function", None)  # releases what the closure held
 
     def __repr__(self):
         return f"{type(self).__name__}({self._value!r})" if self.evaluated else f"{type(self).__name__}(…)"
@@ -118,7 +118,7 @@ class Thunk:
         return getattr(ufunc, method)(*map(unthunk, inputs), **kwargs)
 
     def __getattr__(self, name):
-        if is_protocol(name):  # to be shown is not to be needed
+        if is_protocol(name):  # displaying it does not need the value
             raise AttributeError(name)
         value = self.unthunk()
         if name in _WRITERS and isinstance(value, _WRITABLE):
@@ -152,7 +152,7 @@ class Thunk:
     def __format__(self, specification):
         return format(self.unthunk(), specification) if specification else repr(self)
 
-    __hash__ = object.__hash__  # as `==` compares values
+    __hash__ = object.__hash__  # by identity, although `==` compares values
 
     def __abs__(self):
         return abs(self.unthunk())
@@ -167,7 +167,9 @@ class Thunk:
 
 
 def say_whose(error, function):
-    """Note on an error the rule and the place of the thunk that raised it; of nested ones, the innermost."""
+    """Add a note to an error that names the rule and place of the thunk that raised it; of nested thunks, the
+    innermost.
+    """
     if any(note.startswith("in a thunk of") for note in getattr(error, "__notes__", ())):
         return
     named = getattr(function, "__qualname__", type(function).__name__).split(".<locals>.")
@@ -179,7 +181,7 @@ def say_whose(error, function):
 def _delegate(operation):
     def forward(self, other):
         if getattr(type(other), "__takes_thunks__", False):
-            return NotImplemented  # a zero or a one says what comes out, and needs no value for it
+            return NotImplemented  # a zero or a one determines the result without the value
         return operation(unthunk(self), unthunk(other))
 
     def backward(self, other):
@@ -197,7 +199,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 class _Constant:
-    """A picklable function that gives an evaluated thunk."""
+    """A picklable callable that returns an evaluated thunk."""
 
     def __init__(self, value):
         self.value = value
@@ -210,11 +212,11 @@ class _Constant:
 
 
 class InplaceableThunk(Thunk):
-    """A thunk that can also add itself into an array: `add_into(acc)` writes `acc += value` and returns
+    """A thunk that can also add itself to an array: `add_into(acc)` performs `acc += value` and returns
     `acc`.
 
-    That is used only where the accumulator belongs to the code that sums, and holds numbers; otherwise the
-    value is computed and added. A copy, a multiple and a projection of it are plain thunks.
+    `add_into` is used only if the accumulator is owned by the code that sums, and holds numbers; otherwise
+    the value is computed and added. A copy, a multiple and a projection of it are plain thunks.
 
     >>> import numpy as np
     >>> t = InplaceableThunk(lambda acc: np.add(acc, 1.0, out=acc), lambda: np.ones(2))
@@ -236,8 +238,8 @@ class InplaceableThunk(Thunk):
 
 
 def thunk(f: Callable[..., Any]) -> Thunk:
-    """A cotangent that `f()` computes when it is needed, at most once: for one that is expensive and often
-    not needed.
+    """Return a cotangent that `f()` computes when it is needed, at most once: for one that is expensive and
+    often not needed.
 
     >>> unthunk(thunk(lambda: 2.0 + 1.0))
     3.0
@@ -246,7 +248,7 @@ def thunk(f: Callable[..., Any]) -> Thunk:
 
 
 def unthunk(x: Any) -> Any:
-    """The value of a thunk; anything else as it is.
+    """Return the value of a thunk, and anything else unchanged.
 
     >>> unthunk(thunk(lambda: 3.0)), unthunk(4.0)
     (3.0, 4.0)

@@ -1,5 +1,5 @@
-"""Which arrays of a caller have a tangent beside them while a forward sweep runs: a write to their memory by
-a name that has none would leave the tangent behind.
+"""Which of a caller's arrays have a tangent while a forward sweep runs. A write to their memory under a name
+without a tangent would leave the tangent unchanged.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .zeros import AbstractZero
 
 class _Tracked(threading.local):
     arrays: tuple[np.ndarray, ...] = ()
-    forward = False  # whether a forward run goes on
-    within_reverse = False  # whether it is part of a reverse sweep, which has read arrays before it
+    forward = False  # whether a forward run is in progress
+    within_reverse = False  # whether it is part of a reverse sweep, which may have read arrays before
 
 
 _NOW = _Tracked()
 
 
 class tracked:
-    """While this lasts, `check_untracked` knows the arrays in `x` that have a tangent in `x_dot`.
+    """Context in which `check_untracked` knows the arrays in `x` that have a tangent in `x_dot`.
 
-    `others` are what else can be read; `within` tells whether another sweep goes on. MutationError at the end
-    if two arrays share memory, not their tangents, and were written to.
+    `others` are what else can be read; `within` says whether another sweep is in progress. Raises
+    MutationError at the end if two arrays that were written to share memory while their tangents do not.
     """
 
-    # No generator: each derivative of a forward sweep enters one of these, and it would take twice as long.
+    # not a generator: each derivative of a forward sweep enters one of these, and it would take twice as long
     __slots__ = ("before", "found", "kept", "outer", "within")
 
     def __init__(self, x: Any, x_dot: Any, others: Iterable[Any] = (), within: bool = False) -> None:
@@ -64,7 +64,7 @@ class tracked:
 
 @contextlib.contextmanager
 def within_reverse() -> Iterator[None]:
-    """While this lasts, a forward run is part of a reverse sweep."""
+    """Context in which a forward run counts as part of a reverse sweep."""
     before = _NOW.within_reverse
     _NOW.within_reverse = True
     try:
@@ -74,7 +74,7 @@ def within_reverse() -> Iterator[None]:
 
 
 def check_untracked(a: Any) -> None:
-    """MutationError if `a`, beside which there is no tangent, is memory of an array that has one, or if a
+    """Raise MutationError if `a`, which has no tangent, shares memory with an array that has one, or if a
     reverse sweep may have read it.
     """
     if _NOW.within_reverse and isinstance(a, np.ndarray):
@@ -95,7 +95,7 @@ def check_untracked(a: Any) -> None:
 
 
 def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The arrays in a value that have a tangent, with that."""
+    """Yield the arrays in a value that have a tangent, each with its tangent."""
     if type(x) is float or isinstance(x_dot, AbstractZero):
         return
     if isinstance(x, np.ndarray):
@@ -114,7 +114,7 @@ def _arrays(x: Any, x_dot: Any, seen: set[int]) -> Iterator[tuple[np.ndarray, np
 
 
 def parts_in_step(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, Any]]:
-    """The parts of a value of this kind, each with its tangent."""
+    """Yield the parts of a value of this kind, each with its tangent."""
     if kind == "items":
         yield from zip(x, x_dot)
     elif kind == "entries":
@@ -129,7 +129,7 @@ def parts_in_step(kind: str | None, x: Any, x_dot: Any) -> Iterator[tuple[Any, A
 
 
 def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
-    """What a call can read under a name of its own: arguments, captured variables, globals."""
+    """What a call can read under other names: arguments, captured variables, globals."""
     if not isinstance(f, FunctionType):
         return list(args)
     names = f.__code__.co_names
@@ -139,7 +139,7 @@ def readable(f: Any, args: tuple[Any, ...]) -> list[Any]:
 
 
 def _overlapping(found: list[tuple[np.ndarray, np.ndarray | None]]) -> list[np.ndarray]:
-    """The arrays with a tangent whose memory is that of another one, too, but whose tangents are apart."""
+    """The arrays with a tangent that share memory with another array, while their tangents do not."""
     spans = sorted((*byte_bounds(a), number) for number, (a, _) in enumerate(found) if a.size)
     shared: set[int] = set()
     near: list[tuple[int, int, int]] = []

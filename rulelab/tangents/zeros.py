@@ -1,4 +1,4 @@
-"""The two cotangents that are nothing: one because nothing can be, one because nothing flowed."""
+"""The two zero cotangents: one for values that cannot vary, one for values that have no influence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _PROTOCOLS = ("__", "_repr_", "_ipython_")
 
 
 def is_protocol(name):
-    """Whether an attribute is asked for by Python or a front end that shows values, not as a part of one.
+    """Whether Python, or a front end that displays values, asks for an attribute of this name, rather than
+    for a part of a value.
 
     >>> is_protocol("_repr_html_"), is_protocol("__array__"), is_protocol("_weight")
     (True, True, False)
@@ -20,21 +21,21 @@ def is_protocol(name):
 
 
 def _wanted_by_unpacking(frame):
-    """How many values `a, b = zero` in the caller asks for, or None where it is not an unpacking."""
+    """The number of values that `a, b = zero` in the caller asks for; None if it is not an unpacking."""
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at + 1] if code[at] == _UNPACK else None
 
 
 class AbstractZero:
-    """What NoTangent and ZeroTangent share: identity in `+`, absorbing in `*`, false, and one object each.
+    """What NoTangent and ZeroTangent share: identity in `+`, absorbing in `*`, false, and singletons.
 
-    An index, a field or an unpacking of one of them is itself again, so that a pullback can take apart the
-    cotangent of a tuple of which nothing was used.
+    Indexing, attribute access and unpacking return the object itself, so that a pullback can take apart the
+    cotangent of a tuple whose items were not used.
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy hands `array + zero` to us instead of making an object array
-    __takes_thunks__ = True  # a thunk beside it is not computed
+    __array_ufunc__ = None  # NumPy defers `array + zero` to this class instead of making an object array
+    __takes_thunks__ = True  # a thunk beside it stays unevaluated
     _one = None
 
     def __new__(cls) -> Any:
@@ -43,7 +44,7 @@ class AbstractZero:
         return cls._one
 
     def __init_subclass__(cls):
-        if cls.__module__ != __name__:  # it would share the one object of its parent
+        if cls.__module__ != __name__:  # it would share its parent's singleton
             raise TypeError("NoTangent and ZeroTangent cannot be subclassed")
 
     def __reduce__(self):
@@ -81,10 +82,10 @@ class AbstractZero:
         return iter((self,) * count)
 
     def __add__(self, other):
-        if type(other) is float:  # of numbers there are many
+        if type(other) is float:  # first, as the most frequent case
             return other
         if other is None or isinstance(other, (str, type)):
-            return NotImplemented  # no cotangent: not to be passed on in silence
+            return NotImplemented  # not a cotangent: must not be passed on silently
         return NoTangent() if isinstance(other, AbstractZero) and other is not self else other
 
     __radd__ = __add__
@@ -111,10 +112,10 @@ class AbstractZero:
 
 
 class NoTangent(AbstractZero):
-    """The cotangent of what cannot be perturbed: a string, a bool, an index, a plain function.
+    """The cotangent of a value that cannot be perturbed: a string, a bool, an index, a plain function.
 
-    Not a number that happens to be zero: there is no direction to move in. In a gradient it appears as
-    None.
+    Unlike a number that happens to be zero, it says that there is no direction to move in. In a gradient it
+    appears as None.
 
     >>> NoTangent() is NoTangent(), NoTangent() * 3.0, NoTangent() + 3.0
     (True, NoTangent(), 3.0)
@@ -124,7 +125,8 @@ class NoTangent(AbstractZero):
 
 
 class ZeroTangent(AbstractZero):
-    """The cotangent of what can be perturbed without effect: the additive identity, without a shape.
+    """The cotangent of a value that can be perturbed without effect: the additive identity, without a
+    shape.
 
     >>> x_bar, y_bar = ZeroTangent()
     >>> x_bar + 2.0, y_bar * 2.0
