@@ -1,13 +1,14 @@
-"""How a rule is stated, found and dated.
+"""How rules are stated, found and applied.
 
-In reading order: `rule` (one rule), `targets` (what it sits on), `signatures` (the types it accepts),
-`registry` (all of them), `shelves` (those that wait for a library), `refusals` (why a function has none),
-`binding` and `calling` (a rule applied to a call), `capabilities` (how a rule calls back), `lent` (whether
-arguments came back as they were); what an author calls: `authoring`, `scalar`, `constant`, `twins`, `stub`,
-`listing`, `doubt` (a function that was defined again); what is certain of values before they are there:
-`kinds`, `operator_kinds` and `results` (of what operators and functions give), `formulas` (partials as
-text), `direct` (what NumPy's own Python comes down to); and `rule_table` (tables of our own), `programs`
-(what forward mode does in more than one call) and `vectorized` (what is asked of an `np.vectorize` object).
+In reading order: `rule` (one rule), `targets` (the object it is registered for), `signatures` (the types it
+accepts), `registry` (all rules), `shelves` (rules that are read once their library is used), `refusals` (why
+a function has no rule), `binding` and `calling` (apply a rule to a call), `capabilities` (how a rule calls
+back into the AD), `lent` (checks that arguments were not changed); for authors: `authoring`, `scalar`,
+`constant`, `twins`, `stub`, `listing`, `doubt` (rules of redefined functions); what is certain about values
+before they are computed: `kinds`, `operator_kinds` and `results` (of operators and functions), `formulas`
+(partials as text), `direct` (the ufunc methods behind NumPy's Python functions); and `rule_table` (tables of
+built-in rules), `programs` (operations of forward mode that take more than one call) and `vectorized` (checks
+of an `np.vectorize` object).
 """
 
 from ..own_code import keeps_records

@@ -1,4 +1,4 @@
-"""What a person who writes rules calls: to state one, to take it back, and to ask which applies."""
+"""The functions that authors of rules call: to state a rule, to remove it, and to ask which one applies."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _MODES = ("rrule", "frule")
 def rrule_for(
     f: Callable[..., Any], *, registry: Registry = DEFAULT, requires: Any = None
 ) -> Callable[[Stated], Stated]:
-    """Decorator that makes a function the reverse rule of `f`.
+    """Return a decorator that makes a function the reverse rule of `f`.
 
     The rule takes the arguments of `f` (its annotations say which types it accepts) and returns `(y,
-    pullback)`. The pullback takes ȳ and returns a tuple of cotangents: of `f` itself (`NoTangent()` for a
-    plain function), then of each positional argument.
+    pullback)`. The pullback takes ȳ and returns a tuple of cotangents: that of `f` itself (`NoTangent()` for
+    a plain function), then one for each positional argument.
 
     Parameters
     ----------
     f : callable
         The function that gets the rule.
     registry : Registry
-        Where the rule is kept; it counts wherever that is asked.
+        Where the rule is kept; it applies to lookups in that registry.
     requires : str or set of str, optional
         What the calling AD must be able to do, such as {"reverse"}; the rule then takes a `RuleConfig`
         first.
@@ -51,7 +51,7 @@ def rrule_for(
     Returns
     -------
     callable
-        A decorator, which returns the rule as it is.
+        A decorator, which returns the rule unchanged.
 
     Raises
     ------
@@ -79,17 +79,17 @@ def rrule_for(
 def frule_for(
     f: Callable[..., Any], *, registry: Registry = DEFAULT, requires: Any = None
 ) -> Callable[[Stated], Stated]:
-    """Decorator that makes a function the forward rule of `f`.
+    """Return a decorator that makes a function the forward rule of `f`.
 
     The rule takes the tuple of tangents (that of `f` itself first, then one for each positional argument),
-    then the arguments, and returns `(y, y_dot)`: the value and the tangent that goes with it.
+    then the arguments, and returns `(y, y_dot)`: the value and its tangent.
 
     Parameters
     ----------
     f : callable
         The function that gets the rule.
     registry : Registry
-        Where the rule is kept; it counts wherever that is asked.
+        Where the rule is kept; it applies to lookups in that registry.
     requires : str or set of str, optional
         What the calling AD must be able to do, such as {"forwards"}; the rule then takes a `RuleConfig`
         first.
@@ -97,7 +97,7 @@ def frule_for(
     Returns
     -------
     callable
-        A decorator, which returns the rule as it is.
+        A decorator, which returns the rule unchanged.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _decorator(f, mode, registry, requires):
 
 
 def make_rule(target, mode, function, requires=None):
-    """The Rule that a user's function states for a target, not registered yet."""
+    """Return the Rule that a user's function states for a target, without registering it."""
     _check_rule_function(target, function)
     needed = capabilities(requires)
     skip = (1 if needed else 0) + (1 if mode == "frule" else 0)
@@ -162,7 +162,9 @@ def _check_rule_function(target, function):
 
 
 def _check_parameters(target, function, accepts, skip):
-    """A rule that could never be called, found out now rather than at the first gradient."""
+    """Raise RuleRegistrationError for a rule that could never be called, now rather than at the first
+    gradient.
+    """
     if function.__code__.co_argcount < skip and accepts.rest is None:
         first = "the config, then " if skip == 2 else ""
         raise RuleRegistrationError(
@@ -190,13 +192,15 @@ def _counted(number, what):
 
 
 def check_mode(mode):
-    """RuleRegistrationError for what is no mode of a rule."""
+    """Raise RuleRegistrationError for a mode that does not exist."""
     if mode not in _MODES:
         raise RuleRegistrationError(f"mode is {' or '.join(map(repr, _MODES))}, not {mode!r}")
 
 
 def target_for_rule(f):
-    """The object that a rule for `f` will sit on; RuleRegistrationError, with the reason, where none may."""
+    """Return the object that a rule for `f` is registered for; RuleRegistrationError, with the reason, if
+    none may be.
+    """
     if not callable(f):
         raise RuleRegistrationError(f"a rule is for a callable, not for {an(type(f).__name__)}")
     if isinstance(f, functools.partial):
@@ -227,7 +231,7 @@ def rrule(
     registry: Registry = DEFAULT,
     **kwargs: Any,
 ) -> Any:
-    """`(y, pullback)` by the rule for `f` and these arguments, or None where no rule applies.
+    """Return `(y, pullback)` by the rule for `f` and these arguments, or None if no rule applies.
 
     Only the rule is called: nothing is compiled, and no other rule is tried.
 
@@ -247,8 +251,8 @@ def rrule(
     Returns
     -------
     tuple or None
-        The value, and the pullback. That returns a tuple: the cotangent of `f` itself (of the object, for a
-        bound method or a callable object), then one for each positional argument, defaults included for a
+        The value, and the pullback, which returns a tuple: the cotangent of `f` itself (of the object, for a
+        bound method or a callable object), then one for each positional argument, including defaults for a
         user's rule.
 
     Raises
@@ -284,7 +288,7 @@ def frule(
     registry: Registry = DEFAULT,
     **kwargs: Any,
 ) -> Any:
-    """`(y, y_dot)` by the forward rule for `f`, or None where no rule applies.
+    """Return `(y, y_dot)` by the forward rule for `f`, or None if no rule applies.
 
     Parameters
     ----------
@@ -322,7 +326,7 @@ def frule(
     (1.0, 2.0)
     """
     target, bound = resolve(f)
-    if bound:  # the object is what varies; the function of its class is a constant
+    if bound:  # the object varies; the function in its class is a constant
         tangents = (*[NoTangent()] * len(bound), *tangents)
     args = (*bound, *args)
     answer = ask(target, args, kwargs, "frule", config, registry)
@@ -336,12 +340,12 @@ def _of_bound(pullback, count):
         return pullback(y_bar)[count:]
 
     bound_pullback.__name__ = pullback.__name__
-    bound_pullback.__wrapped__ = pullback  # type: ignore[attr-defined]  # a function takes any attribute
+    bound_pullback.__wrapped__ = pullback  # type: ignore[attr-defined]  # functions accept any attribute
     return bound_pullback
 
 
 def ask(target, args, kwargs, mode="rrule", config=None, registry=DEFAULT):
-    """The registry's answer for a call of a target: Found, NoRule or OptedOut."""
+    """Return the registry's answer for a call of a target: Found, NoRule or OptedOut."""
     entry = registry.entry(target)
     if entry is None:
         return registry.ask(target, (), mode, config)
@@ -349,7 +353,7 @@ def ask(target, args, kwargs, mode="rrule", config=None, registry=DEFAULT):
     if kwargs or entry.user:
         try:
             positional, _ = Binder.of(target).bind(args, kwargs)
-        except TypeError:  # the call itself is wrong, and will say so in its own words
+        except TypeError:  # the call itself is wrong, and will raise its own error
             positional = args
     return registry.ask(target, types_of(positional), mode, config)
 
@@ -361,7 +365,7 @@ def scalar_rule(
 @overload
 def scalar_rule(f: Callable[..., Any], partials: Callable[..., Any], *, registry: Registry = ...) -> None: ...
 def scalar_rule(f: Callable[..., Any], partials: Callable[..., Any], *, registry: Registry = DEFAULT) -> None:
-    """Both rules of an elementwise function, from its partial derivatives.
+    """State both rules of an elementwise function by its partial derivatives.
 
     The partials are conjugated in reverse mode, broadcasting is undone, and real arguments get real
     cotangents.
@@ -372,8 +376,8 @@ def scalar_rule(f: Callable[..., Any], partials: Callable[..., Any], *, registry
         The function. It may not be a closure, a method or a callable object, whose own parts would need
         cotangents.
     partials : callable
-        `lambda out, *xs:` with one partial derivative for each argument as its result, or, if `f` returns a
-        tuple, a tuple of them for each output.
+        `lambda out, *xs:` that returns one partial derivative for each argument or, if `f` returns a tuple,
+        a tuple of them for each output.
     registry : Registry
         Where the rules are kept.
 
@@ -430,14 +434,14 @@ def _plain_target(f):
 
 
 def non_differentiable(f: Callable[..., Any], types: Any = None, *, registry: Registry = DEFAULT) -> None:
-    """States that `f` has no derivative: its result counts as a constant, whatever it is given.
+    """State that `f` has no derivative: its result counts as a constant, whatever its arguments are.
 
     Parameters
     ----------
     f : callable
         The function.
     types : type or tuple of types, optional
-        States it only for arguments of these types.
+        If given, this holds for arguments of these types only.
     registry : Registry
         Where it is stated.
 
@@ -473,15 +477,16 @@ def non_differentiable(f: Callable[..., Any], types: Any = None, *, registry: Re
 def opt_out(
     f: Callable[..., Any], *types: Any, mode: str | None = None, registry: Registry = DEFAULT
 ) -> None:
-    """Rules of `f` do not apply to arguments of these types: the AD looks inside `f` instead.
+    """State that rules of `f` do not apply to arguments of these types: the AD follows the code of `f`
+    instead.
 
     Parameters
     ----------
     f : callable
         The function.
     *types : type
-        The types of its arguments, from the first on. Without any, it covers every rule that exists now; a
-        rule stated later counts again.
+        The types of its arguments, from the first on. Without any, this covers every rule that exists now; a
+        rule stated later applies again.
     mode : {"rrule", "frule"}, optional
         Which rules; both by default.
     registry : Registry
@@ -516,9 +521,9 @@ def opt_out(
 
 
 def remove_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
-    """Takes back all rules and opt-outs of yours for `f`; the built-in ones count again.
+    """Remove all your rules and opt-outs for `f`, so that the built-in ones apply again.
 
-    RuleRegistrationError if there were none.
+    Raises RuleRegistrationError if there were none.
 
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
@@ -540,12 +545,12 @@ def remove_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
 
 
 def undo_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
-    """Makes your rules and opt-outs for `f` what they were before the last change to them.
+    """Restore your rules and opt-outs for `f` to what they were before the last change to them.
 
-    A rule that was replaced or removed is restored, and the one stated last is removed. The answer, an
-    `Undone`, says which. Changes are remembered in a notebook, the last 16 of each function; elsewhere a
-    rule that is replaced is forgotten, unless `registry.remembers` says how many changes to keep.
-    RuleRegistrationError if no change is known.
+    A rule that was replaced or removed is restored, or the one stated last is removed. The returned `Undone`
+    says which. In a notebook the last 16 changes for each function are remembered; elsewhere a replaced rule
+    is forgotten, unless `registry.remembers` says how many changes to keep. Raises RuleRegistrationError if
+    no change is remembered.
 
     >>> from rulelab.rules.registry import Registry
     >>> r = Registry()
@@ -589,14 +594,15 @@ class Undone:
 
 
 def _all_of(entries):
-    """Each by one line; a scalar rule, which serves both modes, once."""
+    """Describe each in one line; a scalar rule, which serves both modes, once."""
     said = {(e.place, str(e.accepts)): e.describe() for e in entries}
     return ", ".join(said.values())
 
 
 class WithoutRule(ContextDecorator):
-    """What `without_rule(f)` returns: it opens a block, or decorates a function whose calls are such blocks.
-    It is not `f` without its rule, though it reads like that."""
+    """The return value of `without_rule(f)`: opens a block, or decorates a function so that each call is such
+    a block. It is not `f` without its rule, although it reads like that.
+    """
 
     def __init__(self, f: Callable[..., Any], registry: Registry) -> None:
         self.f, self.registry = f, registry
@@ -609,7 +615,7 @@ class WithoutRule(ContextDecorator):
         return self._block.__exit__(*raised)
 
     def _recreate_cm(self) -> WithoutRule:
-        return WithoutRule(self.f, self.registry)  # a block of its own for each call of a decorated function
+        return WithoutRule(self.f, self.registry)  # a separate block for each call of a decorated function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and callable(args[0]):
@@ -617,7 +623,7 @@ class WithoutRule(ContextDecorator):
         raise self.not_called(f"a call of without_rule({name_of(resolve(self.f)[0])})")
 
     def not_called(self, asked: str) -> RuleLabError:
-        """The error for a use as if it were the function."""
+        """The error for an attempt to use it as a function."""
         name = name_of(resolve(self.f)[0])
         return RuleLabError(
             f"without_rule({name}) is for a `with` statement; it is not a function",
@@ -627,10 +633,11 @@ class WithoutRule(ContextDecorator):
 
 
 def without_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
-    """A context in which no rule of `f` is found, neither yours nor a built-in one.
+    """Return a context manager for a block in which no rule of `f` is found, neither yours nor a built-in
+    one.
 
-    The AD looks inside `f` instead. The rules are back after the block, also after an error in it. The
-    context is not a function: call `f` in the block.
+    The AD follows the code of `f` instead. The rules apply again after the block, also after an error in it.
+    The return value is not a function: call `f` in the block.
 
     >>> import math
     >>> with without_rule(math.exp):
@@ -678,16 +685,16 @@ def has_rrule(f: Callable[..., Any], *args: Any, registry: Registry = DEFAULT, *
 def which_rule(
     f: Callable[..., Any], *args: Any, mode: str = "rrule", registry: Registry = DEFAULT, **kwargs: Any
 ) -> Any:
-    """Which rule applies to a call and where it was written, or why none does.
+    """Return which rule applies to a call and where it was written, or why none does.
 
     Parameters
     ----------
     f : callable
         The function.
     *args
-        The positional arguments of the call; without any, any rule of `f` will do.
+        The positional arguments of the call; without any, any rule of `f` counts.
     mode : {"rrule", "frule"}
-        Which kind of rule is asked for.
+        Which kind of rule to look for.
     registry : Registry
         Where to look for rules.
     **kwargs
@@ -696,7 +703,7 @@ def which_rule(
     Returns
     -------
     WhichRule
-        An answer that is true where a rule was found; its repr says in a sentence what was found.
+        An object that is true if a rule was found; its repr says in a sentence what was found.
 
     Raises
     ------
@@ -736,7 +743,7 @@ def which_rule(
     shown = ", ".join(type(x).__name__ for x in args)
     if isinstance(answer, Found):
         rule = answer.rule
-        # Forward mode asks an author's rule of either mode before it asks a built-in one.
+        # Forward mode tries an author's rule of either mode before a built-in one.
         turned = mode == "frule" and rule.built_in
         derived = _of_author(target, args, kwargs, "rrule", registry) if turned else None
         found = rule if derived is None else None
@@ -749,16 +756,16 @@ def which_rule(
 
 
 def _of_author(target, args, kwargs, mode, registry):
-    """The author's rule of a mode for a call, from which that of the other mode is derived; None without."""
+    """The author's rule in `mode` for a call, from which the other mode is derived; None if there is none."""
     answer = ask(target, args, kwargs, mode, _EVERYTHING, registry)
     return answer.rule if isinstance(answer, Found) and not answer.rule.built_in else None
 
 
 @dataclass(frozen=True)
 class WhichRule:
-    """The answer of `which_rule`: `rule` or None, the rules that `f` has in this mode, and what stands in
-    the way. `derived` is your rule of the other mode, from which the AD derives one for this mode if there
-    is none.
+    """The answer of `which_rule`: `rule` or None, the rules that `f` has in this mode (`known`), and what
+    keeps them from applying. `derived` is your rule of the other mode, from which the AD derives one for this
+    mode if there is none.
     """
 
     target_name: str
@@ -799,7 +806,7 @@ class WhichRule:
 
 
 def _some_types(rule):
-    """Types that a rule accepts, to see whether it is opted out of."""
+    """Types that a rule accepts, used to test whether it is opted out of."""
     return tuple([_example(alternatives[0]) for alternatives in rule.accepts.parameters])
 
 
@@ -808,7 +815,7 @@ def _example(atom):
 
 
 class _Everything:
-    """A config for questions about rules: it claims whatever a rule requires."""
+    """A config for questions about rules: it provides whatever a rule requires."""
 
     traits = frozenset({"everything"})
 

@@ -1,5 +1,5 @@
-"""A call's arguments in the order of the target's signature, its defaults filled in; what a rule function
-takes.
+"""Bind the arguments of a call to the target's signature, with defaults filled in; and the parameters of rule
+functions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _signatures: dict[int, tuple[Any, inspect.Signature | None]] = {}
 
 
 class Binder:
-    """Binds calls of one target. `Binder.of(target)` chooses the way; a Python function is read again at each
-    call.
+    """Binds calls of one target. `Binder.of(target)` returns the right kind; for a Python function, the
+    signature is read again at each call.
 
     >>> def f(x, y=2.0, *rest, k=1): ...
     >>> Binder.of(f).bind((5.0,), {})
@@ -38,8 +38,9 @@ class Binder:
 
     @staticmethod
     def of(target):
-        """The binder of a target: of a function, a class with a Python constructor, or whatever has a
-        signature."""
+        """Return the binder of a target: of a function, a class with a Python constructor, or another
+        callable with a signature.
+        """
         if type(target) is types.FunctionType:
             return FunctionBinder(target)
         if isinstance(target, type):
@@ -48,22 +49,24 @@ class Binder:
         return Binder(target) if signature is None else SignatureBinder(target, signature)
 
     def bind(self, args, kwargs):
-        """`(positional, keyword_only)`; a target without a signature takes the arguments as they are."""
+        """Return `(positional, keyword_only)`; for a target without a signature, the arguments as they
+        are.
+        """
         return tuple(args), dict(kwargs)
 
     def names(self, count):
-        """What to call the first `count` positional arguments in a message."""
+        """The names of the first `count` positional arguments, for messages."""
         return tuple(f"argument {i + 1}" for i in range(count))
 
 
 class _Misfit(Exception):
-    """The arguments of a call are not those that a function takes."""
+    """Raised if the arguments of a call do not fit the parameters."""
 
 
 class FunctionBinder(Binder):
-    """Binds calls of a Python function, from its code and its defaults of the moment.
+    """Binds calls of a Python function, from its code and its current defaults.
 
-    `hidden` parameters at the front (`self` of a constructor) are not the caller's.
+    The first `hidden` parameters (`self` of a constructor) are not given by the caller.
     """
 
     __slots__ = ("hidden",)
@@ -87,7 +90,7 @@ class FunctionBinder(Binder):
             return self._bind_slowly(args, dict(kwargs))
         except _Misfit:
             pass
-        # It says so in Python's own words, before any of it runs.
+        # The call raises Python's own message before any of the function runs.
         self.target(*(None,) * self.hidden, *args, **kwargs)
         raise TypeError(f"The arguments do not fit the signature of {self.target.__qualname__}()")
 
@@ -136,7 +139,7 @@ class FunctionBinder(Binder):
 
 
 class _Slot:
-    """Stands for an argument: by its number, or by its name."""
+    """Placeholder for an argument, identified by its position or its name."""
 
     __slots__ = ("key",)
 
@@ -144,13 +147,14 @@ class _Slot:
         self.key = key
 
 
-# (id of a signature, how many by position, *names) -> (the signature, where each of them goes)
+# (id of a signature, number of positional arguments, *names) -> (the signature, where each argument goes)
 _orders: dict[tuple[Any, ...], tuple[inspect.Signature, tuple[Any, ...], dict[str, Any]]] = {}
 
 
 class SignatureBinder(Binder):
-    """Binds calls of a C callable or a class that states a signature. Where each argument of a C callable
-    goes depends on their number and their names alone, so it is found once for these.
+    """Binds calls of a C callable or a class with a signature. Where each argument of a C callable goes
+    depends only on the number of positional arguments and the names of the others, so it is determined once
+    for each of these combinations.
     """
 
     __slots__ = ("signature",)
@@ -213,9 +217,10 @@ class SignatureBinder(Binder):
 
 
 def _drop_defaults(signature, arguments, given):
-    """Forget the keyword-only defaults, and the positional ones after the last argument that was given.
+    """Remove the keyword-only defaults, and the positional ones after the last argument that was given.
 
-    A C function's have no meaning of their own (`out=None`, `<no value>`), and a rule seldom names them all.
+    Defaults of C functions mean nothing to a rule (`out=None`, `<no value>`), and rules seldom name all of
+    them.
     """
     trailing = True
     for name, parameter in reversed(list(signature.parameters.items())):
@@ -227,7 +232,9 @@ def _drop_defaults(signature, arguments, given):
 
 
 def parameter_names(function) -> tuple[str, ...] | None:
-    """The parameter names of a rule function; None if it takes any keyword or has no Python code."""
+    """The parameter names of a rule function; None if it takes arbitrary keywords or is not a Python
+    function.
+    """
     code = getattr(function, "__code__", None)
     if code is None or code.co_flags & _VARKEYWORDS:
         return None
@@ -245,14 +252,17 @@ def positional_parameters(function) -> tuple[tuple[str, ...], dict[str, Any]]:
 
 
 def _of_class(cls):
-    """The constructor that the user wrote, if there is one and nothing stands before it."""
+    """Return the binder of a class: of its Python constructor, if it has exactly one and no custom metaclass
+    call.
+    """
     if type(cls).__call__ is type.__call__:
         init, new = cls.__init__, cls.__new__
         if type(init) is types.FunctionType and type(new) is types.BuiltinFunctionType:
             return FunctionBinder(init, hidden=1)
         if type(new) is types.FunctionType and init is object.__init__:
             return FunctionBinder(new, hidden=1)
-    signature = _signature(cls, keep=not made_by_python(cls))  # which changes, and can go
+    # A class made in Python can change, and be garbage-collected.
+    signature = _signature(cls, keep=not made_by_python(cls))
     return Binder(cls) if signature is None else SignatureBinder(cls, signature)
 
 
@@ -274,10 +284,10 @@ def _signature(target, keep=True):
 
 
 def plain_names(target):
-    """The names of the parameters of a C function of a module that takes nothing but arguments by position,
-    as most of `math` do; None of any other.
+    """The parameter names of a C function of a module whose parameters are all positional-only, without
+    defaults, as in most of `math`; None for any other.
 
-    `inspect` takes its text apart by Python's tokenizer, whose patterns cost a first gradient 3 ms.
+    `inspect` parses this text with Python's tokenizer, whose patterns cost a first gradient 3 ms.
     """
     text = getattr(target, "__text_signature__", None) if type(target) is types.BuiltinFunctionType else None
     if text is None or not text.startswith("($module, ") or not text.endswith(", /)"):

@@ -1,4 +1,4 @@
-"""One rule applied to one call, and its answers checked."""
+"""Apply one rule to one call, and check what it returns."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ carries_values(__name__)
 
 
 def apply_rrule(rule, target, args, kwargs, config=None):
-    """`(y, pullback)` by an rrule.
+    """Return `(y, pullback)` by an rrule.
 
     The pullback takes any cotangent of `y` and returns a tuple: that of the target, then one per positional
-    argument (after binding for a user's rule, as written for a built-in one). What a user's rule returns
-    is checked: a tuple of the right count, none of them None or a class, each of the shape of its argument.
+    argument (after binding for a user's rule, as written for a built-in one). What a user's rule returns is
+    checked: it must be a tuple of the right length, without None or classes, each entry of the shape of its
+    argument.
     """
     __tracebackhide__ = True
     if rule.built_in:
@@ -42,8 +43,8 @@ def apply_rrule(rule, target, args, kwargs, config=None):
 
 
 def checked_answer(rule, target, positional, answer, watch=None):
-    """`(y, pullback)` as a user's rule returned it, with a pullback that checks its cotangents; RuleError if
-    it is something else. What the rule did to its arguments is for the `watch` to say.
+    """Return `(y, pullback)` from what a user's rule returned, with a pullback that checks its cotangents;
+    RuleError for anything else. The `watch` checks what the rule did to its arguments.
     """
     y, pullback = check_pair(rule, answer)
     if watch is not None:
@@ -54,7 +55,7 @@ def checked_answer(rule, target, positional, answer, watch=None):
 
 
 def check_pair(rule, answer):
-    """What a user's rrule returned; RuleError unless that is a value and a pullback."""
+    """Return the value and pullback that a user's rrule returned; RuleError for anything else."""
     y, pullback = _pair(rule, answer, "(y, pullback)")
     if not callable(pullback):
         raise RuleError(
@@ -64,7 +65,7 @@ def check_pair(rule, answer):
 
 
 def apply_frule(rule, target, tangents, args, kwargs, config=None):
-    """`(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order.
+    """Return `(y, y_dot)` by an frule; `tangents` are those of the target and of `args`, in this order.
 
     For a built-in rule with `keyword_tangents`, those of the values in `kwargs` may follow.
     """
@@ -93,15 +94,15 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
 
 
 def watch_of_frule(rule, args, tangents):
-    """What to hand to `checked_pair` of a call of a user's frule, with the tangents of its arguments; None
-    outside of debug mode.
+    """Return the watch that `checked_pair` takes for a call of a user's frule, with the tangents of its
+    arguments; None outside debug mode.
     """
     return ForwardWatch(rule, args, tangents) if DEBUGGING.rules else None
 
 
 def checked_pair(rule, answer, watch=None):
-    """`(y, y_dot)` as a user's frule returned it; RuleError, RuleShapeError or RuleDtypeError if `y_dot`
-    cannot be the tangent of `y`, or it is something else.
+    """Return the `(y, y_dot)` that a user's frule returned; RuleError, RuleShapeError or RuleDtypeError if
+    `y_dot` cannot be the tangent of `y`, or if it returned anything else.
     """
     y, y_dot = _pair(rule, answer, "(y, y_dot)")
     _check_tangent(rule, y, y_dot, "y")
@@ -144,8 +145,9 @@ def _kind(x):
 
 
 def dense_tangent(x, x_dot):
-    """A tangent as a built-in rule wants it: numbers where `x` has numbers, NoTangent where nothing can
-    vary."""
+    """A tangent in the form that built-in rules need: numbers where `x` has numbers, NoTangent where nothing
+    can vary.
+    """
     x_dot = unthunk(x_dot)
     if isinstance(x_dot, AbstractZero):
         return zeros_like(x)
@@ -155,7 +157,7 @@ def dense_tangent(x, x_dot):
 
 
 def _of_container(x, x_dot):
-    """The tangent of a list, tuple, NamedTuple or dict as one of its kind."""
+    """The tangent of a list, tuple, NamedTuple or dict as a container of the same type."""
     if isinstance(x, dict):
         entries = entries_of(x_dot)
         return {key: dense_tangent(value, entries.get(key, ZeroTangent())) for key, value in x.items()}
@@ -164,14 +166,14 @@ def _of_container(x, x_dot):
 
 
 def bound_call(rule, target, args, kwargs):
-    """The positional and keyword arguments that a user's rule is called with."""
+    """The positional and keyword arguments with which to call a user's rule."""
     positional, keyword_only = Binder.of(target).bind(args, kwargs)
     return positional, taken_keywords(rule, keyword_only, kwargs)
 
 
 def taken_keywords(rule, keyword_only, given):
-    """Those of a call's keyword-only arguments that a user's rule takes; KeywordError for one that was
-    `given` and that it does not.
+    """The keyword-only arguments of a call that a user's rule takes; KeywordError for one that was `given`
+    and that it does not take.
     """
     keywords = {}
     for name, value in keyword_only.items():
@@ -187,16 +189,16 @@ def taken_keywords(rule, keyword_only, given):
 
 
 def pullback_is_anonymous(pullback):
-    """Whether a pullback is a lambda, which a traceback shows as `<lambda>`."""
+    """Whether a pullback is a lambda, which tracebacks show as `<lambda>`."""
     return getattr(getattr(pullback, "__wrapped__", pullback), "__name__", None) == "<lambda>"
 
 
 class _Pullback:
-    """A pullback as callers see it: it may be called again, and takes zeros, thunks and raw tuples."""
+    """A pullback as callers see it: it may be called again, and accepts zeros, thunks and plain tuples."""
 
     __slots__ = ("__wrapped__", "count", "rule", "y")
 
-    _cotangents: Callable[[Any], tuple[Any, ...]]  # each subclass has its own
+    _cotangents: Callable[[Any], tuple[Any, ...]]  # defined in each subclass
 
     def __init__(self, rule, pullback, y, count):
         self.rule = rule
@@ -235,7 +237,7 @@ class BuiltInPullback(_Pullback):
 
 
 class CheckedPullback(_Pullback):
-    """The pullback of a user's rule: what it returns is checked before anybody computes with it."""
+    """The pullback of a user's rule: what it returns is checked before it is used."""
 
     __slots__ = ("positional", "target")
 
@@ -252,7 +254,7 @@ class CheckedPullback(_Pullback):
 
 
 class WatchedPullback(CheckedPullback):
-    """The pullback of a user's rule in debug mode: whatever it does and gives is looked at."""
+    """The pullback of a user's rule in debug mode: everything that it does and returns is checked."""
 
     __slots__ = ("watch",)
 
@@ -271,7 +273,7 @@ class WatchedPullback(CheckedPullback):
             raw = answer[-len(self.positional) :] if self.positional else ()
             for name, x, x_bar in zip(self.watch.names, self.positional, raw):
                 check_precision(wrong, name, x, x_bar)
-            # Of what is shared the raw arrays tell: a projected one may be a new one.
+            # Sharing is checked on the raw arrays, since projection may make new ones.
             pairs = zip(raw, checked[1:])
             return checked[0], *[bar if isinstance(unthunk(bar), np.ndarray) else c for bar, c in pairs]
 
@@ -280,10 +282,12 @@ class WatchedPullback(CheckedPullback):
 
 
 def check_cotangents(rule, target, positional, answer, pullback=None):
-    """The cotangents a pullback returned, one for the target and one per positional argument, each projected.
+    """Check the cotangents that a pullback returned, one for the target and one per positional argument, and
+    return them projected.
 
-    For a rule on a `__call__` the object may come first, as the function itself, instead of after NoTangent.
-    RuleError, RuleCountError, RuleShapeError or RuleDtypeError, each naming the argument.
+    For a rule on a `__call__` the cotangent of the object may come first, in place of that of the function,
+    instead of after NoTangent. Raises RuleError, RuleCountError, RuleShapeError or RuleDtypeError, each
+    naming the argument.
     """
     if type(answer) is not tuple:
         raise _wrong(
@@ -332,7 +336,7 @@ def _shown(x_bar):
 
 
 def _wrong(rule, pullback, text, *fixes, kind=RuleError):
-    """The error of a pullback, at its own line."""
+    """The error for a pullback, with its own line."""
     name = getattr(pullback, "__name__", "the pullback")
     place = Place.of_function(pullback) if hasattr(pullback, "__code__") else rule.place
     return kind(f"{name} {text}", asked=f"pullback of {rule.target_name}", place=place, fixes=fixes)

@@ -1,4 +1,4 @@
-"""What the AD that asks for a rule can do, and how a rule calls back into it."""
+"""What the AD that uses a rule can do, and how the rule calls back into it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ NoMutation = Capability.NoMutation
 
 
 def capabilities(requires):
-    """A set of capabilities from what a rule asks for: members of Capability, or "reverse", "forwards".
+    """Return the set of capabilities that a rule requires, given as members of Capability or their values,
+    such as "reverse".
 
     >>> capabilities({"reverse"})
     frozenset({HasReverseMode})
@@ -49,8 +50,8 @@ def capabilities(requires):
 
 
 def check_tangents(count, args, words):
-    """RuleError unless a rule hands `frule_via_ad` the tangents of the function and of each of `args`; those
-    of the keywords may follow.
+    """Raise RuleError unless `frule_via_ad` is given the tangents of the function and of each of `args`;
+    those of the keywords may follow.
     """
     if not 1 + len(args) <= count <= 1 + len(args) + len(words):
         raise RuleError(
@@ -66,12 +67,12 @@ class RuleConfig:
     Parameters
     ----------
     *traits : str or Capability
-        What else it can do, or cannot. An AD that undoes changes of arguments says "mutation"; that of
-        rulelab does not, so that a rule which requires it is for others.
+        What else it can or cannot do. An AD that undoes changes of arguments provides "mutation"; that of
+        rulelab does not, so a rule that requires it is for other ADs.
     reverse : callable, optional
-        `reverse(f, *args, **kwargs)` gives `(y, pullback)`; with it, the AD HasReverseMode.
+        `reverse(f, *args, **kwargs)` returns `(y, pullback)`; with it, the AD HasReverseMode.
     forwards : callable, optional
-        `forwards(tangents, f, *args)` gives `(y, y_dot)`; with it, the AD HasForwardsMode.
+        `forwards(tangents, f, *args)` returns `(y, y_dot)`; with it, the AD HasForwardsMode.
 
     Raises
     ------
@@ -103,7 +104,7 @@ class RuleConfig:
         return requires <= self.traits
 
     def rrule_via_ad(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """`(y, pullback)` of `f` by the AD that asks: by a rule where there is one, else by its own reverse
+        """Return `(y, pullback)` of `f` by the calling AD: by a rule if there is one, else by its own reverse
         mode.
 
         Parameters
@@ -118,7 +119,7 @@ class RuleConfig:
         Returns
         -------
         tuple
-            The value, and a function that takes the cotangent of y to those of f and of `args`.
+            The value, and a function that maps the cotangent of y to those of f and of `args`.
 
         Raises
         ------
@@ -148,13 +149,13 @@ class RuleConfig:
         *args: Any,
         **kwargs: Any,
     ) -> Any:
-        """`(y, y_dot)` of `f` by the AD that asks.
+        """Return `(y, y_dot)` of `f` by the calling AD.
 
         Parameters
         ----------
         tangents : tuple
-            One for `f`, one for each of `args`; tangents of the keyword arguments may follow, which are
-            constants otherwise.
+            One for `f`, one for each of `args`. Tangents of the keyword arguments may follow; otherwise
+            these are constants.
         f : callable
             The function to differentiate.
         *args

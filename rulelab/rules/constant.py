@@ -1,4 +1,4 @@
-"""The rules in both modes of a function that has no derivative."""
+"""The rules, in both modes, of a function without a derivative."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ stands_in(__file__)
 
 
 def constant_rrule(f, name):
-    """The rrule: the value, and NoTangent for the function and each argument."""
+    """Return an rrule that gives the value, and NoTangent for the function and each argument."""
 
     def rrule(*xs, **kwargs):
         def constant_pullback(y_bar):
@@ -22,7 +22,7 @@ def constant_rrule(f, name):
 
 
 def constant_frule(f, name):
-    """The frule: the value, and NoTangent."""
+    """Return an frule that gives the value and NoTangent."""
 
     def frule(tangents, *xs, **kwargs):
         return f(*xs, **kwargs), NoTangent()

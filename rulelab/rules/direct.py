@@ -1,8 +1,9 @@
-"""What functions of NumPy that are written in Python come down to, if their argument certainly is an array.
+"""The ufunc methods that may replace NumPy functions written in Python, if the argument certainly is an
+array.
 
-`np.sum(x)` asks in a few Python functions what `x` is, and then calls `np.add.reduce(x, None)`, which takes a
-third of the time if `x` is small. The numbers, the warnings and the errors are those of that call, so it may
-stand for the function. Facts of NumPy and not of rules: the tests hold them against the functions themselves.
+`np.sum(x)` examines `x` in a few Python functions and then calls `np.add.reduce(x, None)`, which takes a
+third of the time if `x` is small. Numbers, warnings and errors are those of that call, so it may replace the
+function. These are facts about NumPy, not about rules; the tests compare them with the functions themselves.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from .kinds import Array, Type
 
 
 class Direct(NamedTuple):
-    """`call(x, axis, keepdims=…)` stands for a function; `name` is what emitted code calls it."""
+    """A replacement `call(x, axis, keepdims=…)` for a function; `name` is its name in emitted code."""
 
     call: Callable[..., Any]
     name: str
-    of_floats: bool = False  # whether only for arrays of float64
+    of_floats: bool = False  # whether only for float64 arrays
 
 
 def direct(target: Any, kind: Type) -> Direct | None:
-    """What may stand for a function whose first argument is of this kind; None: nothing but itself.
+    """Return what may replace a function whose first argument is of this kind; None if nothing may.
 
     >>> direct(np.sum, Array("f8", 1)).name
     'add_reduce'
@@ -35,29 +36,29 @@ def direct(target: Any, kind: Type) -> Direct | None:
         return None
     try:
         found = _DIRECT.get(target)
-    except TypeError:  # it cannot be hashed
+    except TypeError:  # not hashable
         return None
     return None if found is None or (found.of_floats and kind.dtype != "f8") else found
 
 
 def mean_reduce(x: Any, axis: int | tuple[int, ...] | None, keepdims: bool = False) -> Any:
-    """The mean of an array of float64, as `np.mean` works it out.
+    """The mean of a float64 array, computed as `np.mean` does.
 
     >>> mean_reduce(np.array([[1.0, 2.0], [3.0, 6.0]]), 0)
     array([2., 4.])
     """
     if axis is None:
         count = x.size
-        if count and not keepdims:  # most often
+        if count and not keepdims:  # the most frequent case
             return _ADD(x, None) / count
     else:
         count = 1
         for number in axis if type(axis) is tuple else (axis,):
             if not -x.ndim <= number < x.ndim:
-                return np.mean(x, axis, keepdims=keepdims)  # which says what is wrong
+                return np.mean(x, axis, keepdims=keepdims)  # which raises the error
             count *= x.shape[number]
     if not x.size:
-        return np.mean(x, axis, keepdims=keepdims)  # as here
+        return np.mean(x, axis, keepdims=keepdims)  # which gives nan and the warning
     total = _ADD(x, axis, None, None, keepdims)
     return np.true_divide(total, count, out=total) if type(total) is np.ndarray else total / count
 

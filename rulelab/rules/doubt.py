@@ -1,5 +1,5 @@
-"""The doubt about a rule whose function was redefined: in its first calls its value is compared with the
-function's own.
+"""Comparison of a rule with its function after that was redefined: in the first calls its value is compared
+with the function's own.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from .authoring import make_rule, target_for_rule
 from .registry import DEFAULT
 
 CALLS = 3
-"""The calls in which a rule that was moved is compared."""
-_ASIDE = 1 / 64  # how far the second point of a comparison lies from the first
+"""The number of calls in which a rule that was moved is compared."""
+_ASIDE = 1 / 64  # relative distance of the second point of a comparison from the first
 
 
 def move_rule(function, f, cell, renewed=None, *, registry=DEFAULT):
-    """Make `function`, which was the reverse rule of an earlier `f`, that of the one there is now, in doubt.
+    """Make `function`, the reverse rule of an earlier `f`, the rule of the present `f`, in doubt.
 
-    In its first `CALLS` calls the rule's value is compared with that of `f`, at the arguments and at a
-    point beside them, where two functions differ that meet at the first; RuleError, which names the `cell`
-    of the rule, if they disagree beyond rounding. Stated again the rule is no longer in doubt. `renewed` is
-    the name of what was redefined, where that is not `f` but what `f` calls. RuleRegistrationError where
-    `f` cannot carry the rule.
+    In its first `CALLS` calls the rule's value is compared with that of `f`, at the arguments and at a nearby
+    point, since two functions may agree at the first by chance; RuleError, which names the `cell` of the
+    rule, if they disagree beyond rounding. Once the rule is stated again it is no longer in doubt. `renewed`
+    is the name of what was redefined, if that is not `f` but something that `f` calls. Raises
+    RuleRegistrationError if `f` cannot carry the rule.
 
     >>> from rulelab.rules.authoring import rrule
     >>> from rulelab.rules.registry import Registry
@@ -45,7 +45,7 @@ def move_rule(function, f, cell, renewed=None, *, registry=DEFAULT):
 
 
 class Doubt:
-    """What is still to be found out about a rule: `left` calls are to be compared."""
+    """The comparisons that a rule still needs: `left` is the number of calls to compare."""
 
     def __init__(self, cell: str, renewed: str | None = None):
         self.cell, self.renewed, self.left = cell, renewed, CALLS
@@ -56,8 +56,7 @@ class Doubt:
     def settle(self, rule, target, args, kwargs) -> None:
         """Compare the value of the rule for one call with the target's own; RuleError if they differ.
 
-        Both get copies of the arguments. Where these cannot be copied, or either raises, nothing is found
-        out.
+        Both get copies of the arguments. If copying fails, or either raises, the call does not count.
         """
         compared = False
 
@@ -88,7 +87,7 @@ _UNKNOWN = object()
 
 
 def _value(call, args, kwargs) -> Any:
-    """What a call of copies gives; _UNKNOWN where it raises or they cannot be made."""
+    """The value of a call with copied arguments; _UNKNOWN if copying or the call fails."""
     try:
         args, kwargs = copy.deepcopy((args, kwargs))
         with np.errstate(all="ignore"):
@@ -98,7 +97,7 @@ def _value(call, args, kwargs) -> Any:
 
 
 def _aside(x) -> Any:
-    """A value beside `x`, if it is a number or an array of numbers; an int stays one."""
+    """A value near x, if x is a number or an array of numbers; ints stay ints."""
     if not (_is_numeric(x) and np.asarray(x).dtype.kind in "fciu"):
         return x
     return x + 1 if np.asarray(x).dtype.kind in "iu" else x + x * _ASIDE + _ASIDE
@@ -109,7 +108,9 @@ def _is_numeric(x) -> bool:
 
 
 def _size(given) -> float:
-    """The largest magnitude among the arguments, of which a value near zero may be what rounding left."""
+    """The largest magnitude among the arguments, for judging whether a value near zero may be rounding
+    error.
+    """
     if isinstance(given, (tuple, list)):
         return max(map(_size, given), default=0.0)
     if isinstance(given, dict):
@@ -124,7 +125,7 @@ def _largest(numbers) -> float:
 
 
 def _agree(found, plain, size) -> bool:
-    """Whether two values are the same but for rounding; of what cannot be looked into nothing is said."""
+    """Whether two values are equal up to rounding; values that cannot be compared count as equal."""
     if isinstance(found, (tuple, list)) and isinstance(plain, (tuple, list)):
         return len(found) == len(plain) and all(_agree(a, b, size) for a, b in zip(found, plain))
     if isinstance(found, dict) and isinstance(plain, dict):

@@ -1,7 +1,8 @@
-"""The formulas of rules as text, read off the functions that state them.
+"""The formulas of rules as text, extracted from the functions that state them.
 
 The partials of a scalar rule are a function of the value and the arguments, `lambda y, x: 1 - y * y`. Called
-with names instead of numbers it gives the text of each partial, so a formula has one owner: the function.
+with names instead of numbers, it returns the text of each partial; so the function remains the only source of
+the formula.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from ..tangents.missing import MissingSlope, NotImplementedTangent, not_implemen
 from ..tangents.zeros import AbstractZero
 from ..tangents.zeros import ZeroTangent as ZeroTangent
 
-_SUM, _PRODUCT, _SIGN, _POWER, _PRIMARY = range(5)  # how tightly an expression binds
+_SUM, _PRODUCT, _SIGN, _POWER, _PRIMARY = range(5)  # precedences, from loosest to tightest
 _MODULES = ("math", "cmath", "numpy")
 
 
 class NotAFormula(Exception):
-    """What the partials do with their arguments cannot be written as one expression."""
+    """The partials cannot be written as one expression of their arguments."""
 
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """An expression in Python: `text` with a field for each name, `{y}` the value, `{x0}`, … the arguments,
-    and `{h0}`, … the functions in `helpers`.
+    """A Python expression: `text` with a field for each name: `{y}` for the value, `{x0}`, … for the
+    arguments, `{h0}`, … for the functions in `helpers`.
 
-    `divisor` is set where the expression is `1 / divisor`.
+    `divisor` is set if the expression is `1 / divisor`.
     """
 
     text: str
@@ -41,7 +42,7 @@ class Formula:
     divisor: str = ""
 
     def times(self, factor: str, names: Mapping[str, str]) -> str:
-        """The product of a factor, which is a name or in brackets, and the expression.
+        """The product of a factor, which is a name or in parentheses, and the expression.
 
         >>> slope, = partials_of(lambda y, x: 1 - y * y, 1)
         >>> slope.times("h_bar", {"y": "h"})
@@ -58,20 +59,22 @@ class Formula:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no expression: nobody has derived this slope."""
+        """Whether there is no expression, because this slope has not been derived."""
         return any(isinstance(helper, NotImplementedTangent) for helper in self.called())
 
     def called(self) -> list[Any]:
-        """Those of the helpers that it names."""
+        """The helpers that occur in the expression."""
         return [helper for k, helper in enumerate(self.helpers) if self.reads(f"h{k}")]
 
     def reads(self, name: str) -> bool:
-        """Whether the expression names the value, `y`, an argument, `x0`, or a helper, `h0`."""
+        """Whether a name occurs in the expression: the value, `y`, an argument, such as `x0`, or a helper,
+        such as `h0`.
+        """
         return f"{{{name}}}" in self.text
 
 
 class _Term:
-    """A piece of a formula while it is put together."""
+    """A part of a formula during construction."""
 
     __slots__ = ("divisor", "helpers", "level", "text")
 
@@ -82,7 +85,7 @@ class _Term:
         return _Term(text, level, self.helpers, divisor)
 
     def _side(self, other: Any, level: int) -> str:
-        """The text of an operand that stands where what binds less than `level` needs brackets."""
+        """The text of an operand, in parentheses if it binds less tightly than `level`."""
         text, binds = _written(other)
         return text if binds >= level else f"({text})"
 
@@ -132,14 +135,14 @@ class _Term:
         return self.called(ufunc, inputs)
 
     def called(self, function: Any, args: tuple[Any, ...]) -> _Term:
-        """The call of a function that is not looked into."""
+        """A call of a function that is not expanded."""
         if not any(function is helper for helper in self.helpers):
             self.helpers.append(function)
         number = next(k for k, helper in enumerate(self.helpers) if helper is function)
         return self._made(f"{{h{number}}}({', '.join(_written(x)[0] for x in args)})", _PRIMARY)
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        """What asks for the value: there is none."""
+        """Refuse operations that need a value, since there is none."""
         raise NotAFormula
 
     __bool__ = __float__ = __int__ = __index__ = __len__ = __iter__ = __getitem__ = __abs__ = _refuse
@@ -156,7 +159,7 @@ _INFIX: dict[Any, Callable[..., Any]] = {
 
 
 def _written(x: Any) -> tuple[str, int]:
-    """The text of a term or a number, and how tightly it binds."""
+    """The text of a term or a number, and its precedence."""
     if isinstance(x, _Term):
         return x.text, x.level
     if type(x) not in (int, float) or x != x or x in (np.inf, -np.inf):
@@ -166,9 +169,9 @@ def _written(x: Any) -> tuple[str, int]:
 
 @functools.cache
 def partials_of(partials: Callable[..., Any], count: int, of_arrays: bool = True) -> tuple[Formula, ...]:
-    """A formula for each partial that a function `lambda y, *xs:` gives; none where it is no expression.
+    """A formula for each partial that a function `lambda y, *xs:` returns; empty if they are not expressions.
 
-    `of_arrays` says that the arguments are arrays or NumPy's numbers, which may be divided by zero.
+    `of_arrays` says that the arguments are arrays or NumPy numbers, which may be divided by zero.
 
     >>> [each.text for each in partials_of(lambda y, x0, x1: (x1, -y / x1), 2)]
     ['{x1}', '-{y} / {x1}']
@@ -189,7 +192,9 @@ def partials_of(partials: Callable[..., Any], count: int, of_arrays: bool = True
 
 
 def _of_slope(x: Any, helpers: list[Any]) -> tuple[str, int, str]:
-    """The text of a partial, how tightly it binds, and what it is 1 over; one that is not there is itself."""
+    """The text of a partial, its precedence, and its divisor if it is 1 over something. A zero or missing
+    partial becomes a helper.
+    """
     if isinstance(x, (AbstractZero, NotImplementedTangent)):
         helpers.append(x)
         return f"{{h{len(helpers) - 1}}}", _PRIMARY, ""
@@ -199,15 +204,16 @@ def _of_slope(x: Any, helpers: list[Any]) -> tuple[str, int, str]:
 def lacks_slope(
     partials: Callable[..., Any] | None, slopes: tuple[Formula, ...], wanted: Iterable[int]
 ) -> bool:
-    """Whether a slope that is wanted may be missing, by the formulas or, where there are none, by the names
-    in the function of the partials: then the rule itself lets it pass where nobody needs it.
+    """Whether a slope that is wanted may be missing, judged by the formulas or, if there are none, by the
+    names in the code of the partials: then the rule itself allows it where its value is not needed.
     """
     return any(slopes[number].is_missing for number in wanted) if slopes else may_lack_slopes(partials)
 
 
 @functools.cache
 def may_lack_slopes(partials: Callable[..., Any] | None) -> bool:
-    """Whether a function of partials names what stands for a slope that nobody has derived, in its own code.
+    """Whether the code of a function of partials refers to a placeholder for a slope that has not been
+    derived.
 
     >>> may_lack_slopes(lambda y, v, x: (not_implemented("by v"), y * x)), may_lack_slopes(lambda y, x: y * x)
     (True, False)
@@ -218,11 +224,11 @@ def may_lack_slopes(partials: Callable[..., Any] | None) -> bool:
     named = [partials.__globals__.get(name) for name in code.co_names]
     held = [*named, *captured(partials).values(), *(partials.__defaults__ or ())]
     lacking = any(isinstance(x, NotImplementedTangent) or x is not_implemented for x in held)
-    return lacking or not_implemented.__name__ in code.co_names  # as `rl.not_implemented`
+    return lacking or not_implemented.__name__ in code.co_names  # also as `rl.not_implemented`
 
 
 def _with_names(partials: Callable[..., Any], of_arrays: bool) -> Callable[..., Any]:
-    """The same function, in which what it calls takes names."""
+    """The same function, with the functions that it calls replaced by ones that accept names."""
 
     def taking_names(value: Any) -> Any:
         if isinstance(value, types.ModuleType) and value.__name__ in _MODULES:
@@ -238,7 +244,7 @@ def _with_names(partials: Callable[..., Any], of_arrays: bool) -> Callable[..., 
 
 
 class _Module:
-    """A module whose functions take names."""
+    """A module whose functions accept names."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self._module = module
@@ -262,15 +268,15 @@ _PLAIN_FOR_ARRAYS: set[Callable[..., Any]] = set()
 
 
 def plain_for_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that looks at numbers of Python's own alone: with arrays it is one expression,
-    which formulas may hold in its place.
+    """Decorator for a function with a special case for Python numbers only: for arrays it is one expression,
+    which formulas may use in its place.
     """
     _PLAIN_FOR_ARRAYS.add(function)
     return function
 
 
 def is_plain_for_arrays(function: Any) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `plain_for_arrays`."""
     return function in _PLAIN_FOR_ARRAYS
 
 
@@ -278,8 +284,8 @@ _NO_NUMBERS = (AbstractZero, MissingSlope)
 
 
 def strong_zero(cotangent: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that gives a cotangent from what flows back, its first argument: where that is
-    a zero object, or missing, so is the cotangent, and nothing is computed.
+    """Decorator for a function that computes a cotangent from the incoming one, its first argument: if that
+    is a zero object or missing, it is returned, and nothing is computed.
 
     >>> strong_zero(lambda y_bar, x: y_bar / x)(ZeroTangent(), 0)
     ZeroTangent()
@@ -298,40 +304,40 @@ _OF_TUPLES: set[Callable[..., Any]] = set()
 
 
 def of_numbers(cotangent: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that gives a cotangent also where the operands of its rule are real numbers.
+    """Decorator for a function that computes a cotangent also if the operands of its rule are real numbers.
 
-    The others are for arrays alone.
+    The others are for arrays only.
     """
     _OF_NUMBERS.add(cotangent)
     return cotangent
 
 
 def takes_numbers(cotangent: Any) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `of_numbers`."""
     return cotangent in _OF_NUMBERS
 
 
 def of_tuples(cotangent: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that gives the cotangent of a tuple of arrays; `of_numbers` as well: of numbers
-    and arrays, and of such tuples.
+    """Decorator for a function that computes the cotangent of a tuple of arrays; if decorated with
+    `of_numbers` as well: of numbers and arrays, and of such tuples.
     """
     _OF_TUPLES.add(cotangent)
     return cotangent
 
 
 def takes_tuples(cotangent: Any) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `of_tuples`."""
     return cotangent in _OF_TUPLES
 
 
 def together(cotangents: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that gives the cotangents of all first arguments at once, as a tuple."""
+    """Decorator for a function that returns the cotangents of all first arguments at once, as a tuple."""
     _TOGETHER.add(cotangents)
     return cotangents
 
 
 def is_together(cotangents: Callable[..., Any]) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `together`."""
     return cotangents in _TOGETHER
 
 
@@ -339,9 +345,9 @@ _SPREADING: dict[Callable[..., Any], Callable[..., Any] | None] = {}
 
 
 def spreading(share: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator of a function that gives what flows back, or its `share(y_bar, a_shape, axis)`, at each place
-    of an array: where that is multiplied next by an array of the same shape, or read by a function that
-    repeats it itself, the share will do.
+    """Decorator for a function that broadcasts the incoming cotangent, or `share(y_bar, a_shape, axis)`, to
+    the shape of an array. If the result is then multiplied by an array of the same shape, or passed to a
+    function that broadcasts it itself, the share may be used directly.
     """
 
     def declared(cotangent: Callable[..., Any]) -> Callable[..., Any]:
@@ -352,12 +358,12 @@ def spreading(share: Callable[..., Any] | None = None) -> Callable[[Callable[...
 
 
 def only_spreads(cotangent: Any) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `spreading`."""
     return cotangent in _SPREADING
 
 
 def share_of(cotangent: Any) -> Callable[..., Any] | None:
-    """What such a function spreads, where that is not what flows back."""
+    """What such a function broadcasts, if it is not the incoming cotangent itself."""
     return _SPREADING[cotangent]
 
 
@@ -365,13 +371,15 @@ _REPEATING: set[Callable[..., Any]] = set()
 
 
 def repeats_itself(cotangent: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function for which a number may stand for an array of that number that flows back."""
+    """Decorator for a function for which an incoming array of equal numbers may be replaced by that
+    number.
+    """
     _REPEATING.add(cotangent)
     return cotangent
 
 
 def takes_one_number(cotangent: Any) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `repeats_itself`."""
     return cotangent in _REPEATING
 
 
@@ -380,15 +388,15 @@ _ONTO: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def new_memory(cotangent: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator of a function that, of arrays of float64, gives an array of float64 of its own, which shares
-    no memory with what flows back; or the zero that it was given.
+    """Decorator for a function that, for float64 arrays, returns a new float64 array, which shares no memory
+    with the incoming cotangent; or the zero that it was given.
     """
     _NEW.add(cotangent)
     return cotangent
 
 
 def makes_new_memory(cotangent: Any) -> bool:
-    """Whether a function was declared so."""
+    """Whether a function was decorated with `new_memory`."""
     return cotangent in _NEW
 
 
@@ -397,20 +405,20 @@ def _stated(
     cotangent: Callable[..., Any],
     other: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Notes in a table which function stands for another one, and gives it."""
+    """Record in a table that `other` belongs to `cotangent`, and return `other`."""
     table[cotangent] = other
     return other
 
 
 def onto(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator of a function that adds what another one gives to a cotangent so far, its first argument: in
-    the memory of that, unless it is a zero. It gives the sum.
+    """Decorator for a function that adds the cotangent that another function computes to its first argument,
+    the sum so far: in place, unless that is a zero. It returns the sum.
     """
     return functools.partial(_stated, _ONTO, cotangent)
 
 
 def adding_onto(cotangent: Any) -> Callable[..., Any] | None:
-    """The function that was stated for another one, if there is one."""
+    """The function that was recorded for another one with `onto`, or None."""
     return _ONTO.get(cotangent)
 
 
@@ -418,14 +426,14 @@ _OFF: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def off(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator of a function that subtracts in the same way what another one gives for `-y_bar`, of which it
+    """Decorator for a function that subtracts in the same way what another function computes for `-y_bar`; it
     is given `y_bar`.
     """
     return functools.partial(_stated, _OFF, cotangent)
 
 
 def subtracting_from(cotangent: Any) -> Callable[..., Any] | None:
-    """The function that was stated for another one, if there is one."""
+    """The function that was recorded for another one with `off`, or None."""
     return _OFF.get(cotangent)
 
 
@@ -433,12 +441,12 @@ _AT_DISTINCT: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def at_distinct_rows(cotangent: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator of a function that gives what another one gives for an index that begins with a vector of
-    numbers that all differ, and goes on with another vector.
+    """Decorator for a function that computes what another one does for an index that begins with a vector of
+    distinct ints followed by another vector.
     """
     return functools.partial(_stated, _AT_DISTINCT, cotangent)
 
 
 def of_distinct_rows(cotangent: Any) -> Callable[..., Any] | None:
-    """The function that was stated for another one, if there is one."""
+    """The function that was recorded for another one with `at_distinct_rows`, or None."""
     return _AT_DISTINCT.get(cotangent)

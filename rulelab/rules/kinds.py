@@ -1,7 +1,7 @@
-"""What may be known of a value before it runs: a kind of number, an array of a dtype and number of
+"""What is known of a value before the code runs: a kind of number, an array of a dtype and number of
 dimensions, a tuple of kinds, a known object.
 
-A claim is certain: it holds of every value that can be there.
+A kind is certain: it holds for every possible value.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .signatures import weakly
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind by name, each one object. `real` is any of float, int and f8 (np.float64): their derivatives may
-    be written out. A `bool` is Python's or NumPy's; `i8` is np.int64.
+    """A kind, identified by name; each is a singleton. `real` is any of float, int and f8 (np.float64):
+    derivatives of these may be written out. A `bool` is Python's or NumPy's; `i8` is np.int64.
     """
 
     name: str
@@ -29,8 +29,8 @@ class Kind:
 
 @dataclass(frozen=True)
 class Array:
-    """Exactly numpy.ndarray, of native byte order, and of a dtype in `DTYPES`. One without dimensions is an
-    argument: what NumPy gives may be a number in its place.
+    """Exactly numpy.ndarray, of native byte order and a dtype in `DTYPES`. Only arguments can have no
+    dimensions, since NumPy's results may be numbers instead.
     """
 
     dtype: str
@@ -39,7 +39,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Elements(Array):
-    """A view of an array of float64, which gives its numbers as Python's own."""
+    """A view of a float64 array whose items are Python floats."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Tuple:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """One certain object, guarded by identity."""
+    """One particular object, guarded by identity."""
 
     value: Any
 
@@ -61,7 +61,7 @@ class Known:
 
 
 class Itself:
-    """An object by its identity, and not kept alive: equal to none once it is gone."""
+    """An object compared by identity without keeping it alive; once it is gone, equal to none."""
 
     __slots__ = ("held", "number")
 
@@ -83,7 +83,7 @@ class Itself:
 
 @dataclass(frozen=True)
 class Literal:
-    """A value that is written into a pass: equal to none of another class."""
+    """A value that is written into a pass; equal to no value of another class."""
 
     cls: type
     value: Any
@@ -91,8 +91,8 @@ class Literal:
 
 @dataclass(frozen=True)
 class Text:
-    """The signature of a function whose text a pass may contain: that text, and the signatures of what it
-    reads besides its arguments, which the pass takes from the function when it runs.
+    """The signature of a function whose code may be inlined into a pass: the code object, and the signatures
+    of what it reads besides its arguments, which the pass takes from the function when it runs.
     """
 
     code: Itself
@@ -101,7 +101,7 @@ class Text:
     words: tuple[tuple[str, Any], ...]
 
     def parts(self) -> tuple[Any, ...]:
-        """The signatures of all that the function holds."""
+        """The signatures of everything that the function holds."""
         return (*self.captured, *self.defaults, *[part for _, part in self.words])
 
 
@@ -110,7 +110,7 @@ Type = Kind | Array | Tuple | Known
 ANY, FLOAT, INT, BOOL, F8, I8, REAL = (Kind(n) for n in ("any", "float", "int", "bool", "f8", "i8", "real"))
 STR, NONE, LIST, SLICE, FUNCTION = (Kind(n) for n in ("str", "none", "list", "slice", "function"))
 DICT, CELL, ELLIPSIS = Kind("dict"), Kind("cell"), Kind("ellipsis")
-NUMERIC = Kind("numeric")  # arrays and numbers, and tuples of them: what holds no container that can change
+NUMERIC = Kind("numeric")  # arrays and numbers, and tuples of them: nothing that contains a mutable container
 
 _REALS = frozenset({FLOAT, INT, F8, REAL})
 _NUMBERS = frozenset({NUMERIC, BOOL, I8, *_REALS})
@@ -133,7 +133,7 @@ _VARIES = {float: True, np.float64: True, int: True, complex: True}
 _VARIES |= {bool: False, str: False, type(None): False}
 _VARIES |= {np.dtype(code).type: True for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]}
 _VARIES[np.bool_] = False
-# The dtypes that arrays are known by, and what an item is of one that is taken out of them.
+# The dtypes that array kinds distinguish, with the kind of a single item.
 DTYPES = {"f8": F8, "i8": I8, "b1": BOOL, "f4": NUMERIC, "c16": NUMERIC}
 _NAMES = {np.dtype(name): name for name in DTYPES}
 
@@ -141,9 +141,9 @@ Signature = tuple[Any, ...]
 
 
 class Given(NamedTuple):
-    """An operand or an argument of a call: its kind, its value where that is a literal, what the items of a
-    tuple or list are that is written out in the call and that nobody else sees, or what each item is of such
-    a list of any length.
+    """An operand or an argument of a call: its kind, its value if it is a literal, the items of a tuple or
+    list that is written out in the call and that nothing else refers to, or the kind of each item of such a
+    list of unknown length.
     """
 
     kind: Type
@@ -152,14 +152,14 @@ class Given(NamedTuple):
     each: Type | None = None
 
     def parts(self) -> tuple[Given, ...] | None:
-        """The items of a tuple, or of a list that is written out; None of everything else."""
+        """The items of a tuple, or of a list that is written out; None for anything else."""
         if self.items is None and isinstance(self.kind, Tuple):
             return tuple(map(Given, self.kind.items))
         return self.items
 
 
 def name_of_dtype(dtype: Any) -> str | None:
-    """The name by which arrays of a dtype are known, or None.
+    """The name of a dtype in kinds of arrays, or None.
 
     >>> name_of_dtype(np.dtype(float)), name_of_dtype(np.dtype(">f8")), name_of_dtype(np.dtype("i2"))
     ('f8', None, None)
@@ -168,7 +168,7 @@ def name_of_dtype(dtype: Any) -> str | None:
 
 
 def array_of(dtype: str | None, ndim: int) -> Type:
-    """The kind of an array that NumPy gives; one without dimensions is known to be numeric only.
+    """The kind of an array that NumPy returns; without dimensions it is only known to be numeric.
 
     >>> array_of("f8", 2), array_of("f8", 0), array_of(None, 1)
     (Array(dtype='f8', ndim=2), Kind(name='numeric'), Kind(name='numeric'))
@@ -177,7 +177,7 @@ def array_of(dtype: str | None, ndim: int) -> Type:
 
 
 def item_of(dtype: str | None, ndim: int) -> Type:
-    """The same where NumPy gives a number in place of an array without dimensions.
+    """The same where NumPy returns a number instead of an array without dimensions.
 
     >>> item_of("f8", 1), item_of("f8", 0)
     (Array(dtype='f8', ndim=1), Kind(name='f8'))
@@ -186,21 +186,21 @@ def item_of(dtype: str | None, ndim: int) -> Type:
 
 
 def varies(x: Any) -> bool | None:
-    """Whether values of this type can have a cotangent; None where the type alone does not tell."""
+    """Whether values of this type can have a cotangent; None if the type alone does not tell."""
     return x.dtype.kind in "fciu" if type(x) is np.ndarray else _VARIES.get(type(x))
 
 
 def varies_by_type(kind: Any) -> bool | None:
-    """The same of values of this very type."""
+    """The same for values of exactly this type."""
     return _VARIES.get(kind)
 
 
 def signature_of(value: Any) -> Any:
-    """The part of a value that a compiled pass depends on; hashable, keeps neither the value nor a class of
-    the author's alive.
+    """The part of a value on which a compiled pass depends; hashable, and keeps neither the value nor an
+    author's class alive.
     """
     kind = type(value)
-    if kind is float or kind is np.float64:  # most often
+    if kind is float or kind is np.float64:  # the most frequent case
         return kind
     if kind is np.ndarray:
         return (value.dtype, value.ndim)
@@ -236,12 +236,12 @@ def type_of_signature(signature: Any) -> Type:
 
 
 def any_part(kind: Type, test: Callable[[Type], bool]) -> bool:
-    """Whether the test holds of a kind, or of any item of the tuple that it is."""
+    """Whether the test holds for a kind, or for any item if it is a tuple."""
     return any(any_part(item, test) for item in kind.items) if isinstance(kind, Tuple) else test(kind)
 
 
 def may_hold_list(kind: Type) -> bool:
-    """Whether a value of this kind is a list that code has shown to be one, or a tuple with one in it."""
+    """Whether a value of this kind is known to be a list, or a tuple that contains one."""
     return any_part(kind, lambda part: part == LIST)
 
 
@@ -251,22 +251,22 @@ def are_floats(a: Type, b: Type) -> bool:
 
 
 def is_real(kind: Type) -> bool:
-    """Whether values of this kind are real scalars whose derivatives may be written out (no bool is)."""
+    """Whether values of this kind are real scalars, not bools, whose derivatives may be written out."""
     return kind in _REALS
 
 
 def is_numeric(kind: Type | None) -> bool:
-    """Whether values of this kind are numbers or arrays, and hold no container that can change."""
+    """Whether values of this kind are numbers or arrays, which contain no mutable container."""
     return isinstance(kind, Array) or kind in _NUMBERS
 
 
 def is_sequence_of_numbers(kind: Type) -> bool:
-    """Whether values of this kind are arrays of real numbers, whose items and cotangents are native ones."""
+    """Whether values of this kind are arrays of real numbers whose items and cotangents have native types."""
     return isinstance(kind, Array) and kind.dtype in ("f8", "i8")
 
 
 def join(left: Type | None, right: Type | None) -> Type:
-    """The least kind that both have.
+    """The most specific kind that covers both.
 
     >>> join(FLOAT, F8), join(Array("f8", 1), FLOAT), join(FLOAT, NONE)
     (Kind(name='real'), Kind(name='numeric'), Kind(name='any'))
@@ -283,7 +283,7 @@ def join(left: Type | None, right: Type | None) -> Type:
 
 
 def join_all(kinds: Iterable[Type]) -> Type:
-    """The least kind that all have; of none, nothing is known."""
+    """The most specific kind that covers all; ANY if there are none."""
     found: Type | None = None
     for kind in kinds:
         found = join(found, kind)

@@ -1,4 +1,4 @@
-"""What a rule is lent, its arguments and the cotangent, and whether they came back unchanged and unshared."""
+"""Check that a rule leaves its arguments and cotangent unchanged, and shares no memory with them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from .binding import Binder
 from .capabilities import SupportsMutation
 
 FIRST_CALLS = 3
-"""The calls of each rule in which its arguments are looked at before and after, also without debug mode."""
+"""The number of first calls of each rule in which its arguments are checked even outside debug mode."""
 _DEEPEST = 6
-_FEW_STEPS: Any = 10_000  # of the search for shared elements; beyond it overlapping bounds count as shared
+# Limit of the search for shared elements; beyond it, overlapping bounds count as shared.
+_FEW_STEPS: Any = 10_000
 
 
 class _Debugging:
-    """Whether every rule of an author is watched at every call."""
+    """Whether every rule of an author is checked at every call."""
 
-    __slots__ = ("rules",)  # which are read more quickly than what a class has
+    __slots__ = ("rules",)  # faster to read than class attributes
 
     def __init__(self):
         self.rules = False
@@ -39,30 +40,34 @@ DEBUGGING = _Debugging()
 
 
 class Lent:
-    """Values by name, and what they looked like when they were lent: arrays, and if asked `containers`."""
+    """Named values, with fingerprints taken when they were passed: of arrays, and with `containers` of
+    containers.
+    """
 
     def __init__(self, named, containers=False):
         found = [(name, leaf, holder) for name, x in named for holder, leaf in _leaves(x)]
-        if not (containers or DEBUGGING.rules):  # who hands them over watches them (`memory/snapshots.py`)
+        if not (containers or DEBUGGING.rules):  # the caller checks containers (`memory/snapshots.py`)
             found = [(name, leaf, _always) for name, leaf, _ in found if isinstance(leaf, np.ndarray)]
             named = ()
         self.leaves = [(name, leaf, holder, _print(leaf)) for name, leaf, holder in found]
         self.sizes = [(name, x, len(x)) for name, x in named if isinstance(x, (list, dict))]
 
     def changed(self):
-        """The name of the first value that is not what it was; None if all are."""
+        """The name of the first value that has changed; None if none has."""
         for name, leaf, still_there, print_ in self.leaves:
             if _print(leaf) != print_ or not still_there(leaf):
                 return name
         return next((name for name, x, size in self.sizes if len(x) != size), None)
 
     def arrays(self):
-        """Those among the values that are arrays, by name."""
+        """The arrays among the values, with their names."""
         return [(name, leaf) for name, leaf, _, _ in self.leaves if isinstance(leaf, np.ndarray)]
 
 
 def _leaves(x, depth=_DEEPEST, seen=None):
-    """The arrays and numbers in a value, each with a question: whether that is where it was."""
+    """Yield the arrays and numbers in a value, each with a predicate that says whether it is still in its
+    place.
+    """
     seen = set() if seen is None else seen
     if isinstance(x, np.ndarray) or is_number(x):
         yield _always, x
@@ -90,7 +95,7 @@ def _always(_leaf):
 
 
 def _holds(x, key):
-    # An int in an object may count calls; what a derivative can reach is a float, a complex or an array.
+    # An int in an object may count calls; a derivative can only reach a float, a complex number or an array.
     def still(leaf):
         return isinstance(leaf, int) or _same(_parts(x).get(key), leaf)
 
@@ -102,7 +107,7 @@ def _same(one, other):
 
 
 def _print(leaf):
-    """What tells one content from another."""
+    """A fingerprint of the contents."""
     if not isinstance(leaf, np.ndarray):
         return None
     if leaf.dtype.hasobject:
@@ -115,8 +120,8 @@ _GIVEN_COPIES: ContextVar[bool] = ContextVar("given_copies", default=False)
 
 @contextlib.contextmanager
 def given_copies() -> Iterator[None]:
-    """Rules that are asked within get copies of what is theirs alone, and may change them: whether they do is
-    not looked at, so that what they answer does not depend on how often they were asked before.
+    """Context in which rules get copies of their arguments and may change them. They are not checked then, so
+    their results do not depend on how often they were called before.
     """
     token = _GIVEN_COPIES.set(True)
     try:
@@ -125,15 +130,17 @@ def given_copies() -> Iterator[None]:
         _GIVEN_COPIES.reset(token)
 
 
-# -- around the value ----------------------------------------------------------------------------------------
+# -- checks of the value -------------------------------------------------------------------------------------
 
 
 class Watch:
-    """One call of an author's rrule: `arguments` before and after it, then its pullback at each use."""
+    """Checks of one call of an author's rrule: its `arguments` before and after, and its pullback at each
+    use.
+    """
 
     @staticmethod
     def of(rule, target, positional, keywords):
-        """The watch of a call, if there is reason for one: in debug mode, and when a rule is new."""
+        """Return the checks of a call, in debug mode and for a new rule; otherwise None."""
         if DEBUGGING.rules:
             return Watch(rule, target, positional, keywords)
         calls = rule.tags.get("calls", 0)
@@ -149,8 +156,8 @@ class Watch:
         self.primal = self._primal() if DEBUGGING.rules and SupportsMutation not in rule.requires else None
 
     def _primal(self):
-        """What the function itself gives for copies, in a tuple; None where they or it cannot be had.
-        RuleEffectsError if it changes them.
+        """The value of the function itself for copies of the arguments, in a tuple; None if copying or the
+        call fails. Raises RuleEffectsError if it changes them.
         """
         try:
             args, kwargs = copy.deepcopy((self.positional, self.keywords))
@@ -165,7 +172,7 @@ class Watch:
         return (y,)
 
     def after_value(self, y):
-        """RuleEffectsError where an argument was changed; in debug mode the value is looked at, too."""
+        """Raise RuleEffectsError if an argument has changed; in debug mode check the value as well."""
         if SupportsMutation in self.rule.requires:
             return
         changed = self.arguments.changed()
@@ -175,7 +182,9 @@ class Watch:
             self._check_kind(y, self.primal[0])
 
     def _changes_arguments(self, name):
-        """The error for a call that changes an argument: by the rule, or by the function that it is for."""
+        """The error for a call that changes an argument, be it in the rule or in the function that it is
+        for.
+        """
         rule = self.rule
         return RuleEffectsError(
             f"{_named(rule)} or {rule.target_name} itself changes its argument {name}: other uses of it "
@@ -191,7 +200,7 @@ class Watch:
         )
 
     def _check_kind(self, y, plain, what="a value"):
-        """RuleError unless the value of the rule is of the kind, shape and dtype of the function's own."""
+        """Raise RuleError unless the rule's value has the type, shape and dtype of the function's own."""
         if isinstance(plain, (list, tuple)) and isinstance(y, (list, tuple)) and len(y) == len(plain):
             for part, other in zip(y, plain):
                 self._check_kind(part, other, "a part")
@@ -219,13 +228,13 @@ def _named(rule):
     return f"the {rule.mode} {getattr(rule.function, '__name__', '?')}"
 
 
-# -- around the pullback -------------------------------------------------------------------------------------
+# -- checks of the pullback ----------------------------------------------------------------------------------
 
 
 def watched_cotangents(watch, wrong, pullback, y, y_bar, check):
-    """What a pullback gives for ȳ, with all thunks evaluated, after every check of debug mode.
+    """Return what a pullback gives for ȳ, with all thunks evaluated, after every check of debug mode.
 
-    `check(answer)` gives the checked cotangents; `wrong(text, *fixes, kind=...)` makes an error.
+    `check(answer)` returns the checked cotangents; `wrong(text, *fixes, kind=...)` makes an error.
     """
     lent = Lent([("its cotangent", y_bar), ("its value", y), *zip(watch.names, watch.positional)])
     first = check(pullback(y_bar))
@@ -273,7 +282,7 @@ def _evaluated(bar):
 
 
 def _check_in_place(wrong, bars):
-    """RuleError for the in-place form of a delayed cotangent that does not add it."""
+    """Raise RuleError for an InplaceableThunk whose in-place form does not add its value."""
     for bar in bars:
         if isinstance(bar, InplaceableThunk):
             value = np.asarray(bar.unthunk())
@@ -297,7 +306,7 @@ def _arrays(bar) -> Iterator[np.ndarray]:
 
 
 def _own_arrays(pullback):
-    """The arrays that a pullback keeps, by the name of the variable."""
+    """Yield the arrays that a pullback keeps, with the names of the variables."""
     for name, x in captured(getattr(pullback, "__wrapped__", pullback)).items():
         yield from ((f"{name}, which the pullback keeps", leaf) for leaf in _arrays(x))
 
@@ -323,7 +332,7 @@ def _check_own(wrong, name, leaf, known):
 
 
 def _of_sharing(error):
-    """The error, told apart from those about what a rule changed."""
+    """Mark an error as one about shared memory, as distinct from one about changes."""
     error.is_sharing = True
     return error
 
@@ -342,7 +351,7 @@ def shares(one, other):
 
 
 def _check_numbers(wrong, name, x, bar, y_bar):
-    """Finite where all that it is made of is, and of the precision of the argument."""
+    """Raise an error unless a cotangent is finite, provided that everything it is computed from is."""
     bar = unthunk(bar)
     if isinstance(bar, AbstractZero) or not (isinstance(bar, np.ndarray) or is_number(bar)):
         return
@@ -355,7 +364,9 @@ def _check_numbers(wrong, name, x, bar, y_bar):
 
 
 def check_precision(wrong, name, x, bar):
-    """RuleDtypeError for a raw cotangent whose dtype cannot hold what that of its argument can."""
+    """Raise RuleDtypeError for an unprojected cotangent whose dtype is less precise than that of its
+    argument.
+    """
     bar = unthunk(bar)
     if not (isinstance(x, np.ndarray) and isinstance(bar, np.ndarray)) or x.dtype.kind not in "fc":
         return
@@ -371,11 +382,11 @@ def _prints(bars):
     return [[_print(leaf) for leaf in _arrays(bar)] or repr(bar) for bar in bars]
 
 
-# -- around a forward rule -----------------------------------------------------------------------------------
+# -- checks of a forward rule --------------------------------------------------------------------------------
 
 
 class ForwardWatch:
-    """One call of an author's frule, in debug mode: the arguments and the tangents before and after it."""
+    """Checks of one call of an author's frule in debug mode: its arguments and tangents before and after."""
 
     def __init__(self, rule, args, tangents):
         self.rule = rule
@@ -383,12 +394,12 @@ class ForwardWatch:
         self.tangents = Lent([(f"the tangent of argument {n + 1}", x) for n, x in enumerate(tangents)])
 
     def check(self, y, y_dot):
-        """RuleError or one of its kinds for what is wrong with what the rule did or gave."""
+        """Raise RuleError, or a subclass, for what the rule did or returned."""
         changed = self.args.changed() or self.tangents.changed()
         if changed is not None:
             raise self._wrong(f"changed {changed}, which belongs to the caller", "work on a copy")
         arrays = [leaf for _, leaf in self.args.arrays()]
-        view = any(shares(a, x) for a in _arrays(y) for x in arrays)  # its tangent is a view, too
+        view = any(shares(a, x) for a in _arrays(y) for x in arrays)  # then its tangent is a view, too
         known = [*self.args.arrays(), *(() if view else self.tangents.arrays())]
         known += [("its value", leaf) for leaf in _arrays(y)]
         for leaf in _arrays(y_dot):

@@ -1,4 +1,4 @@
-"""The rules of a registry as a list to read: found by a word of a function's name, each stated rule once."""
+"""The rules of a registry as a list, selected by words of a function's name; each rule is listed once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rule import Rule
 
 
 class Listed(NamedTuple):
-    """A rule as its author stated it: a scalar rule is one, though it serves both modes."""
+    """A rule as its author stated it: a scalar rule is one entry, although it serves both modes."""
 
     target: str
     accepts: str
@@ -26,7 +26,7 @@ class Listed(NamedTuple):
 
     @property
     def is_special(self) -> bool:
-        """Whether it is of a method that operators and statements call: `Tangent.__add__`."""
+        """Whether it is for a method that operators and statements call, such as `Tangent.__add__`."""
         return "__" in self.target
 
     def describe(self) -> str:
@@ -36,15 +36,15 @@ class Listed(NamedTuple):
         )
 
 
-_WITHOUT_MODULE = ("numpy", "scipy.special")  # where ufuncs are, which do not say it
+_WITHOUT_MODULE = ("numpy", "scipy.special")  # modules of ufuncs, which do not name their module
 _NOBODYS: Mapping[int, str] = types.MappingProxyType({})
 
 
 def listed(
     rules: Iterable[Rule], text: str = "", helpers: Container[int] = (), homes: Mapping[int, str] = _NOBODYS
 ) -> list[Listed]:
-    """The rules in the order of their targets, those in whose name `text` stands as a word; those whose
-    `id` is among `helpers` are marked. Each target goes by its name in `homes`, where it has one.
+    """The rules, sorted by target, whose names contain the words of `text`. A target is listed under its name
+    in `homes`, if it has one; a rule whose `id` is in `helpers` is marked as a helper.
 
     >>> from .registry import Registry
     >>> from .authoring import scalar_rule
@@ -75,7 +75,8 @@ def listed(
 
 
 def has_word(name: str, text: str) -> bool:
-    """Whether the words of `text` stand in a name, whose words end at dots and underscores.
+    """Whether the words of `text` occur in a name as whole words; words are separated by dots and
+    underscores.
 
     >>> has_word("np.sin", "sin"), has_word("np.sin", "np.sin"), has_word("isinstance", "sin")
     (True, True, False)
@@ -85,14 +86,14 @@ def has_word(name: str, text: str) -> bool:
 
 
 def words_of(rules: Iterable[Listed]) -> set[str]:
-    """The names of the functions that have rules, and the last word of each; of helpers none."""
+    """The names of the functions that have rules, and the last word of each, without helpers."""
     names = {rule.target for rule in rules if not rule.is_helper}
     return names | {name.rpartition(".")[2] for name in names}
 
 
 def helpers_in(entries: Iterable[Any], offered: Container[str]) -> set[int]:
-    """The `id` of each rule for what no user calls: private functions, and ours that are not among those
-    `offered`, which derived code calls by itself.
+    """The `id` of each rule for something that users do not call: private functions, and rulelab's own
+    functions that are not among those `offered` and are called by derived code only.
     """
     ours = __name__.partition(".")[0]
     found = set()
@@ -106,8 +107,8 @@ def helpers_in(entries: Iterable[Any], offered: Container[str]) -> set[int]:
 
 
 def homes_in(entries: Iterable[Any]) -> dict[int, str]:
-    """The names by which the functions of libraries are imported, by the `id` of each of their rules: what a
-    message calls softmax is `scipy.special.softmax` in a list. Your own functions are not in it.
+    """The names under which library functions are imported, by the `id` of each of their rules: messages say
+    softmax, a list `scipy.special.softmax`. Users' functions are not included.
 
     >>> from .authoring import rrule_for
     >>> from .registry import Registry
@@ -128,8 +129,8 @@ def homes_in(entries: Iterable[Any]) -> dict[int, str]:
 
 
 def home_of(target: Any) -> str | None:
-    """The name by which one imports a function or class of a module: from the first public package that has
-    it. None where there is none, and for builtins.
+    """The name under which a function or class is imported, from the first public package that has it. None
+    if there is none, and for builtins.
 
     >>> import copy
     >>> home_of(copy.deepcopy), home_of(np.fft.fft), home_of(np.sin)

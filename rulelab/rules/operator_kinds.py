@@ -1,7 +1,7 @@
-"""Of which kind the result of an operator, a comparison, a subscript or a ufunc is, given those of its
+"""The kind of the result of an operator, a comparison, a subscript or a ufunc, from the kinds of its
 operands.
 
-NumPy itself is asked which dtype a ufunc gives; the rest is counting dimensions.
+The dtype of a ufunc's result comes from NumPy itself; the rest is counting dimensions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .kinds import (
     name_of_dtype,
 )
 
-# What `ufunc.resolve_dtypes` takes for a number of each kind; Python's own give way to an array's dtype.
+# The arguments of `ufunc.resolve_dtypes` for each kind of number; Python numbers adopt the dtype of an array.
 _ASKED: dict[Type, tuple[Any, ...]] = {
     FLOAT: (float,),
     INT: (int,),
@@ -92,7 +92,7 @@ COMPARING = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, op
 
 
 def of_ufunc(ufunc: np.ufunc, kinds: Sequence[Type]) -> Type:
-    """The kind of what a ufunc gives of its operands, with no other argument.
+    """The kind of the result of a ufunc for its operands, without other arguments.
 
     >>> of_ufunc(np.add, [Array("f4", 1), FLOAT]), of_ufunc(np.less, [F8, INT])
     (Array(dtype='f4', ndim=1), Kind(name='bool'))
@@ -106,12 +106,12 @@ def of_ufunc(ufunc: np.ufunc, kinds: Sequence[Type]) -> Type:
 
 
 def ndim_of(kind: Type) -> int | None:
-    """The number of dimensions of an array or number; None where it is not known."""
+    """The number of dimensions of an array or number; None if unknown."""
     return kind.ndim if isinstance(kind, Array) else 0 if kind in _ASKED else None
 
 
 def _dtypes_of(ufunc: np.ufunc, kinds: Sequence[Type]) -> list[str | None] | None:
-    """The dtype of each result, whatever the operands are of what their kinds allow."""
+    """The dtype of each result, if it is the same for all operands of these kinds; otherwise None."""
     if any(ndim_of(kind) is None for kind in kinds):
         return None
     given = [(np.dtype(k.dtype),) if isinstance(k, Array) else _ASKED[k] for k in kinds]
@@ -120,14 +120,14 @@ def _dtypes_of(ufunc: np.ufunc, kinds: Sequence[Type]) -> list[str | None] | Non
         return None
     dtypes = found.pop()
     if dtypes is not None and len(kinds) == 1 and kinds[0] in (INT, REAL) and "f8" not in dtypes:
-        return None  # an int beyond int64 is taken for an unsigned one, or an object
+        return None  # an int beyond int64 becomes an unsigned int or an object
     return None if dtypes is None else list(dtypes)
 
 
 def _resolved(ufunc: np.ufunc, given: tuple[Any, ...]) -> tuple[str | None, ...] | None:
     try:
         return tuple(map(name_of_dtype, ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))[ufunc.nin :]))
-    except TypeError:  # there is none, so there is no result
+    except TypeError:  # no loop for these dtypes, so there is no result
         return None
 
 
@@ -146,7 +146,7 @@ def _dimensions(ufunc: np.ufunc, ndims: Sequence[Any]) -> list[int] | None:
 
 
 def _core(side: str) -> list[int]:
-    """The number of dimensions that each operand of a signature takes: `(m,n),(n)` gives 2 and 1."""
+    """The number of core dimensions of each operand in a signature: `(m,n),(n)` gives 2 and 1."""
     return [len([name for name in part.split(",") if name]) for part in side.strip("()").split("),(")]
 
 
@@ -158,7 +158,7 @@ def _of_product(left: int, right: int) -> int | None:
 
 
 def promoted(dtypes: Iterable[str | None]) -> str | None:
-    """The dtype of an array that is put together of arrays of these.
+    """The dtype of an array made by joining arrays of these dtypes; None if one is unknown.
 
     >>> promoted(["i8", "f8"]), promoted(["i8", None]), promoted(["f4", "i8"])
     ('f8', None, 'f8')
@@ -173,7 +173,7 @@ def promoted(dtypes: Iterable[str | None]) -> str | None:
 
 
 def of_operator(function: Any, left: Given, right: Given) -> Type:
-    """The kind of `left op right`, for the function of the module `operator`.
+    """The kind of `left op right`; `function` is that of the module `operator`.
 
     >>> of_operator(operator.mul, Given(Array("f8", 2)), Given(Array("f8", 1)))
     Array(dtype='f8', ndim=2)
@@ -195,7 +195,7 @@ def of_operator(function: Any, left: Given, right: Given) -> Type:
 
 
 def _of_arrays(function: Any, a: Type, b: Type) -> Type:
-    """Of which at least one is an array; powers of short numbers have ways of their own, by the exponent."""
+    """At least one operand is an array. Powers of f4 and bool arrays depend on the exponent."""
     if function is operator.pow and isinstance(a, Array) and a.dtype in ("f4", "b1"):
         return NUMERIC
     return of_ufunc(_UFUNCS[function], (a, b))
@@ -212,9 +212,7 @@ def _of_reals(function: Any, a: Type, b: Type, exponent: Any) -> Type:
 
 
 def _of_power(a: Type, b: Type, exponent: Any) -> Type:
-    """The power of two numbers of Python's: it turns complex for (-8.0) ** (1/3), and of ints may be a
-    float.
-    """
+    """The power of two Python numbers: complex for (-8.0) ** (1/3), and for ints possibly a float."""
     if b == INT and (a != INT or exponent is UNBOUND):
         return FLOAT if a == FLOAT else REAL
     if exponent is UNBOUND or not float(exponent).is_integer():
@@ -225,7 +223,7 @@ def _of_power(a: Type, b: Type, exponent: Any) -> Type:
 
 
 def _of_truths(function: Any, a: Type, b: Type) -> Type:
-    """Of ints and truth values, which may be NumPy's and then give NumPy's numbers."""
+    """For ints and bools; the latter may be NumPy's and then give NumPy numbers."""
     if function in _OF_BITS:
         shifts = function in (operator.lshift, operator.rshift)
         return INT if a == b == INT else BOOL if a == b == BOOL and not shifts else NUMERIC
@@ -235,7 +233,7 @@ def _of_truths(function: Any, a: Type, b: Type) -> Type:
 
 
 def in_place(function: Any, left: Given, right: Given) -> Type:
-    """The kind of what `left op= right` leaves."""
+    """The kind of the left operand after `left op= right`."""
     if isinstance(left.kind, Array):
         return left.kind if ndim_of(right.kind) is not None else ANY
     if ndim_of(left.kind) == 0 and ndim_of(right.kind) == 0:
@@ -244,7 +242,7 @@ def in_place(function: Any, left: Given, right: Given) -> Type:
 
 
 def of_unary(function: Any, value: Type) -> Type:
-    """The kind of `-x` and its likes, and of `abs(x)`."""
+    """The kind of `-x` and other unary operators, and of `abs(x)`."""
     if function is operator.not_:
         return BOOL
     if isinstance(value, Array) or value == I8:
@@ -258,7 +256,7 @@ _ALWAYS_COMPARED = frozenset({STR, NONE, BOOL, I8, INT, FLOAT, F8, REAL})
 
 
 def of_comparison(function: Any, left: Type, right: Type) -> Type:
-    """The kind of `left < right` and its likes."""
+    """The kind of `left < right` and other comparisons."""
     if left in _ALWAYS_COMPARED and right in _ALWAYS_COMPARED:
         return BOOL
     if isinstance(left, Array) or isinstance(right, Array):
@@ -293,7 +291,7 @@ def of_item(owner: Given, index: Given) -> Type:
 
 
 def _of_number(index: Sequence[Given] | None) -> Type:
-    """What one of NumPy's numbers gives for an index, like an array without dimensions."""
+    """The kind of the result of indexing a NumPy scalar, which acts as an array without dimensions."""
     kinds = [part.kind for part in index or ()]
     if index is None or not all(kind in (NONE, ELLIPSIS) for kind in kinds) or kinds.count(ELLIPSIS) > 1:
         return ANY
@@ -301,7 +299,7 @@ def _of_number(index: Sequence[Given] | None) -> Type:
 
 
 def is_basic_index(index: Type) -> bool:
-    """Whether an array gives a view of itself, or one of its numbers, for an index of this kind."""
+    """Whether indexing an array with an index of this kind gives a view or one of its numbers."""
     parts = index.items if isinstance(index, Tuple) else (index,)
     return all(part in (INT, I8, SLICE, NONE, ELLIPSIS) for part in parts)
 
@@ -316,7 +314,7 @@ def _of_part(owner: Tuple, index: Given) -> Type:
 
 
 def _indexed(owner: Array, index: Sequence[Given]) -> Type:
-    """What is left of the dimensions of an array, and what is added to them."""
+    """Count the dimensions that the index removes and adds."""
     used = added = 0
     fancy: list[int] = []
     is_view = False
@@ -336,13 +334,13 @@ def _indexed(owner: Array, index: Sequence[Given]) -> Type:
         else:
             return NUMERIC
     if used > owner.ndim:
-        return NUMERIC  # there is no such item
+        return NUMERIC  # such an index raises an error
     ndim = owner.ndim - used + added + max(fancy, default=0)
     return array_of(owner.dtype, ndim) if is_view or fancy else item_of(owner.dtype, ndim)
 
 
 def _index_array(part: Given) -> Array | None:
-    """The array of whole numbers or truth values that an index is; a list of such numbers is one."""
+    """The array of ints or bools that is used as an index; a list of ints is one, too."""
     if isinstance(part.kind, Array):
         return part.kind if part.kind.dtype in ("i8", "b1") else None
     if part.items and all(item.kind in (INT, I8) for item in part.items):
@@ -374,7 +372,7 @@ def of_attribute(owner: Type, name: str) -> Type:
 
 
 def element_of(kind: Type) -> Type:
-    """The kind of what is handed out by a loop over a value.
+    """The kind of the items in a loop over a value.
 
     >>> element_of(Array("f8", 2)), element_of(Array("f8", 1))
     (Array(dtype='f8', ndim=1), Kind(name='f8'))

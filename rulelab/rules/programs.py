@@ -1,7 +1,8 @@
-"""Plain Python by which forward mode does what is more than one call: each gives a value and its tangent.
+"""Operations of forward mode that take more than one call, as plain Python: each returns a value and its
+tangent.
 
-They are differentiated and taken to their tangent like an author's function, so that derivatives of any order
-go through them. `push` is the forward question (`compiler/calls/pushing.py`).
+They are themselves differentiated, in either mode, like an author's functions, so that derivatives of any
+order pass through them. `push` is the primitive of forward mode (`compiler/calls/pushing.py`).
 """
 
 import dataclasses
@@ -63,7 +64,7 @@ def no_words(words):
 
 
 def is_none(x_dot):
-    """Whether a tangent is a zero that nothing can be written to."""
+    """Whether a tangent is a zero object, which cannot be written to."""
     return isinstance(x_dot, AbstractZero)
 
 
@@ -72,7 +73,7 @@ def is_sequence(x):
 
 
 def zero_beside(y, args):
-    """The tangent of what a function of NumPy gives for constants: zeros for a new array, which may be
+    """The tangent of the result of a NumPy function for constants: zeros for a new array, which may be
     written to later.
     """
     if isinstance(y, np.ndarray):
@@ -85,7 +86,7 @@ TABLE.non_differentiable(no_tangents, no_words, is_none, is_sequence, zero_besid
 
 
 def constant(function, args, words):
-    """A call with constants: others may hold what it gives, so that nothing that varies may be put there."""
+    """A call with constants. Other code may hold the result, so nothing that varies may be stored in it."""
     y = function(*args, **words)
     return y, zero_kept(y)
 
@@ -96,7 +97,7 @@ def constant_of_numpy(function, args, words):
 
 
 def attribute(x, x_dot, name):
-    """`x.name` of what is stored in an object."""
+    """`x.name`, for a value that is stored in an object."""
     if hasattr(x_dot, name):
         return getattr(x, name), getattr(x_dot, name)
     y = getattr(x, name)
@@ -105,7 +106,7 @@ def attribute(x, x_dot, name):
 
 
 def factory_of(x, x_dot):
-    """`x.default_factory`, whose tangent a factory in the tangent gives out."""
+    """`x.default_factory`; its tangent is what a factory in the tangent returns."""
     return x.default_factory, NO if x_dot.default_factory is None else x_dot.default_factory()
 
 
@@ -132,7 +133,7 @@ def part_of_callable(x, x_dot, name):
 
 
 def refuse_keyword_defaults():
-    """NotDifferentiableError: this dict is the function's own, and could be written to."""
+    """Raise NotDifferentiableError: the dict belongs to the function, and could be written to."""
     raise NotDifferentiableError(
         "There is no rule in forward mode for the attribute __kwdefaults__ of a function",
         fixes=("make the default a variable, and read that",),
@@ -141,13 +142,13 @@ def refuse_keyword_defaults():
 
 
 def stands_for(x, y):
-    """Whether the tangent of a method or cached function is that of a value."""
+    """Whether a value has the same tangent as a method or cached function."""
     return carrier(x) is carrier(y) and not isinstance(x, types.FunctionType)
 
 
 def refuse_attribute(name, y, place=None):
-    """NotDifferentiableError for a function that a callable or container has for an attribute, such as
-    `__wrapped__`: what it holds may vary, and nothing keeps the derivative of such an attribute.
+    """Raise NotDifferentiableError for a function stored in an attribute of a callable or container, such as
+    `__wrapped__`, if it holds values: these may vary, and no derivative is kept for such an attribute.
     """
     if callable(y) and next(inside(y), None) is not None:
         raise NotDifferentiableError(
@@ -159,8 +160,8 @@ def refuse_attribute(name, y, place=None):
 
 
 class Behind:
-    """What stands for a function that holds values in the attribute `__wrapped__`, by whatever way that is
-    read: it has the function's name and signature, and cannot be called.
+    """Replaces a function that holds values when it is read from the attribute `__wrapped__`, in whatever
+    way: it has the function's name and signature, but cannot be called.
     """
 
     def __init__(self, function):
@@ -172,7 +173,7 @@ class Behind:
     def __getattr__(self, name: str):
         if name in functools.WRAPPER_ASSIGNMENTS:
             return getattr(self._function, name)
-        if name == "__signature__":  # where it says so, `inspect` looks no further
+        if name == "__signature__":  # if present, `inspect` looks no further
             return signature_of_callable(self._function)
         if not name.startswith("__") or name in _HELD_BY:
             refuse_attribute("__wrapped__", self._function)
@@ -192,8 +193,10 @@ TABLE.non_differentiable(stands_for, refuse_attribute, refuse_keyword_defaults, 
 
 
 def check_followed(x, x_dot, name, y):
-    """NotDifferentiableError for an attribute of what is no plain object, where its tangent is not known."""
-    by_item = isinstance(x, (list, dict, deque))  # whose attributes are constants: a write would be refused
+    """Raise NotDifferentiableError for an attribute of anything but a plain object, if its tangent is not
+    known.
+    """
+    by_item = isinstance(x, (list, dict, deque))  # their attributes are constants: a write would be refused
     if (
         not isinstance(x_dot, types.SimpleNamespace)
         and not is_none(x_dot)
@@ -210,19 +213,19 @@ TABLE.non_differentiable(check_followed)
 
 
 def method(x, x_dot, name):
-    """A method taken as a value: its tangent is that of its object."""
+    """A bound method as a value: its tangent is that of its object."""
     return getattr(x, name), x_dot
 
 
 def partial_method(x, x_dot, name):
-    """A partial of a method, taken as a value: its tangent is that of a partial of which the object moves."""
+    """A partial of a method as a value: its tangent is that of a partial whose object varies."""
     y = getattr(x, name)
     beside = types.SimpleNamespace(func=x_dot, args=no_tangents(len(y.args)), keywords=no_words(y.keywords))
     return y, beside
 
 
 def entries(x, x_dot):
-    """The tangents of the entries of a list or mapping, also where it has none."""
+    """The tangents of the entries of a list or mapping, also if it has none."""
     if not is_none(x_dot):
         return x_dot
     if isinstance(x, list):
@@ -246,7 +249,7 @@ def push_all(push, function, function_dot, args, args_dot, words, words_dot, met
 
 
 def sequence(push, x, x_dot, any_length, backwards):
-    """What a loop runs over and its tangents, in step; of `any_length` where the loop may change it."""
+    """The items of a loop and their tangents, in step; with `any_length` the loop may change their number."""
     if backwards:
         x, x_dot = push(reversed, NO, (x,), (x_dot,), (), None)
     if is_none(x_dot):
@@ -266,12 +269,12 @@ def sequence(push, x, x_dot, any_length, backwards):
 
 
 def endless():
-    """A NoTangent for each item that there may be."""
+    """Return an endless iterator of NoTangent, for an unknown number of items."""
     return itertools.repeat(NO)
 
 
 def all_of(x):
-    """The items of what can be gone through again, as a list."""
+    """The items of an iterable that can be iterated over again, as a list."""
     if hasattr(x, "__next__"):
         raise NotDifferentiableError(
             f"The items of {an(type(x).__name__)} of constants cannot be known in advance",
@@ -285,7 +288,7 @@ TABLE.non_differentiable(endless, all_of, check_in_step)
 
 
 def unpacked(push, x, x_dot):
-    """A value whose items are taken by position, and their tangents."""
+    """A value whose items are taken by position, with the tangents of the items."""
     if is_sequence(x) and not isinstance(x, deque):
         if is_none(x_dot):
             return x, no_tangents(len(x))
@@ -297,13 +300,13 @@ def unpacked(push, x, x_dot):
 
 
 def new_object(cls):
-    """An object of a class before its `__init__`."""
+    """A new object of a class, before `__init__`."""
     return cls.__new__(cls)
 
 
 @TABLE.frule(new_object)
 def new_object_frule(tangents, cls):
-    """What will be written to it has its tangents beside it."""
+    """It gets an empty tangent, to be filled when the object is written to."""
     kind = kind_beside(cls)
     return new_object(cls), kind()
 
@@ -318,7 +321,7 @@ TABLE.non_differentiable(kind_beside)
 
 
 def made_object(push, cls, args, dots, names):
-    """An object of a class with an `__init__` in Python, or with none."""
+    """A new object of a class with a Python `__init__`, or with none."""
     x = new_object(cls)
     x_dot = types.SimpleNamespace()
     if cls.__init__ is not object.__init__:
@@ -327,7 +330,9 @@ def made_object(push, cls, args, dots, names):
 
 
 def made_items(push, cls, base, args, dots, names):
-    """An object of a class of lists, dicts or deques; beside it stands one of the class it inherits from."""
+    """A new object of a subclass of list, dict or deque; its tangent is of the class that it inherits
+    from.
+    """
     x = new_object(cls)
     x_dot = base()
     push(cls.__init__, NO, (x, *args), (x_dot, *dots), names, None)
@@ -335,7 +340,7 @@ def made_items(push, cls, base, args, dots, names):
 
 
 def made_fields(push, cls, args, words, fields_dot):
-    """An object of a dataclass, whose fields have these tangents."""
+    """A new object of a dataclass, whose fields have these tangents."""
     x = cls(*args, **words)
     x_dot = types.SimpleNamespace(**fields_dot)
     for name in made_by_factory(cls, fields_dot):
@@ -344,7 +349,7 @@ def made_fields(push, cls, args, words, fields_dot):
 
 
 def new_zero(x):
-    """The zero tangent of a container that was just made, as one that was just made too."""
+    """The zero tangent of a new container, as a new container."""
     if isinstance(x, list):
         return [zero_of(part) for part in x]
     if isinstance(x, dict):
@@ -353,7 +358,7 @@ def new_zero(x):
 
 
 def of_namedtuple(name, x, x_dot, words, word_dots):
-    """`x._replace(**words)` or `x._asdict()`"""
+    """`x._replace(**words)` or `x._asdict()` of a NamedTuple."""
     if is_none(x_dot):
         x_dot = zero_part(x)
     if name == "_asdict":
@@ -366,19 +371,19 @@ def zero_part(x):
 
 
 def made_by_factory(cls, given):
-    """The names of the fields that a factory has filled in."""
+    """The names of the fields that a default factory has filled in."""
     missing = dataclasses.MISSING
     fields = [f for f in dataclasses.fields(cls) if f.default_factory is not missing]
     return [f.name for f in fields if f.name not in given]
 
 
 def made_exception(cls, args, words):
-    """An exception made of what varies, to be raised."""
+    """A new exception made from values that vary, to be raised."""
     return cls(*args, **words), unread()
 
 
 class Unread:
-    """The tangent of an exception, which nobody keeps: what is read from the exception is refused."""
+    """The tangent of an exception, which is not kept: reading attributes of the exception is refused."""
 
 
 def unread():
@@ -389,7 +394,7 @@ TABLE.non_differentiable(unread)
 
 
 def made_super(cls, this, this_dot):
-    """`super(cls, this)`, which stands for its object."""
+    """`super(cls, this)`, with the tangent of its object."""
     return super(cls, this), this_dot
 
 
@@ -397,15 +402,15 @@ TABLE.non_differentiable(made_by_factory, zero_part)
 
 
 def made_from_items(push, cls, items, items_dot):
-    """`cls._make(items)`: a NamedTuple of what has items."""
+    """`cls._make(items)`: a NamedTuple made from an iterable."""
     given, given_dot = push(list, NO, (items,), (items_dot,), (), None)
     y = cls._make(given)
     return y, NO if is_none(given_dot) else cls._make(given_dot)
 
 
 def check_namespace(given, place=None):
-    """Python's own error for a SimpleNamespace that is given something by position, or
-    NotDifferentiableError where Python takes a mapping.
+    """Raise Python's own error for a SimpleNamespace with positional arguments, or NotDifferentiableError
+    where Python accepts a mapping.
     """
     types.SimpleNamespace(*given)
     raise NotDifferentiableError(
@@ -417,13 +422,13 @@ def check_namespace(given, place=None):
 
 
 def made_tuple(cls, args, words, fields_dot):
-    """A NamedTuple."""
+    """A new NamedTuple."""
     return cls(*args, **words), cls(*fields_dot)
 
 
 def operated(push, operator, rule, methods, args, dots, operands, operand_dots):
-    """A binary operator by the methods of the author's classes, in Python's order; where these decline it is
-    left to C, whose rule is `rule`.
+    """A binary operator through the methods of the author's classes, in Python's order; if these return
+    NotImplemented, the operator itself is applied, with its `rule`.
     """
     y, y_dot = push(methods[0], NO, args[0], dots[0], (), None)
     if y is NotImplemented and len(methods) > 1:
@@ -436,7 +441,9 @@ def operated(push, operator, rule, methods, args, dots, operands, operand_dots):
 
 
 def operated_from_numpy(push, convert, operator, rule, methods, orders, operands, operand_dots):
-    """The same of a number of NumPy's, which is Python's when a reflected method gets it."""
+    """The same if the left operand is a NumPy scalar, which is converted to a Python number for a reflected
+    method.
+    """
     left, left_dot = push(convert, NO, operands[:1], operand_dots[:1], (), None)
     args = tuple([(operands[1], left) if swapped else operands for swapped in orders])
     dots = tuple([(operand_dots[1], left_dot) if swapped else operand_dots for swapped in orders])
@@ -444,14 +451,14 @@ def operated_from_numpy(push, convert, operator, rule, methods, orders, operands
 
 
 def converted(push, method, kind, x, x_dot):
-    """`float(x)` and the like by a method of the author's."""
+    """`float(x)` and similar conversions through an author's method."""
     y, y_dot = push(method, NO, (x,), (x_dot,), (), None)
     check_converted(y, kind, x, method)
     return y, y_dot
 
 
 def check_converted(y, kind, x, method):
-    """Python's own error where a conversion gives something of another kind."""
+    """Raise Python's own error if a conversion returns the wrong type."""
     if not isinstance(y, kind):
         raise TypeError(
             f"{type(x).__name__}.{method.__name__} returned non-{kind.__name__} (type {type(y).__name__})"
@@ -462,13 +469,13 @@ TABLE.non_differentiable(check_converted)
 
 
 def called_attribute(push, owner, owner_dot, name, args, dots, names):
-    """`owner.name(...)` where `owner.name` is a value of its own."""
+    """`owner.name(...)`, where `owner.name` is a value with its own tangent."""
     function, function_dot = push(getattr, NO, (owner, name), (owner_dot, NO), (), None)
     return push(function, function_dot, args, dots, names, None)
 
 
 class Stated:
-    """An author's rule and the function that it is for, as `turned` is given them: constants."""
+    """An author's rule and its target, as an argument of `turned`; both are constants."""
 
     __slots__ = ("function", "rule", "target")
 
@@ -477,13 +484,13 @@ class Stated:
 
 
 def with_others_still(rule, target, names, dots, given, words):
-    """What a forward rule gives that has no use for the tangents `dots` of the arguments `names`."""
+    """The result of a forward rule that does not use the tangents `dots` of the arguments `names`."""
     check_still(target, names, dots)
     return rule(*given, **words)
 
 
 def stands_still(x_dot):
-    """Whether a tangent is zero: that of an array, or of what lists, tuples and dicts hold."""
+    """Whether a tangent is zero, also that of an array or of the contents of lists, tuples and dicts."""
     if isinstance(x_dot, AbstractZero):
         return True
     if isinstance(x_dot, (list, tuple, dict)):
@@ -492,7 +499,9 @@ def stands_still(x_dot):
 
 
 def check_still(target, names, dots):
-    """NotDifferentiableError unless these arguments stand still, at every order that is asked for."""
+    """Raise NotDifferentiableError unless the tangents of these arguments are zero, at every order that is
+    asked for.
+    """
     for name, x_dot in zip(names, dots, strict=True):
         if not stands_still(x_dot):
             raise NotDifferentiableError(
@@ -514,7 +523,7 @@ def check_still_frule(tangents, target, names, dots):
 
 
 def turned(vjp, stated, leading, args, dots, words):
-    """The pushforward of a rule that has a pullback alone: for a real number y it is J v = <J' 1, v>."""
+    """The pushforward of a rule that only has a pullback: for a real number y it is J v = <J' 1, v>."""
     answer = stated.function(*leading, *args, **words)
     check_answer(stated, answer)
     y, pullback = answer
@@ -525,10 +534,10 @@ def turned(vjp, stated, leading, args, dots, words):
 
 
 def turned_round(vjp, stated, leading, args, dots, words, y, pullback):
-    """J v where the value y is no real number.
+    """J v for a value y that is not a real number.
 
-    A pullback is linear over the real numbers alone, so of a complex number it is <J' 1, v> + i <J' i, v>.
-    Else J v is the derivative of <J' w, v> by w, the numbers in the cotangent of y.
+    A pullback is linear over the real numbers only, so for a complex number J v is <J' 1, v> + i <J' i, v>.
+    For other values it is the derivative of <J' w, v> with respect to w, the numbers in the cotangent of y.
     """
     if is_number(y):
         along_real = paired(stated, args, dots, pullback(number_type(y)(1.0)))
@@ -570,8 +579,8 @@ def along_leaves(vjp, stated, leading, args, dots, words, y, leaves):
 
 
 def check_zero(stated, along_ones):
-    """RuleError unless a pullback that does not look at its cotangent gives zeros: of a linear map nothing
-    else comes of zero.
+    """Raise RuleError unless a pullback that ignores its cotangent returns zeros: a linear map takes zero to
+    zero.
     """
     if along_ones != 0:
         raise RuleError(
@@ -583,7 +592,7 @@ def check_zero(stated, along_ones):
 
 
 def check_answer(stated, answer):
-    """RuleError unless a rule returned a value and its pullback."""
+    """Raise RuleError unless a rule returned a value and its pullback."""
     check_pair(stated.rule, answer)
 
 
@@ -598,7 +607,7 @@ TABLE.non_differentiable(check_answer, check_zero, unit_of, leaves_of, is_number
 
 
 def paired(stated, args, dots, bars):
-    """<x̄, ẋ> over the arguments, a real number: of what a pullback returned, checked and projected as in
+    """<x̄, ẋ> over the arguments, a real number, for what a pullback returned, checked and projected as in
     reverse mode.
     """
     return _total(args, dots, check_cotangents(stated.rule, stated.target, args, bars)[1:])
@@ -613,7 +622,9 @@ def _total(args, dots, bars):
 
 @TABLE.rrule(paired, leading=4)
 def paired_rrule(stated, args, dots, bars):
-    """The gradient by the one is the other; a projection is its own transpose."""
+    """It is bilinear: the gradient with respect to one factor is the other. A projection is its own
+    transpose.
+    """
     projected = check_cotangents(stated.rule, stated.target, args, bars)[1:]
     first = len(bars) - len(args)
 
@@ -671,8 +682,8 @@ def tangent_from_frule(tangents, y, leaves):
 
 
 def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_dot):
-    """The tangent of a pullback `x_bar = J' y_bar`: J' of the tangent of y_bar, and the derivative of
-    <y_bar, J v> by x, where v is the tangent of x and of the keyword arguments.
+    """The tangent of a pullback `x_bar = J' y_bar`: J' of the tangent of y_bar, plus the derivative of
+    <y_bar, J v> with respect to x, where v is the tangent of x and of the keyword arguments.
     """
     if is_none(dots):
         dots = no_tangents(len(args))
@@ -689,7 +700,7 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
 
     def along(*xs):
         again, y_dot = push(f, f_dot, (*xs, *values), all_dots, names, None)
-        check_run(run, again)  # the very run that gives the second derivative
+        check_run(run, again)  # this is the run that gives the second derivative
         return y_dot
 
     y_bar = plain_seed(seed, y, f, args)
@@ -697,7 +708,7 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
     if is_none(f_dot) and is_none(words_dot):
         check_slope(run, x_bars[1:] if vjp.own else x_bars, dots, y_bar, y_dot)
     second = moving(bars)
-    if vjp.own:  # what `along` holds is f, among others
+    if vjp.own:  # `along` captures f, among other things
         second = (part_at(second[0], "f"), *second[1:])
     if is_none(seed_dot):
         return (y, x_bars), (y_dot, second)
@@ -711,17 +722,17 @@ def names_of(words):
 
 
 def run_of(f, args, words, y):
-    """What is remembered of a run, to hold the next one against it."""
+    """A record of a run, with which the next one is compared."""
     return Run(f, args, words, y)
 
 
 def check_run(run, again):
-    """NotDifferentiableError where the next run gave something else."""
+    """Raise NotDifferentiableError if the next run returned a different value."""
     run.check_value(again)
 
 
 def check_slope(run, x_bars, dots, seed, y_dot):
-    """NotDifferentiableError where the next run had another derivative."""
+    """Raise NotDifferentiableError if the next run had a different derivative."""
     run.check_slope(x_bars, dots, seed, y_dot)
 
 
@@ -729,7 +740,7 @@ TABLE.non_differentiable(names_of, run_of, check_run, check_slope)
 
 
 def plain_seed(seed, y, f, args):
-    """The cotangent itself, where what was given is how to make it."""
+    """The cotangent itself, if a Seed was given instead."""
     if is_seed(seed):
         return seeded(seed, y, f, args)
     return seed
@@ -744,7 +755,7 @@ def is_seed(seed):
 
 
 class Seed:
-    """The cotangent of a value that depends on nothing but its kind."""
+    """A cotangent that is made from a value, as a function of its type only."""
 
     def __init__(self, function):
         self.function = function
@@ -797,7 +808,7 @@ def part_at_frule(tangents, structure, key):
 
 
 def made_with_post_init(push, cls, args, words, fields_dot):
-    """An object of a dataclass with a `__post_init__`."""
+    """A new object of a dataclass with a `__post_init__`."""
     x, passed = before_post_init(cls, args, words)
     x_dot = types.SimpleNamespace(**{name: d for name, d in fields_dot.items() if name not in passed})
     for name in made_by_factory(cls, fields_dot):
@@ -808,8 +819,8 @@ def made_with_post_init(push, cls, args, words, fields_dot):
 
 
 def before_post_init(cls, args, words):
-    """What the generated `__init__` of a dataclass makes before it calls `__post_init__`, and what it passes
-    on to that.
+    """What the generated `__init__` of a dataclass makes before it calls `__post_init__`, and the arguments
+    of that call.
     """
     given = signature_of_callable(cls).bind(*args, **words).arguments
     x = object.__new__(cls)
@@ -826,7 +837,7 @@ def before_post_init(cls, args, words):
 
 
 def in_place_array(push, update, function, left, left_dot, right, right_dot):
-    """`left op= right` of an array, done on its tangent too."""
+    """`left op= right` for an array, also applied to its tangent."""
     check_in_place(update, left, right)
     _y, y_dot = push(function, NO, (left, right), (left_dot, right_dot), (), None)
     if is_none(left_dot):
@@ -840,9 +851,7 @@ def in_place_array(push, update, function, left, left_dot, right, right_dot):
 
 
 def check_in_place(update, left, right):
-    """NumPy's own error where the dtype of the result is not one that `left` takes: `left op right` has none,
-    or another.
-    """
+    """Raise NumPy's own error if `left` cannot hold the result of `left op right`, because of its dtype."""
     operand = np.asarray(right) if isinstance(right, (list, tuple)) else right
     if np.result_type(left, operand) != left.dtype:
         update(left.copy(), right)
@@ -863,14 +872,14 @@ def into_out(push, function, args, dots, names, given, words, out, out_dot):
         if is_none(y_dot):
             out_dot[...] = 0.0
         elif np.size(y_dot) == np.size(out_dot):
-            out_dot[...] = np.reshape(y_dot, np.shape(out_dot))  # `a.cumsum(out=b)` takes any shape
+            out_dot[...] = np.reshape(y_dot, np.shape(out_dot))  # `a.cumsum(out=b)` accepts any shape
         else:
             out_dot[...] = y_dot
     return y, out_dot
 
 
 def constant_into_out(function, given, words, out, out_dot):
-    """The same of a function without a derivative. It runs once: a draw is another the second time."""
+    """The same for a function without a derivative. It runs only once, since it may draw random numbers."""
     if is_none(out_dot):
         check_untracked(out)
     y = function(*given, **words)
@@ -880,14 +889,16 @@ def constant_into_out(function, given, words, out, out_dot):
 
 
 def _parts_of_caught(x):
-    """What an exception carries, a group of them too, and what is in its containers."""
+    """What an exception, possibly a group, or a container in it holds."""
     if isinstance(x, BaseException):
         return (*x.args, *vars(x).values())
     return x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple, set, deque)) else ()
 
 
 def check_caught(error):
-    """NotDifferentiableError for an exception that carries numbers, whose tangents nobody keeps."""
+    """Raise NotDifferentiableError for a caught exception that carries numbers, since their tangents are not
+    kept.
+    """
     carried = everything_held([error], _parts_of_caught)
     if any(isinstance(x, (float, complex, np.number, np.ndarray)) for x in carried):
         raise NotDifferentiableError(
@@ -902,7 +913,7 @@ def is_zero(x_dot):
 
 
 def refused_write(x):
-    """The error for a varying value that is written where its tangent would be lost."""
+    """The error for writing a value that varies to where its tangent would be lost."""
     return MutationError(
         "Something that varies is written to an array whose tangent is not tracked: a global or captured one",
         fixes=("create the array inside the function", "pass it as an argument"),
@@ -910,7 +921,9 @@ def refused_write(x):
 
 
 def refuse_lost(name, x_dot):
-    """NotDifferentiableError where a value that varies is put in a variable whose tangent nobody keeps."""
+    """Raise NotDifferentiableError if a value that varies is assigned to a variable whose tangent is not
+    kept.
+    """
     if not is_zero(x_dot):
         raise NotDifferentiableError(
             f"The variable {name}, of a function called with constants, is given a value that varies",
@@ -920,8 +933,8 @@ def refuse_lost(name, x_dot):
 
 
 def key_asked_once(key):
-    """`key` in `x[key]`, where x is an array or a sequence, with what the objects in it stand for: they
-    would be asked again for the tangent, and might answer something else then.
+    """`key` in `x[key]`, for an array or sequence x, with objects in it replaced by the indices that they
+    convert to: the tangent is indexed with it too, and a second conversion might give a different index.
     """
     kind = type(key)
     if kind is int or kind is np.ndarray:
@@ -941,7 +954,7 @@ def key_asked_once(key):
 
 
 def takes_positions(owner):
-    """Whether `owner[key]` makes an integer of an object; a dict looks for the object itself."""
+    """Whether `owner[key]` converts an object to an int; a dict looks up the object itself."""
     kind = type(owner)
     return isinstance(owner, _SEQUENCES) and not isinstance(
         getattr(kind, "__getitem__", None), types.FunctionType
@@ -952,7 +965,9 @@ _SEQUENCES = (np.ndarray, np.generic, list, tuple, deque, str, range, bytes, byt
 
 
 def slice_of(owner, lower, upper, step):
-    """`lower:upper:step` in `owner[...]`, with the positions that objects among them stand for."""
+    """`lower:upper:step` in `owner[...]`, with objects among them replaced by the indices that they convert
+    to.
+    """
     made = slice(lower, upper, step)
     if type(lower) in _ENDS and type(upper) in _ENDS and type(step) in _ENDS:
         return made
@@ -963,8 +978,8 @@ _ENDS = (int, type(None))
 
 
 def refuse_moved_slice(owner, key, name="__getitem__"):
-    """NotDifferentiableError where a class of Python code gets a slice that a number that varies bounds: the
-    item may be made of the number, and a slice has no tangent.
+    """Raise NotDifferentiableError if a class written in Python is indexed with a slice that has a bound that
+    varies: the item may be computed from the bound, and a slice has no tangent.
     """
     if isinstance(getattr(type(owner), name, None), types.FunctionType) and _holds_float(key):
         raise NotDifferentiableError(
@@ -988,12 +1003,14 @@ TABLE.non_differentiable(
 
 
 def moment_of(f, args):
-    """What a function and its arguments reach, as it is now."""
+    """A snapshot of what a function and its arguments can reach."""
     return Moment(f, args, arrays=True)
 
 
 def check_unchanged(moment, f):
-    """NotDifferentiableError where a pullback would have to run a function under other circumstances."""
+    """Raise NotDifferentiableError if a pullback would have to run a function after its surroundings have
+    changed.
+    """
     if moment.changed():
         raise NotDifferentiableError(
             f"What {getattr(f, '__name__', 'the function')} depends on was changed after its pullback was "
@@ -1004,7 +1021,7 @@ def check_unchanged(moment, f):
 
 
 def check_same(moment, run, again):
-    """NotDifferentiableError where a function gives something else each time it runs."""
+    """Raise NotDifferentiableError if a function returns a different value each time it runs."""
     run.check_value(again)
     moment.take()
 
@@ -1051,13 +1068,13 @@ def settled_(x, x_dot):
 
 
 def content_of(x_dot):
-    """The tangent of a captured variable; where that may be rebound, its cell is passed on."""
+    """The tangent of a captured variable; if the variable may be rebound, its cell is passed on."""
     return x_dot.cell_contents if isinstance(x_dot, types.CellType) else x_dot
 
 
 @stated_by(content_of)
 def _kind_of_content(x_dot):
-    """A number's or an array's is its own; what else it may be is read at run time."""
+    """The kind of a number or an array; anything else is determined at run time."""
     return x_dot.kind if is_real(x_dot.kind) or isinstance(x_dot.kind, Array) else ANY
 
 
@@ -1067,8 +1084,8 @@ def content_of_frule(tangents, x_dot):
 
 
 def cached(push, function, x, x_dot, name):
-    """A cached property: its first read works it out and keeps it with its tangent. One that was kept before
-    has no tangent yet; it must be what the function gives now.
+    """A cached property: its first read computes and stores the value and its tangent. A value that was
+    stored before has no tangent yet, and must equal what the function returns now.
     """
     if is_kept(x, name) and is_kept(x_dot, name):
         return getattr(x, name), getattr(x_dot, name)
@@ -1076,18 +1093,20 @@ def cached(push, function, x, x_dot, name):
     if is_kept(x, name):
         check_same_result(x, name, y)
     else:
-        object.__setattr__(x, name, y)  # as Python does, past the class's own __setattr__
+        object.__setattr__(x, name, y)  # bypasses the class's own __setattr__, as Python does
     setattr(x_dot, name, y_dot)
     return y, y_dot
 
 
 def is_kept(x, name):
-    """Whether an object itself has an attribute, not its class alone."""
+    """Whether an attribute is in the object itself, not only in its class."""
     return name in getattr(x, "__dict__", ())
 
 
 def check_same_result(x, name, y, place=None):
-    """NotDifferentiableError unless what a cached property has kept is what its function gives now, `y`."""
+    """Raise NotDifferentiableError unless the stored value of a cached property equals what its function
+    returns now, `y`.
+    """
     kept = vars(x)[name]
     try:
         same = kept is y or (type(kept) is type(y) and bool(np.all(np.asarray(kept == y))))

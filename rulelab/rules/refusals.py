@@ -1,4 +1,4 @@
-"""Why functions of libraries have no rule: what the error of a call says of them."""
+"""Why library functions have no rule, for error messages."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from .targets import resolve
 
-# With each function, so that its identity stays its own: why it has no rule, and what it is called.
+# For each function, by id (the function is kept so that the id is not reused): the reason, and its name.
 _STATED: dict[int, tuple[Any, str, str]] = {}
 _AN_ERROR = "an exception or a warning, which is for people: give it a text, or numbers that do not vary"
 
 
 def state_reasons(owner: Any, reasons: Mapping[str, str]) -> None:
-    """State why functions of a module or methods of a class have no rule, by their names; of what it has
-    not, nothing is stated.
+    """Record why functions of a module or methods of a class, given by name, have no rule; names it does not
+    have are skipped.
 
-    What is stated of an object that can be called is true of its methods, and what is stated of a method is
-    true of those that override it.
+    A reason stated for a callable object also holds for its methods, and one stated for a method also holds
+    for those that override it.
     """
     for name, reason in reasons.items():
         if (value := getattr(owner, name, None)) is not None:
@@ -27,7 +27,7 @@ def state_reasons(owner: Any, reasons: Mapping[str, str]) -> None:
 
 
 def reason_for(target: Any, *args: Any) -> str | None:
-    """The reason stated for a call, if there is one.
+    """The reason stated for a call, or None.
 
     >>> import colorsys
     >>> state_reasons(colorsys, {"rgb_to_hsv": "use another space", "no_such_function": "there is none"})
@@ -40,8 +40,8 @@ def reason_for(target: Any, *args: Any) -> str | None:
 
 
 def object_name(target: Any, args: tuple[Any, ...]) -> str | None:
-    """What an object is called of which something is stated, where one of its methods is called: these have
-    names of classes that nobody knows.
+    """The name of the object whose method is called, if a reason was stated for the object: its methods have
+    class names that users do not know.
     """
     stated = _stated(args[0]) if args and _is_method(target, args[0]) else None
     return None if stated is None else stated[2]
@@ -53,7 +53,9 @@ def _stated(one: Any) -> tuple[Any, str, str] | None:
 
 
 def _stated_of(target: Any, args: tuple[Any, ...]) -> Iterator[Any]:
-    """What may have a reason: the target, the methods that it overrides, the object that it belongs to."""
+    """Yield everything that may have a reason: the target, the methods that it overrides, the object it
+    belongs to.
+    """
     yield target
     if args and _is_method(target, args[0]):
         name: str = target.__name__

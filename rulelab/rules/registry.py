@@ -1,4 +1,4 @@
-"""The registry of rules: one immutable snapshot with its epoch, swapped in one store."""
+"""The registry of rules: an immutable snapshot with an epoch, replaced by one assignment."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .rule import OptOut, Rule
 from .signatures import ArrayType, most_specific, weakly
 from .targets import name_of
 
-KEPT = "__rulelab_rules__"  # where a Python function or class keeps its own rules alive
-_MOST_ANSWERS = 256  # remembered per target, so that those for ever new types do not pile up
-_WRITING = threading.RLock()  # one for all registries: they keep their rules side by side on a function
+KEPT = "__rulelab_rules__"  # the attribute in which a Python function or class keeps its own rules alive
+_MOST_ANSWERS = 256  # answers cached per target; bounds the cache when types keep being created
+_WRITING = threading.RLock()  # one for all registries, since they keep their rules side by side on a function
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The answer "this rule". Equal to another if it is the same rule."""
+    """The answer "this rule applies". Equal to another if the rule is the same object."""
 
     rule: Rule
 
@@ -39,12 +39,12 @@ class Found:
 
 @dataclass(frozen=True)
 class NoRule:
-    """The answer "there is no rule"."""
+    """The answer "no rule applies"."""
 
 
 @dataclass(frozen=True, eq=False)
 class OptedOut:
-    """The answer "there may be one, but it was opted out of"."""
+    """The answer "this call was opted out of"."""
 
     opt_out: OptOut
 
@@ -59,13 +59,14 @@ NO_RULE = NoRule()
 
 
 class Entry:
-    """All that one registry knows of one target: the user's rules and opt-outs in order, and the built-in
-    rules; `history` has the user's as they were before each change, the last one last."""
+    """Everything that one registry knows about one target: the user's rules and opt-outs in order, and the
+    built-in rules; `history` has the user's rules before each change, the latest last.
+    """
 
     __slots__ = ("__weakref__", "answers", "history", "built_in", "name", "target", "user")
 
     def __init__(self, target, name, user=(), built_in=(), history=()):
-        self.target = target  # a function that gives the target, or None if it is gone
+        self.target = target  # a function that returns the target, or None if it is gone
         self.name = name
         self.user = user
         self.built_in = built_in
@@ -73,12 +74,13 @@ class Entry:
         self.answers = {}
 
     def is_empty(self):
-        """Whether the rules are gone and only the way back to them is left."""
+        """Whether there are no rules, only a history."""
         return not (self.user or self.built_in)
 
     def answers_in(self, mode):
-        """Whether there is something about calls in this mode, "rrule" or "frule": of an author's rule in one
-        the other is derived."""
+        """Whether there is anything about calls in this mode, "rrule" or "frule"; any user's rule counts,
+        since the other mode is derived from it.
+        """
         return bool(self.user) or any(e.mode == mode for e in self.built_in)
 
     def built_in_for(self, mode):
@@ -86,7 +88,7 @@ class Entry:
         return [rule for rule in self.built_in if isinstance(rule, Rule) and rule.mode == mode]
 
     def changed(self, user=None, built_in=None):
-        """A new entry with other rules; the answers of the old one are not taken along."""
+        """A new entry with other rules, without the cached answers."""
         return Entry(
             self.target,
             self.name,
@@ -96,19 +98,21 @@ class Entry:
         )
 
     def remembering(self, old, steps):
-        """This entry, with the user's rules of the `old` one as the last of so many steps back."""
+        """This entry, with the user's rules of the `old` one added to its history of at most `steps`
+        steps.
+        """
         history = (*old.history, old.user)[-steps:] if steps else ()
         return Entry(self.target, self.name, self.user, self.built_in, history)
 
     def undone(self):
-        """A new entry with the user's rules as they were before the last change."""
+        """A new entry with the user's rules before the last change."""
         return Entry(self.target, self.name, self.history[-1], self.built_in, self.history[:-1])
 
     def ask(self, given, mode, config):
-        """The answer for arguments of these types, remembered."""
+        """Return the answer for arguments of these types, cached."""
         traits = config.traits if config is not None else None
         answer = self.answers.get((given, mode, traits))
-        if answer is not None:  # all its types are C's, which nothing has to let go
+        if answer is not None:  # all types are C types, for which no weak references are needed
             return answer
         weak = tuple(map(weakly, given))
         answer = self.answers.get((weak, mode, traits))
@@ -133,8 +137,9 @@ class Entry:
 
 
 def _is_usual(given):
-    """Whether the built-in rules know the arithmetic of such an argument: that of a masked array, a matrix or
-    another subclass of ndarray is its own."""
+    """Whether built-in rules are valid for such an argument: masked arrays, matrices and other subclasses of
+    ndarray have their own arithmetic.
+    """
     return not isinstance(given, ArrayType) or given.cls is np.ndarray or given.cls is np.memmap
 
 
@@ -154,17 +159,17 @@ def _after_last_opt_out_of_everything(fitting):
 
 
 class Snapshot:
-    """What a registry knew at one epoch. Never changed after it was made."""
+    """What a registry knows at one epoch. Immutable."""
 
     __slots__ = ("entries", "epoch", "hidden", "mutators", "packages", "shelves", "stand_ins")
 
     def __init__(self, epoch, entries, hidden, mutators, stand_ins, shelves=()):
         self.epoch = epoch
-        self.entries = entries  # id of the target -> Entry, or a weak reference to one that the target keeps
-        self.hidden = hidden  # id of the target -> a token for each open `without`
+        self.entries = entries  # id of the target -> Entry, or a weak reference if the target keeps it
+        self.hidden = hidden  # id of the target -> a token for each open `without` block
         self.mutators = mutators  # id of the target -> (the target, description)
         self.stand_ins = stand_ins  # id of the target -> (the target, StandIn)
-        self.shelves = shelves  # those that nobody has read yet
+        self.shelves = shelves  # those that have not been read yet
         self.packages = tuple({shelf.module.partition(".")[0] for shelf in shelves})
 
     def entry(self, target):
@@ -176,15 +181,15 @@ class Snapshot:
 
 
 class _Kept(dict):
-    """The entries that a function or class keeps alive: registry -> list. Its copies and pickles start
-    without, and so does a wrapper, which functools.wraps gives the very same object.
+    """The entries that a function or class keeps alive: registry -> list. Copies and pickles of it are empty,
+    and a wrapper to which functools.wraps has given this very object gets its own.
     """
 
     owner: Any = None  # a weak reference
 
     @classmethod
     def by(cls, target):
-        """Those of this target."""
+        """Return the entries of this target, creating them if necessary."""
         kept = target.__dict__.get(KEPT)
         if type(kept) is cls and kept.owner is not None and kept.owner() is target:
             return kept
@@ -204,30 +209,30 @@ class _Kept(dict):
 
 
 class Registry:
-    """Rules by the identity of what they are for.
+    """Rules, by the identity of their targets.
 
-    Readers take the snapshot and never wait; writers queue and swap it in one store, which raises the epoch:
-    a writer that is interrupted leaves the old state whole or the new one. Rules of Python functions and
-    classes live on these (a rule may close over its function, and both go together); C functions and ufuncs
-    are immortal and are held by the snapshot.
+    Readers take the snapshot and never wait; writers are serialized and replace it by one assignment, which
+    raises the epoch: after an interrupted write either the old state or the new one is complete. Rules of
+    Python functions and classes are kept by these (a rule may close over its function, and both are collected
+    together); C functions and ufuncs are immortal, and the snapshot keeps their rules.
     """
 
     def __init__(self):
-        # ids of targets that went, noted by weak reference callbacks, which must not lock
+        # ids of collected targets, added by weak reference callbacks, which must not lock
         self._dead: set[int] = set()
-        self.remembers = 0  # changes of each target that can be undone; old rules are kept alive for it
+        self.remembers = 0  # number of changes of each target that can be undone; keeps old rules alive
         self.snapshot = Snapshot(0, {}, {}, {}, {})
 
     @property
     def epoch(self):
-        """Rises with every change."""
+        """Increases with every change."""
         return self.snapshot.epoch
 
     def ask(self, target, types, mode="rrule", config=None):
-        """Found(rule), NoRule or OptedOut for a call of `target` with arguments of these types
+        """Return Found(rule), NoRule or OptedOut for a call of `target` with arguments of these types
         (`types_of(args)`).
 
-        AmbiguousRuleError if two rules fit equally well.
+        Raises AmbiguousRuleError if two rules fit equally well.
         """
         while True:
             snapshot = self.snapshot
@@ -236,26 +241,26 @@ class Registry:
                 return entry.ask(types, mode, config)
             if self._meet(target):
                 continue
-            if snapshot is self.snapshot:  # else a writer replaced the entry between the two reads
+            if snapshot is self.snapshot:  # otherwise a writer replaced the entry between the two reads
                 return NO_RULE
 
     def register(self, rule, target):
-        """Adds a rule; it replaces one for exactly the same types in the same mode."""
+        """Add a rule; it replaces one for exactly the same types in the same mode."""
         self.register_all((rule,), target)
 
     def register_all(self, rules, target):
-        """Adds the rules of one target in one step: all of them count, or none."""
+        """Add the rules of one target in one step: all of them take effect, or none."""
         self.install([(target, rule) for rule in rules])
 
     def install(self, pairs, mutators=(), stand_ins=(), shelves=()):
-        """Adds many `(target, rule)`, `(target, description)` and `(target, StandIn)` in one step: all of
-        them count, or none. What is on the `shelves` is added when one of its targets is first met.
+        """Add many `(target, rule)`, `(target, description)` and `(target, StandIn)` in one step: all of them
+        take effect, or none. What is on the `shelves` is added when one of its targets is first used.
         """
         known = {id(target): (target, text) for target, text in mutators}
         standing = {id(target): (target, stand_in) for target, stand_in in stand_ins}
         if self.snapshot.shelves:
             for target, _ in pairs:
-                if self.snapshot.entry(target) is None:  # SciPy has functions of NumPy's, too
+                if self.snapshot.entry(target) is None:  # SciPy re-exports some NumPy functions
                     self._meet(target)
 
         def add(old):
@@ -268,7 +273,7 @@ class Registry:
         self._write(add)
 
     def _changes(self, old, pairs):
-        """The entries of these targets with these rules besides: `(target, entry)`."""
+        """The new entries of these targets, with these rules added: `(target, entry)`."""
         given: dict[int, tuple[Any, list[Rule]]] = {}
         for target, rule in pairs:
             given.setdefault(id(target), (target, []))[1].append(rule)
@@ -285,13 +290,13 @@ class Registry:
         return changed
 
     def _meet(self, target):
-        """Reads the shelf that a target is on, if there is one; whether it did.
+        """Read the shelf that contains a target, if any; return whether one was read.
 
-        The epoch stays as it is: who asked before did not ask for what is on the shelf, so no answer has
-        become old.
+        The epoch does not change: no earlier question was about a function on the shelf, so no answer is
+        outdated.
         """
         snapshot, loaded = self.snapshot, sys.modules
-        for package in snapshot.packages:  # asked of each function without a rule
+        for package in snapshot.packages:  # checked for each function without a rule
             if package in loaded:
                 break
         else:
@@ -313,8 +318,8 @@ class Registry:
         self._read(shelf)
 
     def read_shelves(self):
-        """Reads all that is still on a shelf, and imports the libraries it is for; those that are not
-        installed are left alone. A library that is there and fails, and rules that do, are errors.
+        """Read all remaining shelves, importing their libraries; libraries that are not installed are
+        skipped. An error in the import of an installed library, or in its rules, is raised.
         """
         for shelf in self.snapshot.shelves:
             library = shelf.module.partition(".")[0]
@@ -327,14 +332,14 @@ class Registry:
             self._read_in_order(shelf, self.snapshot.shelves)
 
     def _read(self, shelf):
-        """Adds what is on a shelf, and takes the shelf away."""
-        tables = tuple(shelf.read())  # which imports, so under no lock
+        """Add the contents of a shelf, and remove the shelf."""
+        tables = tuple(shelf.read())  # imports modules, so no lock is held
         pairs = [pair for table in tables for pair in table.rules]
         standing = {id(pair[0]): pair for table in tables for pair in table.stand_ins}
 
         def add(old):
             left = tuple(other for other in old.shelves if other is not shelf)
-            if len(left) == len(old.shelves):  # another thread has read it
+            if len(left) == len(old.shelves):  # another thread has already read it
                 return None
             others = {"shelves": left, "epoch": old.epoch, "stand_ins": {**old.stand_ins, **standing}}
             return self._changes(old, pairs), others
@@ -342,7 +347,7 @@ class Registry:
         self._write(add)
 
     def opt_out(self, target, opt_out):
-        """Rules for these types of arguments no longer apply."""
+        """Record that rules no longer apply to these types of arguments."""
         self._meet(target)
 
         def add(old):
@@ -352,8 +357,9 @@ class Registry:
         self._write(add)
 
     def remove(self, target, rule=None):
-        """Drops the user's rules and opt-outs for `target`, or the one `rule`; returns those that were
-        dropped."""
+        """Remove the user's rules and opt-outs for `target`, or only `rule`; return those that were
+        removed.
+        """
         gone: tuple[Any, ...] = ()
 
         def drop(old):
@@ -369,15 +375,17 @@ class Registry:
         return gone
 
     def _remembered(self, old, target, entry):
-        """A changed entry with the way back, as far as this registry remembers: else old rules are let go."""
+        """Add the old state to the history of a changed entry, as far as this registry remembers; otherwise
+        old rules are released.
+        """
         before = old.entry(target)
         if entry.user == (() if before is None else before.user):
             return entry
         return entry.remembering(_entry_for(old, target), self.remembers)
 
     def undo(self, target):
-        """Makes the user's rules for `target` what they were before the last change: `(before, after)`, None
-        where there was none.
+        """Restore the user's rules for `target` to what they were before the last change. Returns `(before,
+        after)`, or None if there was no change.
         """
         steps: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None
 
@@ -395,7 +403,7 @@ class Registry:
 
     @contextlib.contextmanager
     def without(self, target):
-        """A block in which no rule for `target` is found, by any thread."""
+        """Context in which no rule for `target` is found, in any thread."""
         token = object()
         self._meet(target)
         try:
@@ -404,7 +412,7 @@ class Registry:
                 yield
             finally:
                 self._hide(target, set(), {token})
-        except BaseException:  # perhaps an interrupt in the very line above: nothing may stay hidden
+        except BaseException:  # an interrupt may have come between the blocks: nothing may stay hidden
             self._hide(target, set(), {token})
             raise
 
@@ -423,22 +431,23 @@ class Registry:
         return id(target) in self.snapshot.hidden
 
     def mutator(self, target):
-        """How a callable that writes to its arguments is called in messages; None if it is not known to do
-        that."""
+        """The description, for messages, of a callable that writes to its arguments; None if it is not known
+        to do that.
+        """
         known = self.snapshot.mutators.get(id(target))
         return known[1] if known is not None and known[0] is target else None
 
     def stand_in(self, target):
-        """The StandIn that is differentiated in place of a callable without Python code; None if there is
-        none."""
+        """The StandIn that is differentiated in place of a callable without Python code, or None."""
         known = self.snapshot.stand_ins.get(id(target))
         if known is None and self._meet(target):
             known = self.snapshot.stand_ins.get(id(target))
         return known[1] if known is not None and known[0] is target else None
 
     def has_nothing_for(self, target):
-        """Whether certainly nothing is known of a callable: neither rules, nor a stand-in, nor that it writes
-        to its arguments. Quick, for what is asked of each call of a function."""
+        """Whether nothing at all is known about a callable: neither rules, nor a stand-in, nor that it writes
+        to its arguments. Fast, since it is called for every call of a function.
+        """
         snapshot, number = self.snapshot, id(target)
         if number in snapshot.stand_ins or number in snapshot.mutators:
             return False
@@ -446,7 +455,7 @@ class Registry:
         return not self._meet(target) if entry is None else entry.is_empty()
 
     def rules(self):
-        """All rules, the built-in ones first for each target."""
+        """All rules, for each target the built-in ones first."""
         return [e for entry in self.entries() for e in (*entry.built_in, *entry.user) if isinstance(e, Rule)]
 
     def entries(self):
@@ -459,28 +468,30 @@ class Registry:
         return alive
 
     def entry(self, target):
-        """What is known of one target; None if nothing."""
+        """What is known about one target; None if nothing."""
         while True:
             snapshot = self.snapshot
             entry = snapshot.entry(target)
             if entry is None and self._meet(target):
                 continue
-            if entry is not None or snapshot is self.snapshot:  # else a writer came between the two reads
+            # Otherwise a writer came between the two reads.
+            if entry is not None or snapshot is self.snapshot:
                 return None if entry is None or entry.is_empty() else entry
 
     def entry_in(self, mode, target):
-        """What is known of one target about calls in a mode, "rrule" or "frule"; None if nothing."""
+        """What is known about calls of one target in a mode, "rrule" or "frule"; None if nothing."""
         entry = self.entry(target)
         return entry if entry is not None and entry.answers_in(mode) else None
 
     def built_in_entry(self, target, mode="rrule"):
-        """What is known of a target that has only built-in rules in this mode; None for any other."""
+        """What is known about a target that has only built-in rules in this mode; None for any other."""
         entry = self.entry_in(mode, target)
         return entry if entry is not None and not entry.user and not self.is_hidden(target) else None
 
     def _write(self, change):
-        """Swap in what `change` makes of the snapshot: `(changed entries, other parts by name)`, None for no
-        change. It is asked again if a signal handler or finaliser, which the lock lets in, wrote meanwhile.
+        """Replace the snapshot by what `change(snapshot)` returns: `(changed entries, other parts by name)`,
+        or None for no change. `change` is called again if a signal handler or finaliser, which the lock
+        admits, wrote meanwhile.
         """
         with _WRITING:
             self._swap_in(change)
@@ -498,7 +509,7 @@ class Registry:
                 held = entries.get(key)
                 if type(held) is weakref.ref and held() is None:
                     del entries[key]
-            # What a target keeps goes only after the swap: readers may be between the two.
+            # Old entries on a target are removed only after the swap, since readers may still use them.
             swaps = []
             for target, entry in changed:
                 kept = self._kept_by(target, entry)
@@ -514,7 +525,7 @@ class Registry:
                 others.get("shelves", old.shelves),
             )
             written = self.snapshot is old
-            if written:  # no call between the question and the answer, so nobody comes between
+            if written:  # there is no call between the test and the assignment, so no interruption either
                 self.snapshot = new
                 self._dead.difference_update(gone)
             for kept, before, after in swaps:
@@ -525,11 +536,11 @@ class Registry:
                 return
 
     def _kept_by(self, target, entry):
-        """The list in which a target keeps its entries; an idle one for a target that cannot."""
+        """The list in which a target keeps its entries; an unused one for a target that cannot keep any."""
         return _Kept.by(target).setdefault(self, []) if isinstance(entry.target, weakref.ref) else []
 
     def _held(self, target, entry):
-        """What the snapshot holds of an entry: a weak reference, where the target keeps it."""
+        """What the snapshot holds of an entry: a weak reference if the target keeps it."""
         if not isinstance(entry.target, weakref.ref):
             return entry
         key, dead = id(target), self._dead
@@ -545,11 +556,10 @@ def _entry_for(snapshot, target, name=None):
 
 
 def _reference(target):
-    """A weak reference to a target that can keep its own rules, a function that gives it for one that
-    cannot."""
+    """A weak reference to a target that can keep its own rules; for any other, a function that returns it."""
     if type(target) is types.FunctionType:
         return weakref.ref(target)
-    if isinstance(target, type) and made_by_python(target):  # so it takes attributes
+    if isinstance(target, type) and made_by_python(target):  # which accepts attributes
         return weakref.ref(target)
     return lambda: target
 

@@ -1,9 +1,8 @@
-"""Of which kind the result of a known function is, given the kinds of its arguments and those that are
-literals.
+"""The kind of the result of a known function, from the kinds of its arguments and the values of literal ones.
 
-A row for each family of functions, which takes what they take: arguments by position and by name are bound
-alike. What a row does not know it calls numeric. Facts of NumPy and of Python, and not of rules: the tests
-hold each claim against the function itself.
+There is a row for each family of functions, with their parameters: arguments by position and by name are
+bound alike. A row returns NUMERIC for calls that it does not know. These are facts about NumPy and Python,
+not about rules; the tests compare each claim with the function itself.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ _ROWS: dict[Any, tuple[Row, inspect.Signature]] = {}
 def result_of(
     target: Any, args: Sequence[Given], keywords: Mapping[str, Given] = python_types.MappingProxyType({})
 ) -> Type:
-    """The kind of what a call of a known function gives; ANY where nothing is known of it.
+    """The kind of the result of a call of a known function; ANY if nothing is known about it.
 
     >>> matrix = Given(Array("f8", 2))
     >>> result_of(np.sum, [matrix], {"axis": Given(INT, 1)})
@@ -83,14 +82,14 @@ def result_of(
         row, signature = found
         try:
             bound = signature.bind(*args, **keywords)
-        except TypeError:  # no such call, or one that nothing is known of
+        except TypeError:  # an invalid call, or one with unknown parameters
             return NUMERIC if gives_arrays(target) else ANY
         return row(*bound.args, **bound.kwargs)
     return NUMERIC if gives_arrays(target) else ANY
 
 
 def known_functions() -> list[tuple[Any, list[str]]]:
-    """The functions that have a row here, ufuncs aside, each with the names of its parameters."""
+    """The functions that have a row here, without ufuncs, each with the names of its parameters."""
     return [(target, list(signature.parameters)) for target, (_, signature) in _ROWS.items()]
 
 
@@ -104,24 +103,24 @@ def _row(*targets: Any) -> Callable[[Row], Row]:
 
 
 def stated_by(*targets: Any) -> Callable[[Row], Row]:
-    """Decorator of the row of functions of a library that need not be there, whose rules state it."""
+    """Decorator for the row of functions of an optional library, used in the module with their rules."""
     return _row(*targets)
 
 
 def _rows(names: str, of: Any = np) -> list[Any]:
-    """The functions of these names; an older or a newer NumPy has not all of them."""
+    """The functions of these names; some do not exist in older or newer NumPy versions."""
     return [getattr(of, name, None) for name in names.split()]
 
 
 def _is_hashable(value: Any) -> bool:
     try:
         hash(value)
-    except TypeError:  # some classes say so only when asked
+    except TypeError:  # some classes only say so when hashed
         return False
     return True
 
 
-# -- what arguments say --------------------------------------------------------------------------------------
+# -- arguments -----------------------------------------------------------------------------------------------
 
 
 def _is_absent(given: Given | None) -> bool:
@@ -133,7 +132,9 @@ def _is_whole(given: Given) -> bool:
 
 
 def _count(given: Given | None) -> int | None:
-    """How many whole numbers an argument is: one, or the length of a tuple of them."""
+    """The number of ints that an argument holds: one, or the length of a tuple of ints; None for anything
+    else.
+    """
     if given is None:
         return None
     parts = given.parts()
@@ -143,7 +144,7 @@ def _count(given: Given | None) -> int | None:
 
 
 def _literal(given: Given | None, default: Any) -> Any:
-    """The value of an argument that is a literal, of one that is not there the default, else UNBOUND."""
+    """The value of a literal argument; the default if the argument is absent; otherwise UNBOUND."""
     if given is None:
         return default
     parts = given.parts()
@@ -154,7 +155,7 @@ def _literal(given: Given | None, default: Any) -> Any:
 
 
 def _dtype(given: Given | None, default: str | None) -> str | None:
-    """The dtype that an argument names; the default where there is none, None where it is not known."""
+    """The dtype that an argument names; the default if it is absent, None if it is unknown."""
     if given is None or given.kind == NONE:
         return default
     named = given.kind.value if isinstance(given.kind, Known) else given.literal
@@ -167,7 +168,7 @@ def _dtype(given: Given | None, default: str | None) -> str | None:
 
 
 class _Like(NamedTuple):
-    """What is known of the array that NumPy makes of an argument."""
+    """What is known of the array that NumPy makes from an argument."""
 
     dtype: str | None
     ndim: int
@@ -182,7 +183,7 @@ _OF_NUMBERS: dict[Type, str] = {FLOAT: "f8", F8: "f8", I8: "i8", BOOL: "b1"}
 
 
 def _like(given: Given | None) -> _Like:
-    """The array that NumPy makes of an argument: an int may be too long for one of ints."""
+    """The array that NumPy makes from an argument. An int may be too large for an int array."""
     if given is None:
         return _UNKNOWN
     kind = given.kind
@@ -194,7 +195,7 @@ def _like(given: Given | None) -> _Like:
         short = type(given.literal) is int and abs(given.literal) < 2**31
         return _Like(_DEFAULT_INT if short else None, 0)
     if given.each in (FLOAT, F8):
-        return _Like("f8", 1)  # also of none
+        return _Like("f8", 1)  # also if it is empty
     parts = given.parts()
     return _UNKNOWN if parts is None else _stacked([_like(part) for part in parts])
 
@@ -240,7 +241,7 @@ _row(operator.getitem)(of_item)
 def _reduced(
     like: _Like, axis: Given | None, keepdims: Given | None, dtype: str | None, *others: Given | None
 ) -> Type:
-    """An array without some of its axes; `others` are arguments of which nothing is known."""
+    """The kind of an array with some axes reduced; `others` are arguments that must be absent."""
     gone = like.ndim if _is_absent(axis) else _count(axis)
     keeps = _literal(keepdims, False)
     if like.ndim < 0 or gone is None or gone > like.ndim or keeps is UNBOUND:
@@ -251,11 +252,13 @@ def _reduced(
 
 
 def _of_method(ufunc: np.ufunc, name: str, args: Sequence[Given], keywords: Mapping[str, Given]) -> Type:
-    """The result of `ufunc.reduce` and the like, of arrays of doubles or, of `outer`, of any arrays."""
+    """The kind of the result of `ufunc.reduce` and similar methods, for float64 arrays, or of `outer`, for
+    any arrays.
+    """
     row = _METHODS.get(name)
     try:
         return NUMERIC if row is None or not args else row(ufunc, *args, **keywords)
-    except TypeError:  # no such call, or one that nothing is known of
+    except TypeError:  # an invalid call, or one with unknown parameters
         return NUMERIC
 
 
@@ -266,7 +269,7 @@ def _of_outer(ufunc: np.ufunc, A: Given, B: Given) -> Type:
     return array_of(made.dtype, A.kind.ndim + B.kind.ndim)
 
 
-_FIRST = Given(INT, 0)  # the axis along which a method of a ufunc goes unless it is told another
+_FIRST = Given(INT, 0)  # the default axis of the methods of ufuncs
 
 
 def _of_reduce(ufunc, array, axis=_FIRST, dtype=None, out=None, keepdims=None, initial=None, where=None):
@@ -364,7 +367,7 @@ def _median(a, axis=None, out=None, overwrite_input=None, keepdims=None):
 
 @_row(*_rows("nanpercentile nanquantile"))
 def _quantile_of_numbers(a, q, axis=None, out=None, overwrite_input=None, method=None, keepdims=None):
-    plain = _like(q).ndim == 0  # of no numbers it is one for all levels
+    plain = _like(q).ndim == 0  # for an empty array the result is one nan for all levels
     return _quantile(a, q, axis, out, overwrite_input, method, keepdims) if plain else NUMERIC
 
 
@@ -437,7 +440,7 @@ def _dot(a, b, out=None):
 
 
 def _of_products(*factors: _Like) -> str | None:
-    """The dtype of products; those of numbers beside arrays of others are left alone."""
+    """The dtype of a product, if all factors are f8, i8 or c16."""
     return promoted(like.dtype if like.dtype in ("f8", "i8", "c16") else None for like in factors)
 
 
@@ -502,7 +505,7 @@ def _convolve(a, v, mode=None):
 
 
 def _inexact(dtype: str | None) -> str | None:
-    """What linear algebra computes with."""
+    """The dtype that linear algebra computes in."""
     return "f8" if dtype == "i8" else None if dtype == "b1" else dtype
 
 
@@ -554,7 +557,7 @@ def _norm(x, ord=None, axis=None, keepdims=None):
 def parts_of(
     target: Any, args: Sequence[Given], keywords: Mapping[str, Given] = python_types.MappingProxyType({})
 ) -> tuple[Type, ...] | None:
-    """The kinds of the parts of a result that is a named tuple, by position; None where they are not known.
+    """The kinds of the parts of a result that is a named tuple, by position; None if unknown.
 
     >>> parts_of(np.linalg.slogdet, [Given(Array("f8", 2))])
     (Kind(name='f8'), Kind(name='f8'))
@@ -566,7 +569,7 @@ def parts_of(
     return tuple(item_of("f8", like.ndim - fewer) for fewer in parts)
 
 
-# By how many dimensions each part has fewer than the matrix.
+# The number of dimensions that each part has fewer than the matrix.
 _PARTS: dict[Any, tuple[int, ...]] = {
     np.linalg.slogdet: (2, 2),
     np.linalg.eigh: (1, 0),
@@ -576,7 +579,7 @@ _PARTS: dict[Any, tuple[int, ...]] = {
 
 
 def _says_no_more(args: Sequence[Given], keywords: Mapping[str, Given]) -> bool:
-    """Whether no argument but the first asks for other parts."""
+    """Whether no argument but the first selects different parts."""
     return len(args) == 1 and keywords.keys() <= {"full_matrices", "UPLO"}
 
 
@@ -687,8 +690,8 @@ def _concatenate(arrays, axis=None, out=None, dtype=None, casting=None):
 
 
 def _likes(given: Given) -> list[_Like]:
-    """The arrays in a sequence, or along the first axis of an array; none where that is not known. Of a list
-    of any length it is one: with none in it there is no result.
+    """The arrays in a sequence, or along the first axis of an array; empty if unknown. For a list of unknown
+    length it is one array, since joining an empty list fails.
     """
     if given.each is not None:
         return [_like(Given(given.each))]
@@ -812,7 +815,7 @@ def _where(condition, *choices):
     ndims = [ndim_of(kind) for kind in kinds]
     if len(choices) != 2 or None in ndims:
         return NUMERIC
-    # A choice is made as a sum is, of numbers that give way to arrays; sums of truth values are truth values.
+    # The dtype is that of a sum, in which Python numbers adopt the dtype of arrays; sums of bools are bools.
     return array_of(_dtype_of(of_ufunc(np.add, kinds[1:])), max(n for n in ndims if n is not None))
 
 
@@ -820,7 +823,7 @@ def _dtype_of(kind: Type) -> str | None:
     return kind.dtype if isinstance(kind, Array) else _OF_NUMBERS.get(kind)
 
 
-# -- arrays that are made ------------------------------------------------------------------------------------
+# -- creation of arrays --------------------------------------------------------------------------------------
 
 
 @_row(np.zeros, np.ones, np.empty)
@@ -873,12 +876,12 @@ def _arange(start, stop=None, step=None, dtype=None, *, device=None, like=None):
     if any(g.kind in (FLOAT, F8) for g in given):
         counted: str | None = "f8"
     elif len(given) == 1 and _is_whole(given[0]):
-        counted = _DEFAULT_INT  # of 2 ** 63 numbers NumPy makes an empty one of floats: nobody means that
+        counted = _DEFAULT_INT  # for 2 ** 63 items NumPy returns an empty float array, which nobody intends
     else:
         counted = promoted(_like(g).dtype for g in given)
         counted = counted if counted in ("i8", "f8") else None
     if counted == "f8" and any(_like(g).dtype is None for g in given):
-        counted = None  # an int beyond int64 makes objects of all
+        counted = None  # an int beyond int64 gives an object array
     return array_of(_dtype(dtype, counted), 1)
 
 
@@ -911,7 +914,7 @@ def _made(given: Given, dtype: Given | None) -> Type:
 
 
 def _numeric(given: Given) -> Type:
-    """What is certain of an array that is made of something: of numbers it is numeric, not of objects."""
+    """NUMERIC for an array made from numbers or arrays, ANY for one that may hold objects."""
     parts = given.parts()
     plain = is_numeric(given.kind) if parts is None else all(_numeric(part) == NUMERIC for part in parts)
     return NUMERIC if plain else ANY
@@ -937,7 +940,7 @@ for _number, _function in enumerate((np.atleast_1d, np.atleast_2d, np.atleast_3d
     _row(_function)(_at_least(_number))
 
 
-# -- conversions, and element by element ---------------------------------------------------------------------
+# -- conversions, and elementwise functions ------------------------------------------------------------------
 
 
 @_row(np.ndarray.astype)
@@ -1015,14 +1018,14 @@ def _isclose(a, b, rtol=None, atol=None, equal_nan=None):
     return NUMERIC if ndim is None or not plain else item_of("b1", ndim)
 
 
-# -- differences, pieces put in and left out -----------------------------------------------------------------
+# -- differences, insertion and deletion ---------------------------------------------------------------------
 
 
 @_row(np.gradient)
 def _gradient(f, *varargs, axis=None, edge_order=None):
     like, count = _like(f), 1 if _like(f).ndim == 1 and _is_absent(axis) else _count(axis)
     known = like.ndim >= 1 and count == 1 and like.dtype in ("f8", "i8")
-    return array_of("f8", like.ndim) if known else ANY  # along several axes it gives several arrays
+    return array_of("f8", like.ndim) if known else ANY  # along several axes it returns several arrays
 
 
 @_row(np.ediff1d)
@@ -1063,7 +1066,7 @@ def _compress_method(self, condition, axis=None, out=None):
 
 
 def _some_of(a: Given, axis: Given | None) -> Type:
-    """Some of the entries of an array, along an axis, or of all in a row."""
+    """The kind of an array with some entries inserted or left out, along an axis, or flattened."""
     like = _like(a)
     if like.ndim < 1 or not (_is_absent(axis) or _count(axis) == 1):
         return NUMERIC
@@ -1210,7 +1213,7 @@ def _transform_to_reals(a, n=None, axis=None, norm=None, out=None, *, s=None, ax
 
 
 def _transformed(a: Given, dtype: str, counts: tuple[Given | None, ...], out: Given | None) -> Type:
-    """Of some lengths along some axes: along none, NumPy gives the array itself."""
+    """The kind of a transform along some axes; for no axes, NumPy returns the array itself."""
     like = _like(a)
     some = all(_is_absent(given) or _count(given) for given in counts)
     known = like.ndim >= 1 and like.dtype in ("f8", "i8", "c16") and _is_absent(out) and some
@@ -1296,7 +1299,7 @@ def _multi_dot(arrays, *, out=None):
     return item_of("f8", sum(ends) - 2) if known else NUMERIC
 
 
-# -- of Python's own -----------------------------------------------------------------------------------------
+# -- Python's built-in functions -----------------------------------------------------------------------------
 
 
 @_row(np.allclose, np.array_equal, math.isnan, math.isinf, math.isfinite, math.isclose, bool, callable)
@@ -1343,7 +1346,7 @@ def _may_be_summed(given: Given) -> bool:
 
 @_row(math.prod)
 def _product_of_items(iterable, /, start=None):
-    """One, and the items one by one."""
+    """The product of 1 and the items, one at a time."""
     parts = iterable.parts()
     kinds = [iterable.each or ANY] if parts is None else [part.kind for part in parts]
     if start is not None or not all(map(is_real, kinds)):
@@ -1407,7 +1410,7 @@ def _one_of(*args, **options):
 
 @_row(builtins.sum)
 def _sum_of_items(iterable, /, start=None):
-    """Nought, or the start, and the items one by one."""
+    """The sum of 0, or of the start, and the items, one at a time."""
     total = Given(INT, 0) if start is None else start
     parts = iterable.parts()
     if parts is None:
@@ -1439,10 +1442,10 @@ def _pow(base, exp, mod=None):
     return of_operator(operator.pow, base, exp) if mod is None else NUMERIC
 
 
-# -- what NumPy's functions give at least --------------------------------------------------------------------
+# -- what all NumPy functions return at least ----------------------------------------------------------------
 
 _ARRAY_METHODS = frozenset(name for name in dir(np.ndarray) if name[0] != "_" and name != "tolist")
-# The functions of NumPy that give lists of arrays, and those that call what they are given.
+# NumPy functions that return lists of arrays, or that call functions passed to them.
 _LISTING = frozenset(
     {"split", "array_split", "hsplit", "vsplit", "dsplit", "unstack", "broadcast_arrays", "meshgrid", "ix_"}
     | {"atleast_1d", "atleast_2d", "atleast_3d", "gradient", "apply_along_axis", "piecewise", "fromiter"}
@@ -1451,7 +1454,7 @@ _LISTING = frozenset(
 
 
 def gives_arrays(target: Any) -> bool:
-    """Whether a function of NumPy gives arrays or numbers, and no list of them."""
+    """Whether a function of NumPy always returns arrays or numbers, not a list of them."""
     if isinstance(target, python_types.MethodDescriptorType):
         return target.__objclass__ is np.ndarray and target.__name__ in _ARRAY_METHODS
     if isinstance(target, np.ufunc):

@@ -1,4 +1,4 @@
-"""One rule: the function that states it, the types it accepts, and where it was written."""
+"""A rule: the function that states it, the types it accepts, and where it was written."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from .signatures import Accepts
 class Rule:
     """A derivative rule for one target in one mode; two rules are equal only if they are the same object.
 
-    `function(*args, **kwargs)` gives `(y, pullback)` in mode "rrule"; in mode "frule" it takes the tuple of
-    tangents first and gives `(y, y_dot)`; with `requires` the config comes before everything. `partials` is
-    the `lambda out, *xs:` of a scalar rule; each term `partial * x_dot` of its frule goes through `past(term,
-    out, x, x_dot)`, if there is one, which gives the term and has a derivative of its own. A rule that is not
-    `differentiable` says that its target has no derivative. A `built_in` rule is trusted: called as the
-    caller wrote it, and its pullback answers for the function and the first `leading` arguments only. `pure`
-    promises that calling it can be dropped if nobody uses the result. `cotangents` are functions that give
-    those of the first arguments of an rrule, of real arrays and numbers, for compiled code. Their parameters
-    are names: `y_bar` what flows back, `result` the value, a parameter of the rule, or `a_shape` the shape of
-    its parameter `a`; a call with an option that such a function does not name is not compiled so. `doubt`,
-    while it is true, has each call compared (`rules/doubt.py`).
+    `function(*args, **kwargs)` returns `(y, pullback)` in mode "rrule"; in mode "frule" it takes the tuple of
+    tangents first and returns `(y, y_dot)`; with `requires` the config comes before everything. `partials` is
+    the `lambda out, *xs:` of a scalar rule; each term `partial * x_dot` of its frule is replaced by
+    `past(term, out, x, x_dot)`, if given, which returns the term and has a derivative of its own. A rule that
+    is not `differentiable` states that its target has no derivative. A `built_in` rule is trusted: it is
+    called with the arguments as the caller wrote them, and its pullback covers only the function and the
+    first `leading` arguments. `pure` promises that a call whose result is unused may be dropped.
+
+    `cotangents` are functions that compute the cotangents of the first arguments of an rrule, for real arrays
+    and numbers, in compiled code. Their parameters are identified by name: `y_bar` is the incoming cotangent,
+    `result` the value, then there are parameters of the rule, and `a_shape` is the shape of its parameter
+    `a`. A call with an option that such a function does not name is not compiled this way. As long as `doubt`
+    is true, each call is compared (`rules/doubt.py`).
     """
 
     target_name: str
@@ -42,11 +44,14 @@ class Rule:
     requires: frozenset = frozenset()
     keyword_only: tuple = ()
     takes_keywords: bool = False  # has **kwargs
-    keyword_cotangents: bool = False  # of an rrule: its pullback goes on with those of the call's keywords
-    keyword_tangents: bool = False  # of an frule: its tangents go on with those of the call's keywords
-    linear: bool = False  # of an frule: the tangent is the function itself of that of its first argument
-    rounds: bool = False  # in the last digits its value may differ from that of the target
-    hands_out: bool = False  # of an frule: parts of the arguments, each with the tangent that it has there
+    # For an rrule: its pullback also returns those of the call's keywords, at the end.
+    keyword_cotangents: bool = False
+    # For an frule: its tangents include those of the call's keywords, at the end.
+    keyword_tangents: bool = False
+    linear: bool = False  # for an frule: the tangent is the function applied to that of its first argument
+    rounds: bool = False  # its value may differ from that of the target in the last digits
+    # For an frule: returns parts of the arguments, each with the tangent it has there.
+    hands_out: bool = False
     tags: dict = field(default_factory=dict, repr=False)
     doubt: Any = None
 
@@ -59,13 +64,13 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class OptOut:
-    """The wish that rules of a target do not apply to these types."""
+    """A statement that rules of a target do not apply to these types."""
 
     target_name: str
     accepts: Accepts
     modes: tuple
     place: Place | None = None
-    everything: bool = False  # no types were named: it covers every rule there was at the time
+    everything: bool = False  # no types were named: it covers every rule that existed at the time
 
     def describe(self):
         """One line, as for a rule."""
@@ -77,10 +82,10 @@ class OptOut:
 class StandIn:
     """A Python function that is differentiated in place of another that has no Python code.
 
-    Positional arguments from `rest` on arrive as one tuple. `instead(*args)` tells of a call whether it takes
-    this way before any built-in rule; None where rules come first. A target that `reads_items` reads its
-    first argument once from end to end: it is given the list of the items of what is not a list; without a
-    `function` that is all.
+    Positional arguments from `rest` on are passed as one tuple. `instead(*args)` says whether a call uses the
+    stand-in in preference to any built-in rule; if None, rules come first. A target that `reads_items` reads
+    its first argument once from end to end: an argument that is not a list is replaced by the list of its
+    items. Without a `function`, that is all.
     """
 
     function: Callable | None
@@ -90,7 +95,7 @@ class StandIn:
     only: Callable | None = None
 
     def answers(self, args):
-        """Whether its function is differentiated for a call with these arguments that has no rule."""
+        """Whether its function is differentiated for a call with these arguments, if no rule applies."""
         if self.function is None or self.reads_items:
             return False
         return self.only is None or self.only(*args)

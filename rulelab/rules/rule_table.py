@@ -1,5 +1,6 @@
-"""How the rules that come with rulelab are stated: a table for each family of functions, check points
-beside it."""
+"""Tables of built-in rules, one for each family of functions, with the points at which the rules are
+checked.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from .scalar import arity_of, scalar_frule, scalar_rrule
 from .signatures import ANY, Accepts, accepts_of
 from .targets import name_of, resolve
 
-_READ: dict[int, tuple[object, object]] = {}  # annotations of these rules, by identity: there are few
+_READ: dict[int, tuple[object, object]] = {}  # annotations already read, by identity; there are few
 
 
 class RuleTable:
-    """The rules of one family. Rows are stated at import; `install` puts them in a registry in one step.
+    """The rules of one family. They are stated at import; `install` adds them to a registry in one step.
 
     `points` holds `(target, args, kwargs)` for each check point. A point is written as the tuple of
     arguments, or as `(args, kwargs)` with a tuple and a dict.
@@ -32,13 +33,13 @@ class RuleTable:
 
     def __init__(self, name, hands_out=False, rounds=False):
         self.name = name
-        self.hands_out = hands_out  # the frules give parts of their arguments, with the tangents of these
-        self.rounds = rounds  # the last digits of their values are not those of the targets
+        self.hands_out = hands_out  # the frules return parts of their arguments, with their tangents
+        self.rounds = rounds  # the values may differ from those of the targets in the last digits
         self.rules = []  # (target, Rule)
         self.mutators = []  # (target, description)
         self.stand_ins = []  # (target, StandIn)
         self._stated_points = []
-        self._names = {}  # of targets, by identity
+        self._names = {}  # names of targets, by identity
 
     @property
     def points(self):
@@ -55,14 +56,14 @@ class RuleTable:
         requires=(),
         keyword_cotangents=False,
     ):
-        """Decorator of a reverse rule for each target; it answers for the first `leading` arguments, or for
-        all; with `keyword_cotangents` for the keywords of the call as well, in their order.
+        """Decorator for a reverse rule of each target; it covers the first `leading` arguments, or all; with
+        `keyword_cotangents` also the keywords of the call, in their order.
 
-        With `differentiable=False` it is the rule of a constant, stated in full for the sake of its
-        parameter names: an `out` among them is how a positional one is known for what it is. `cotangents`
-        are functions that give each cotangent by names (`Rule`), for compiled code. With
-        `requires={"reverse"}` the rule calls functions that it is given, by `config.rrule_via_ad(f, *args)`,
-        and the config comes first.
+        With `differentiable=False` it is the rule of a constant, written out for its parameter names: an
+        `out` among them identifies a positional `out`. `cotangents` are functions that compute each
+        cotangent, with parameters identified by name (see `Rule`), for compiled code. With
+        `requires={"reverse"}` the rule calls functions that it is given, with `config.rrule_via_ad(f,
+        *args)`, and takes the config first.
         """
         needed = capabilities(requires)
 
@@ -80,12 +81,12 @@ class RuleTable:
     def frule(
         self, *targets, points=(), differentiable=True, requires=(), keyword_tangents=False, linear=False
     ):
-        """Decorator of a forward rule for each target; the tangents come first.
+        """Decorator for a forward rule of each target, which takes the tangents first.
 
-        With `requires={"forwards"}` the rule calls functions that it is given, by
-        `config.frule_via_ad(tangents, f, *args)`, and the config comes before the tangents. With
-        `keyword_tangents` its tangents go on with those of the keywords of the call, in their order. One that
-        is `linear` gives the function itself of the tangent of its first argument.
+        With `requires={"forwards"}` the rule calls functions that it is given, with
+        `config.frule_via_ad(tangents, f, *args)`, and takes the config before the tangents. With
+        `keyword_tangents` its tangents include those of the call's keywords, at the end and in their order. A
+        `linear` rule returns the function applied to the tangent of its first argument.
         """
         needed = capabilities(requires)
 
@@ -100,8 +101,8 @@ class RuleTable:
         return stated
 
     def frules(self, *targets, **facts):
-        """Decorator of what makes the forward rule of each target: `make(target)`; `facts` as `frule` has
-        them.
+        """Decorator for a function `make(target)` that makes the forward rule of each target; `facts` are
+        those of `frule`.
         """
 
         def stated(make):
@@ -112,12 +113,13 @@ class RuleTable:
         return stated
 
     def scalar(self, target, partials, points=(), frule=None, past=None, accepts=None, least=0):
-        """An elementwise rule in both modes: `lambda out, *xs:` gives one partial for each argument, whose
-        annotations say what it takes, unless `accepts` does. Calls with fewer arguments than `least` are
-        another rule's.
+        """State an elementwise rule in both modes: `lambda out, *xs:` returns one partial for each argument.
+        Its annotations say which types it takes, unless `accepts` does. Calls with fewer than `least`
+        arguments are left to another rule.
 
-        An `frule` of its own is for one whose second derivative is not that of its partials. With `past` it
-        is the sum of the partials times the tangents, each term through that function (`Rule`).
+        An explicit `frule` is for a function whose second derivative is not that of its partials. With `past`
+        the frule is the sum of the partials times the tangents, with each term replaced by the result of that
+        function (see `Rule`).
         """
         (target,) = _targets((target,))
         accepts = replace(_accepts_partials(partials) if accepts is None else accepts, least=least)
@@ -126,17 +128,17 @@ class RuleTable:
         facts = {"leading": count, "place": place}
         reverse, forward = scalar_rrule(target, name, partials), frule or scalar_frule(target, name, partials)
         self._add(target, "rrule", reverse, accepts, partials=partials, **facts)
-        # Who writes a tangent out of partials has one for each argument: of several results there are more.
+        # A tangent written out in partials takes one for each argument; with several results there are more.
         is_one = getattr(target, "nout", 1) == 1
         by_partials = {"partials": partials, "past": past} if is_one and (past or not frule) else {}
         self._add(target, "frule", forward, accepts, **by_partials, **facts)
         self._add_points(target, points)
 
     def non_differentiable(self, *targets, backwards_only=False):
-        """States that these have no derivative: their results are constants. With `backwards_only` that is
-        said of reverse mode; forward mode has a rule that looks at the tangents they are given.
+        """State that these have no derivative: their results are constants. With `backwards_only` this holds
+        for reverse mode; forward mode has a rule that examines the tangents.
         """
-        frame = sys._getframe(1)  # its line alone: to find the columns in a module's code takes long
+        frame = sys._getframe(1)  # only the line: finding the columns in a module's code is slow
         place = Place(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)
         accepts = Accepts((), ANY)
         for target in _targets(targets):
@@ -149,16 +151,16 @@ class RuleTable:
                 self._add(target, "frule", made, accepts, place=place, differentiable=False)
 
     def mutates(self, *targets, description=None):
-        """States that these write to an argument, and how a message calls them."""
+        """State that these write to an argument, and their descriptions for messages."""
         self.mutators.extend((target, description or name_of(target)) for target in _targets(targets))
 
     def stands_in(self, *targets, rest=None, instead=None, reads_items=False, only=None):
-        """Decorator of a plain Python function that does what the targets do and is differentiated in their
-        place, where there is no rule.
+        """Decorator for a plain Python function that does what the targets do and is differentiated in their
+        place if no rule applies.
 
-        It takes the arguments as they come. With `rest=k` those from position k on arrive as one tuple.
-        `instead(*args)` may say of a call that it goes this way although there is a rule; `reads_items` says
-        what `TABLE.reads_items` does. `only(*args)` may say of a call without a rule that it does not.
+        It takes the same arguments. With `rest=k` those from position k on are passed as one tuple.
+        `instead(*args)` selects calls that use the stand-in although there is a rule; `reads_items` means
+        what `TABLE.reads_items` does. `only(*args)` may exclude calls without a rule.
         """
 
         def stated(function):
@@ -169,12 +171,13 @@ class RuleTable:
         return stated
 
     def reads_items(self, *targets):
-        """States that these read their first argument, any iterable, once from end to end and keep nothing:
-        where their rules want a list, the list of its items will do."""
+        """State that these read their first argument, any iterable, once from end to end and keep nothing: if
+        their rules need a list, it may be replaced by the list of its items.
+        """
         self.stand_ins.extend((target, StandIn(None, reads_items=True)) for target in _targets(targets))
 
     def install(self, registry):
-        """Puts every row in the registry, in one step."""
+        """Add all rows to the registry in one step."""
         registry.install(self.rules, self.mutators, self.stand_ins)
 
     def _add(self, target, mode, function, accepts, place=None, **facts):
@@ -185,7 +188,9 @@ class RuleTable:
         self.rules.append((target, rule))
 
     def _name(self, target):
-        """What a message calls a target; one that has a rule here is held, and keeps its identity."""
+        """The name of a target in messages. A target with a rule here is kept alive, so that its id is not
+        reused.
+        """
         name = self._names.get(id(target))
         if name is None:
             name = self._names[id(target)] = name_of(target)

@@ -1,4 +1,4 @@
-"""The rules in both modes of an elementwise function, made from its partial derivatives."""
+"""The rules of an elementwise function in both modes, made from its partial derivatives."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NUMERIC = (int, float, complex, np.ndarray, np.number)
 
 
 def scalar_rrule(f, name, partials):
-    """The rrule: x̄ᵢ = Σⱼ conj(∂yⱼ/∂xᵢ) ȳⱼ, summed over the axes along which xᵢ was repeated."""
+    """The rrule: x̄ᵢ = Σⱼ conj(∂yⱼ/∂xᵢ) ȳⱼ, summed over the axes along which xᵢ was broadcast."""
 
     def rrule(*xs, **kwargs):
         _refuse_keywords(name, kwargs)
         _check_arity(name, partials, len(xs))
         y = f(*xs)
         rows = _rows(name, partials(y, *xs), y, len(xs))
-        several = isinstance(y, tuple)  # the pullback does not hold on to y, which may be large
+        several = isinstance(y, tuple)  # so that the pullback does not keep y, which may be large
 
         def pullback(y_bar):
             if len(rows) == 1 and _is_plain(y_bar) and all(map(_is_plain, rows[0])):
@@ -43,10 +43,10 @@ def scalar_rrule(f, name, partials):
 
 
 def scalar_frule(f, name, partials):
-    """The frule: ẏⱼ = Σᵢ ∂yⱼ/∂xᵢ ẋᵢ, of the shape of yⱼ.
+    """The frule: ẏⱼ = Σᵢ ∂yⱼ/∂xᵢ ẋᵢ, in the shape of yⱼ.
 
-    It is a program that is differentiated itself where second derivatives are asked for, and the partials
-    with it. A partial whose tangent is not there is not touched.
+    It is a program that is itself differentiated for second derivatives, including its partials. A partial
+    whose tangent is zero is not evaluated further.
     """
 
     made = _FRULES.get(arity_of(partials), _frule_of_any)
@@ -90,7 +90,7 @@ def _frule_of_two(f, name, partials):
 
 
 def _frule_of_three(f, name, partials):
-    """By names: in a tuple of arguments one that varies makes all of them vary."""
+    """With named parameters: in a tuple of arguments, one that varies would make all of them vary."""
 
     def frule(tangents, x1, x2, x3, /):
         y = f(x1, x2, x3)
@@ -119,18 +119,18 @@ _FRULES = {1: _frule_of_one, 2: _frule_of_two, 3: _frule_of_three, 4: _frule_of_
 
 
 def check_call(name, partials, count, kwargs):
-    """Refuse a call of a scalar rule with keywords, or with another number of arguments than it is for."""
+    """Refuse a call of a scalar rule with keywords, or with the wrong number of arguments."""
     _refuse_keywords(name, kwargs)
     _check_arity(name, partials, count)
 
 
 def _only(given):
-    """The partial of the only argument, which may come in a tuple."""
+    """The partial for a single argument, which may be in a tuple."""
     return given[0] if isinstance(given, tuple) else given
 
 
 def arity_of(partials):
-    """How many arguments a `lambda out, *xs:` answers for; None for any number."""
+    """The number of arguments that a `lambda out, *xs:` covers; None for any number."""
     code = partials.__code__
     return None if code.co_flags & 0x04 else code.co_argcount - 1
 
@@ -140,7 +140,7 @@ def _plain(name):
 
 
 def _refuse_keywords(name, kwargs):
-    if kwargs:  # before the primal runs: `out=` would write, `where=` would leave parts undefined
+    if kwargs:  # before the primal runs, since `out=` would write and `where=` leave parts undefined
         raise KeywordError(
             f"{name} was called with {', '.join(f'{k}=…' for k in kwargs)}, not covered by its scalar rule",
             fixes=("leave the keyword out", f"write a full rule: @rl.rrule_for({name})"),
@@ -154,14 +154,14 @@ def _check_arity(name, partials, count):
 
 
 def _rows(name, given, y, count):
-    """The partials as one tuple of `count` for each output."""
+    """The partials, as one tuple of `count` for each output."""
     _check_rows(name, given, y, count)
     outputs = given if isinstance(y, tuple) else (given,)
     return [row if isinstance(row, tuple) else (row,) for row in outputs]
 
 
 def _check_rows(name, given, y, count):
-    """RuleCountError unless the partials are `count` for each output."""
+    """Raise RuleCountError unless there are `count` partials for each output."""
     if isinstance(y, tuple) and (not isinstance(given, tuple) or len(given) != len(y)):
         raise RuleCountError(
             f"{name} has {len(y)} outputs; its scalar rule must give a tuple of partials for each"
@@ -180,7 +180,9 @@ def _cotangent(x, i, rows, seeds):
 
 
 def _is_plain(value):
-    """Whether a partial or a seed is a real number or array, to be multiplied as it is."""
+    """Whether a partial or a seed is a real number or array, which needs no conversion before
+    multiplication.
+    """
     kind = type(value)
     return kind is float or kind is np.float64 or (kind is np.ndarray and value.dtype.kind == "f")
 
@@ -205,7 +207,7 @@ def _times(partial, t):
 
 
 def _tangents(name, y, given, tangents):
-    """The tangent of `y`; a tuple of them where it is one."""
+    """The tangent of `y`; a tuple of tangents if `y` is a tuple."""
     _check_rows(name, given, y, len(tangents) - 1)
     if isinstance(y, tuple):
         return tuple([_tangent(y_j, row, tangents) for y_j, row in zip(y, given)])
@@ -213,7 +215,9 @@ def _tangents(name, y, given, tangents):
 
 
 def _tangent(y, row, tangents):
-    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; the first tangent is that of the function."""
+    """Σᵢ pᵢ ẋᵢ over the partials in `row`, in the form of `y`; the first of `tangents` is that of the
+    function.
+    """
     y_dot = ZeroTangent()
     for i, partial in enumerate(row if isinstance(row, tuple) else (row,)):
         if not isinstance(tangents[i + 1], AbstractZero):
@@ -230,7 +234,8 @@ def _product(partial, x_dot):
         x_dot = unthunk(x_dot)
     if isinstance(partial, NotImplementedTangent):
         return x_dot if isinstance(x_dot, AbstractZero) else by_missing(partial, x_dot)
-    if isinstance(partial, One):  # y may be written to, and its tangent with it; x_dot must not be
+    # A copy: y may be written to, and its tangent with it, but x_dot must not be.
+    if isinstance(partial, One):
         return x_dot.copy() if isinstance(x_dot, np.ndarray) else x_dot
     return x_dot if isinstance(x_dot, NotImplementedTangent) else partial * x_dot
 

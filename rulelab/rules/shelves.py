@@ -1,4 +1,4 @@
-"""The rules of a library that need not be there, read when one of its functions is first met."""
+"""The rules for an optional library, read when one of its functions is first used."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 class Shelf:
-    """The rules for the functions of one module that others import: `read()` gives their tables.
+    """The rules for the functions of one optional module: `read()` returns their tables.
 
-    Nobody has been told anything about these functions before, so reading them changes no answer that was
-    given. Methods of its classes are among them, and of the classes that the modules `beside` it define. What
-    rules are made of may have rules itself: the shelves of the modules `after` which this one comes are read
-    before it.
+    No question about these functions has been answered before, so reading the rules changes no earlier
+    answer. The methods of the module's classes are covered too, and those of classes defined in the modules
+    `beside` it. If the rules themselves use functions with rules, the shelves of these modules are named in
+    `after` and are read first.
 
     >>> import colorsys
     >>> shelf = Shelf("colorsys", tuple)
@@ -36,19 +36,19 @@ class Shelf:
         self._known: frozenset[int] = frozenset()
 
     def holds(self, target: Any) -> bool:
-        """Whether a target is something that the module has, by identity; without importing it."""
+        """Whether a target belongs to the module, by identity; does not import the module."""
         module = sys.modules.get(self.module)
         if module is None:
             return False
         if self._known:
             return id(target) in self._known
         known = frozenset(map(id, self._targets(module)))
-        if not getattr(module.__spec__, "_initializing", False):  # else it has not everything yet
+        if not getattr(module.__spec__, "_initializing", False):  # otherwise it is incomplete
             self._known = known
         return id(target) in known
 
     def _targets(self, module: types.ModuleType) -> Iterator[Any]:
-        """All that can be called of the module, and the methods of classes."""
+        """Yield everything callable in the module, and the methods of classes."""
         for value in vars(module).copy().values():
             if callable(value):
                 yield value
@@ -65,5 +65,5 @@ class Shelf:
 
 
 def _methods(kind: type) -> list[Any]:
-    """The functions that a class has of its own."""
+    """The functions defined in a class itself."""
     return [value for value in vars(kind).copy().values() if isinstance(value, types.FunctionType)]

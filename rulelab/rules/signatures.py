@@ -1,4 +1,4 @@
-"""Which argument types a rule accepts, and which of two rules is the more specific."""
+"""The argument types that a rule accepts, and which of two rules is more specific."""
 
 from __future__ import annotations
 
@@ -48,16 +48,17 @@ def types_of(args):
 
 
 def weakly(kind):
-    """A type as part of a key that is kept: one that can go is not kept alive by it.
+    """A type as part of a stored key that does not keep it alive: a weak reference for a class made in
+    Python.
 
-    References to one living class are equal and have its hash.
+    References to the same living class are equal and have its hash.
     """
     if isinstance(kind, type) and made_by_python(kind):
         return weakref.ref(kind)
     return kind
 
 
-# What an annotation also takes besides subclasses: an int where a float is meant, not a bool.
+# What an annotation accepts besides subclasses: float also accepts ints, but not bools.
 _TOWER = {
     float: (float, int, np.floating, np.integer),
     complex: (complex, float, int, np.number),
@@ -67,8 +68,9 @@ _TOWER = {
 
 @dataclass(frozen=True)
 class ClassAtom:
-    """Accepts the instances of a class, and for float and complex the numbers that convert without loss of
-    meaning."""
+    """Accepts the instances of a class; for float and complex also the numbers that convert without loss of
+    meaning.
+    """
 
     cls: type
 
@@ -91,7 +93,7 @@ class ClassAtom:
 
 @dataclass(frozen=True)
 class ArrayAtom:
-    """Accepts arrays whose dtype is of one scalar type."""
+    """Accepts arrays whose dtype has a given scalar type."""
 
     scalar: type
     cls: type = np.ndarray
@@ -122,21 +124,21 @@ ANY = (ClassAtom(object),)
 
 @dataclass(frozen=True)
 class Accepts:
-    """The types that a rule accepts, a tuple of alternatives for each positional parameter.
+    """The types that a rule accepts, as a tuple of alternatives for each positional parameter.
 
-    `rest` are those of `*args`, None where there is none; `names` are for messages and do not count in
-    comparisons.
+    `rest` are those for `*args`, or None; `names` are for messages and are ignored in comparisons.
     """
 
     parameters: tuple
     rest: tuple | None = None
     names: tuple = ()
     open_ended: bool = False  # more arguments than parameters are accepted, of any type
-    least: int = 0  # arguments that a call has to have
+    least: int = 0  # minimal number of arguments of a call
 
     def match(self, given):
-        """Whether a call with arguments of these types is accepted; parameters left out by the caller do not
-        count."""
+        """Whether a call with arguments of these types is accepted; parameters without an argument are
+        ignored.
+        """
         if len(given) < self.least:
             return False
         if len(given) > len(self.parameters) and self.rest is None and not self.open_ended:
@@ -149,14 +151,14 @@ class Accepts:
         return self.rest if self.rest is not None else ANY
 
     def covers(self, other, count):
-        """Whether all that `other` accepts in calls with `count` arguments is accepted here too."""
+        """Whether everything that `other` accepts in calls with `count` arguments is accepted here too."""
         return all(
             all(any(mine.covers(theirs) for mine in self.at(i)) for theirs in other.at(i))
             for i in range(count)
         )
 
     def same(self, other):
-        """Whether a new rule with these types replaces one with those."""
+        """Whether a new rule with these types replaces one with those of `other`."""
         return (self.parameters, self.rest) == (other.parameters, other.rest)
 
     def __str__(self):
@@ -168,10 +170,10 @@ class Accepts:
 
 
 def most_specific(candidates, count, target_name):
-    """The one of several matching entries (anything with `.accepts`) that is covered by all others.
+    """Return the one of several matching entries (anything with `.accepts`) that all others cover.
 
-    The later of two that accept exactly the same wins. AmbiguousRuleError, naming two, if there is no such
-    one.
+    Of two that accept exactly the same, the later wins. Raises AmbiguousRuleError, naming two, if there is no
+    such entry.
     """
     best = candidates[0]
     for entry in candidates[1:]:
@@ -192,7 +194,7 @@ def _beats(entry, other, count):
     covering = entry.accepts.covers(other.accepts, count)
     if (
         covered and covering
-    ):  # equal where it counts: a fixed number of arguments beats *args, else the later wins
+    ):  # equal for this call: a fixed number of arguments beats *args, else the later wins
         return not (entry.accepts.rest is not None and other.accepts.rest is None)
     return covered
 
@@ -202,15 +204,15 @@ def _where(entry):
 
 
 def accepts_of(function, skip=0, read=None):
-    """What the annotations of a rule function say it accepts, after its first `skip` parameters.
+    """Return what the annotations of a rule function accept, after its first `skip` parameters.
 
     String annotations are looked up by name in the function's closure, globals and builtins; they are never
-    evaluated. RuleRegistrationError for an annotation of another form. In `read` are annotations that were
-    read before, by identity, of which a file of rules has the same few at hundreds of places.
+    evaluated. Raises RuleRegistrationError for an annotation of another form. `read` caches annotations by
+    identity, since a file of rules uses the same few at hundreds of places.
     """
     code, notes = function.__code__, annotations_of(function)
     names = code.co_varnames[skip : code.co_argcount]
-    if not notes:  # most of the built-in rules
+    if not notes:  # as in most built-in rules
         return Accepts((ANY,) * len(names), ANY if code.co_flags & 0x04 else None, names)
 
     def atoms(name):
@@ -231,15 +233,15 @@ def accepts_of(function, skip=0, read=None):
 
 
 def accepts_from(annotations):
-    """What a tuple of types accepts; further arguments may be of any type."""
+    """Return what a tuple of types accepts; further arguments may be of any type."""
     return Accepts(
         tuple([_atoms(a, None, f"argument {i + 1}") for i, a in enumerate(annotations)]), open_ended=True
     )
 
 
 def meant_types(function):
-    """What the annotations of a function stand for, by parameter: with strings looked up and type aliases
-    replaced, where they can be read, else as they are.
+    """The types that the annotations of a function refer to, by parameter. Strings are looked up and type
+    aliases replaced, if they can be resolved; other annotations stay as they are.
 
     >>> def f(x: "float"): ...
     >>> meant_types(f)
@@ -255,8 +257,8 @@ def meant_types(function):
 
 
 def _atoms(note, function, name):
-    """The alternatives of one annotation."""
-    if type(note) is type:  # most are: nothing has to be looked up
+    """The alternatives that one annotation accepts."""
+    if type(note) is type:  # the most frequent case, in which nothing must be looked up
         return ANY if note is object else (_class_atom(note, function, name),)
     note = _plain(note, function, name)
     if note is typing.Any or note is object:
@@ -298,10 +300,10 @@ def _array_atoms(note, origin, function, name):
 
 
 def _plain(note, function, name, opened=()):
-    """An annotation, of a union each part, without the names it was given: strings are looked up, and type
-    aliases (`type X = ...`, and `NDArray` itself in NumPy 2.5) replaced by what they stand for.
+    """Resolve an annotation, for a union each part: look up strings, and replace type aliases (`type X =
+    ...`, and `NDArray` itself in NumPy 2.5) by their values.
 
-    `opened` are the aliases whose meaning this is a part of: one that stands for itself is refused.
+    `opened` are the aliases being resolved; one that refers to itself is refused.
     """
     if isinstance(note, typing.ForwardRef):
         note = note.__forward_arg__
@@ -323,7 +325,7 @@ _UNIONS = (typing.Union, types.UnionType)
 
 
 def _is_alias(note):
-    """Whether an annotation is a type alias: the interpreter's own, or the backport's for Python 3.11."""
+    """Whether an annotation is a type alias, made by the interpreter or by the backport for Python 3.11."""
     kind = type(note)
     if kind.__name__ != "TypeAliasType":
         return False
@@ -332,9 +334,9 @@ def _is_alias(note):
 
 
 def _meaning(alias, arguments, function, name):
-    """What a type alias stands for, its parameters replaced by the arguments there are."""
+    """The value of a type alias, with its parameters replaced by the given arguments."""
     try:
-        value = alias.__value__  # runs the right side of `type X = ...`, which Python puts off until now
+        value = alias.__value__  # evaluates the right side of `type X = ...`, which Python does lazily
     except NameError as error:
         raise _undefined(f"{alias} of {name}", error.name, function) from None
     except Exception:
@@ -363,7 +365,8 @@ def _refusal(note, function, name):
 
 
 def _class_alone(note):
-    """What to write instead of an annotation that says what a container holds, of which a call tells nothing.
+    """The suggestion for an annotation that says what a container holds, which cannot be checked in a
+    call.
 
     >>> _class_alone(list[float]), _class_alone("dict[str, float]")
     ('use the class alone: list', 'use the class alone: dict')
@@ -375,7 +378,7 @@ def _class_alone(note):
 
 
 def _named(text, function, name):
-    """The object that an annotation in quotes names."""
+    """Return the object that an annotation in quotes names."""
     try:
         tree = parse(text.strip(), mode="eval").body
     except SyntaxError:

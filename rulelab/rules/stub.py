@@ -1,4 +1,4 @@
-"""The skeleton of a rule, ready to be filled in."""
+"""The skeleton of a rule, to be completed by its author."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from .targets import input_parameters
 
 
 def rule_stub(f: Callable[..., Any], *, name: str | None = None, magic: bool = False) -> str:
-    """The source of an rrule for `f` in which only the cotangents are missing.
+    """Return the source of an rrule for `f` in which only the cotangents are missing.
 
-    Until they are filled in, the pullback answers with `rl.not_implemented`, which raises when it is used.
+    Until they are filled in, the pullback returns `rl.not_implemented` for each, which raises when it is
+    used.
 
     Parameters
     ----------
     f : callable
         The function that needs a rule.
     name : str, optional
-        How `f` is spelled where the rule will stand; its own name by default.
+        How `f` is spelled where the rule will be; its own name by default.
     magic : bool
         Whether to write a `%%rrule` cell instead of plain Python.
 
@@ -71,7 +72,9 @@ def rule_stub(f: Callable[..., Any], *, name: str | None = None, magic: bool = F
 
 
 def written_name(f: Callable) -> str:
-    """How `f` is written where its rule will stand: its name, with its module if it is another's."""
+    """How `f` is spelled where its rule will be: by its name, with its module if it comes from another
+    one.
+    """
     qualified = getattr(f, "__qualname__", None) or type(f).__name__
     own = qualified.rpartition("<locals>.")[2]
     module = getattr(f, "__module__", None)
@@ -83,9 +86,7 @@ def written_name(f: Callable) -> str:
 
 
 def _is_plain(f) -> bool:
-    """Whether `f` is the user's own Python function, which is spelled by its bare name where it is
-    defined.
-    """
+    """Whether `f` is a Python function, which is spelled by its bare name where it is defined."""
     return inspect.isfunction(f)
 
 
@@ -108,9 +109,7 @@ def _positional(parameters) -> list[inspect.Parameter]:
 
 
 def _declared(parameters) -> str:
-    """The parameter list; without defaults, because a rule receives its arguments bound, defaults
-    included.
-    """
+    """The parameter list, without defaults, since a rule receives all arguments bound, defaults included."""
     words, starred = [], False
     for p in parameters:
         if p.kind is p.KEYWORD_ONLY and not starred:

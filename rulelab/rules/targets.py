@@ -1,4 +1,4 @@
-"""The object that a rule sits on: the one thing behind all the ways to call it."""
+"""The target of a call: the one object that rules are registered for, however it is called."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 
 from ..errors import an
 
-# How a message calls a module; the C halves of a library go by the name one imports.
+# Names of modules in messages; C modules go by the name that is imported.
 _MODULES = {"numpy": "np", **{f"_{name}": name for name in ("operator", "functools", "bisect", "heapq")}}
 _C_METHODS = (types.BuiltinFunctionType, types.MethodWrapperType)
-# np.add.reduce is a new object at each access; the first one seen stands for all
+# np.add.reduce is a new object at each access; the first one represents all
 _ufunc_methods: dict[tuple[np.ufunc, str], Any] = {}
 
 
 def resolve(g):
-    """`(target, bound)`: the object that rules for `g` sit on, and a tuple of the arguments that `g` brings
-    along.
+    """Return `(target, bound)`: the object that rules for `g` are registered for, and a tuple of the
+    arguments bound in `g`.
 
-    A bound method gives the function of the class and `(self,)`; a bound C method the descriptor on the
-    type; an instance with a Python `__call__` that method; everything else is its own target, with nothing
-    bound.
+    For a bound method they are the function of the class and `(self,)`; for a bound C method the descriptor
+    on the type; for an instance with a Python `__call__` that method; everything else is its own target, with
+    nothing bound.
 
     >>> resolve(np.zeros(2).sum)
     (<method 'sum' of 'numpy.ndarray' objects>, (array([0., 0.]),))
@@ -50,13 +50,14 @@ def _resolve_c_method(g):
         return _ufunc_methods.setdefault((owner, g.__name__), g), ()
     for cls in owner.__mro__ if isinstance(owner, type) else type(owner).__mro__:
         found = cls.__dict__.get(g.__name__)
-        if found is not None and type(found) is not types.FunctionType:  # one that super() went past
+        if found is not None and type(found) is not types.FunctionType:  # None if super() skipped it
             return (found, (owner,)) if callable(found) else (g, ())
     return g, ()
 
 
 def key_of(g):
-    """What the rules for calls of `g` are kept under, in words: a function, a class, a method and its class.
+    """The key under which rules for `g` are registered, in words: a function, a class, a method and its
+    class.
 
     >>> key_of(np.sin), key_of(int), key_of(np.zeros(2).sum)
     ('the ufunc np.sin', 'the class int: its constructor', 'the method ndarray.sum, which the ndarray has')
@@ -89,12 +90,12 @@ def key_of(g):
 
 
 def _class_with(kind, target):
-    """The class among the bases of `kind` that defines a method."""
+    """The class in the MRO of `kind` that defines a method."""
     return next((cls for cls in kind.__mro__ if any(value is target for value in vars(cls).values())), None)
 
 
 def name_of(target):
-    """What a message calls a target: `f`, `Bar.method`, `math.sin`, `np.sum`, `ndarray.sum`.
+    """The name of a target in messages: `f`, `Bar.method`, `math.sin`, `np.sum`, `ndarray.sum`.
 
     >>> name_of(np.sin), name_of(np.ndarray.sum), name_of(np.add.reduce), name_of(int)
     ('np.sin', 'ndarray.sum', 'np.add.reduce', 'int')
@@ -116,7 +117,7 @@ def name_of(target):
 
 
 def input_parameters(ufunc: np.ufunc) -> list[inspect.Parameter]:
-    """The arrays that a ufunc takes, as parameters; `out=` and what goes by keyword only is not among them.
+    """The array parameters of a ufunc, without `out=` and other keyword-only parameters.
 
     >>> [p.name for p in input_parameters(np.add)]
     ['x1', 'x2']

@@ -1,4 +1,6 @@
-"""The twin of a function: a copy `f_cr(x) = f(x)` that a rule can sit on, so that the two can be compared."""
+"""The twin of a function: a copy `f_cr(x) = f(x)` that can have a rule of its own, so that the two can be
+compared.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ _numbers = itertools.count(1)
 
 
 def twin(f: Callable[..., Any], name: str | None) -> Callable[..., Any]:
-    """A new function called `name`, with the signature of `f`, that calls `f`: whatever has that name when
-    it is called.
+    """Return a new function called `name`, with the signature of `f`, that calls `f`, looked up by its name
+    at each call.
 
-    A function or class found under its own name in its module is looked up again at each call, so a redefined
-    `f` counts; any other callable is held.
+    So a redefined `f` takes effect. This holds for a function or class that is found under its own name in
+    its module; any other callable is captured.
 
     >>> import math
     >>> hypot_cr = twin(math.hypot, "hypot_cr")
@@ -55,12 +57,12 @@ def twin(f: Callable[..., Any], name: str | None) -> Callable[..., Any]:
 
 
 def is_twin(function):
-    """Whether a function was made by `twin`; a wrapper that copied its attributes was not."""
+    """Whether a function was made by `twin`; false for a wrapper that copied its attributes."""
     return type(function) is types.FunctionType and function.__dict__.get(_MARK) is function.__code__
 
 
 def primal_of(a_twin):
-    """The function that a twin calls at this moment; None where there is none under the name it looks up.
+    """The function that a twin calls now; None if the name it looks up is not defined.
 
     >>> import math
     >>> primal_of(twin(math.hypot, "hypot_cr")) is math.hypot
@@ -72,8 +74,8 @@ def primal_of(a_twin):
 
 
 def written(f):
-    """The function that an author wrote: `f` itself, or of a twin the Python function that it calls at this
-    moment; of twins that call each other in a ring the last one.
+    """The function that an author wrote: `f` itself, or for a twin the Python function that it calls now; for
+    twins that call each other in a ring, the last one.
 
     >>> def area(r): return 3.0 * r * r
     >>> written(twin(area, "area_cr")) is area, written(area) is area
@@ -87,7 +89,7 @@ def written(f):
 
 
 def looked_up(a_twin):
-    """The name that a twin looks up when it is called; None for one that holds its function."""
+    """The name that a twin looks up when it is called; None for one that captures its function."""
     return a_twin.__code__.co_names[0] if not a_twin.__closure__ and a_twin.__code__.co_names else None
 
 
@@ -130,7 +132,7 @@ def _home(f, parameters):
 def _looking_up(f, name, parameters, namespace):
     tree = _module([_function(name, f.__name__, parameters)])
     made: dict[str, Any] = {}
-    exec(_compiled(tree, name), namespace, made)  # our own syntax tree; no text of anybody's goes in
+    exec(_compiled(tree, name), namespace, made)  # our own syntax tree, made of identifiers only
     return made[name]
 
 
@@ -151,7 +153,7 @@ def _bare_function(name, args, body):
 
 
 def _function(name, called, parameters):
-    """`def name(parameters): return called(parameters)`, the defaults left to be set on the function."""
+    """`def name(parameters): return called(parameters)`; the defaults are set on the function later."""
     by_kind = {kind: [p for p in parameters if p.kind is kind] for kind in inspect._ParameterKind}
     kinds = inspect.Parameter
     star, double = by_kind[kinds.VAR_POSITIONAL], by_kind[kinds.VAR_KEYWORD]
@@ -186,7 +188,7 @@ def _module(body):
 
 
 def _compiled(tree, name):
-    """The code, its text left where tracebacks and the compiler look for it."""
+    """Compile the tree, and store its source where tracebacks and the compiler look for it."""
     text = ast.unparse(tree) + "\n"
     filename = f"<twin {name} {next(_numbers)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)

@@ -1,4 +1,4 @@
-"""What is asked of an `np.vectorize` object before it is differentiated, in either mode."""
+"""Checks of an `np.vectorize` object before it is differentiated, in either mode."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from ..errors import NotDifferentiableError
 
 
 def check_vectorized(held, words, place=None):
-    """NotDifferentiableError for an object, or a call with keywords, that is not differentiated."""
+    """Raise NotDifferentiableError for an object, or a call with keywords, that is not supported."""
     if words or held.signature is not None or held.excluded:
         raise NotDifferentiableError(
             "np.vectorize with a signature, excluded arguments or keywords is not differentiated",
@@ -17,8 +17,8 @@ def check_vectorized(held, words, place=None):
 
 
 def dtype_of_results(held, results, place=None):
-    """The dtype that np.vectorize gives; NotDifferentiableError for several results of each call, and if it
-    cuts the digits of a float off.
+    """The dtype that np.vectorize returns; NotDifferentiableError if each call has several results, or if
+    this dtype truncates floats.
     """
     if isinstance(results[0], tuple):
         raise NotDifferentiableError(

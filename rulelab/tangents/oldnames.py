@@ -1,5 +1,5 @@
-"""Deprecated names, which older printed output contains: each still works, with a warning that names the new
-one.
+"""Deprecated names, kept so that code from older texts runs: each works, with a warning that gives the new
+name.
 """
 
 from __future__ import annotations
