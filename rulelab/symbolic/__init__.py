@@ -1,5 +1,6 @@
-"""Is this rule right? By proof: the author's own code run on traced numbers, with SymPy deciding about the
-difference. Also the rule that SymPy would write."""
+"""Prove that a rule is right: the author's own code is run on traced numbers, and SymPy decides about the
+difference. Also derives rules with SymPy.
+"""
 
 from ..own_code import bears_witness
 from .caveats import Caveat

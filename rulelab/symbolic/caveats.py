@@ -1,4 +1,4 @@
-"""What a reader must know beside a verdict: each caveat has a kind, words, and often a point and code."""
+"""Caveats that accompany a verdict: each has a kind, words, and often a point and code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Caveat:
     place : Place or None
         The author's line.
     code : str
-        Code to paste, which shows it; may be empty.
+        Code to paste that shows it; may be empty.
     """
 
     kind: str
@@ -41,12 +41,12 @@ class Caveat:
     code: str = ""
 
     def sentence(self):
-        """The caveat in one line, for people: without its kind, which its words express in full."""
+        """The caveat in one line, without its kind, which the words express."""
         at = f"at {self.point}: " if self.point else ""
         return f"{at}{self.words}" + (f" ({self.place.label()})" if self.place else "")
 
     def lines(self):
-        """The sentence, and the code that shows it, as lines of text."""
+        """Yield the sentence, and the code that shows it, as lines of text."""
         yield f"warning: {self.sentence()}"
         if self.code:
             yield "to see it:"
@@ -61,8 +61,9 @@ MOST_CONSTANTS = 3
 
 
 def of_constants(values, codes):
-    """A caveat for each rounded constant, with the first line in `codes` that has it; those beyond the third,
-    as the entries of an array are, share one."""
+    """A caveat for each rounded constant, with the first line in `codes` that contains it; those after the
+    third, such as the entries of an array, share one.
+    """
     values = list(values)
     caveats = [
         Caveat(
@@ -79,7 +80,7 @@ def of_constants(values, codes):
 
 
 def of_stability(report):
-    """The caveats of a scan by `scan_stability`: one for each region in which digits are lost."""
+    """The caveats of a scan by `scan_stability`, one for each region in which digits are lost."""
     return tuple(
         Caveat(
             UNSTABLE,
@@ -92,8 +93,9 @@ def of_stability(report):
 
 
 def place_of_constant(value, codes):
-    """The first line, in order of files and lines, on which a code object has the number `value`; else
-    None."""
+    """The first line, ordered by file and line, on which a code object contains the number `value`; else
+    None.
+    """
     found = [
         Place(code.co_filename, step.positions.lineno, function=code.co_name)
         for code in codes

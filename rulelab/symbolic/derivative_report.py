@@ -1,4 +1,4 @@
-"""What `sym_check` found: the verdict, the formulas, and the numbers at one point."""
+"""The result of `sym_check`: the verdict, the formulas, and the numbers at one point."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AtPoint:
     found : float or None
         What the AD or the formula gives; None if it has the wrong shape.
     digits : int or None
-        How many digits agree, 16 at most.
+        The number of matching digits, at most 16.
     """
 
     name: str
@@ -58,7 +58,7 @@ class DerivativeReport(SymbolicReport):
 
     @property
     def by(self):
-        """Who gives the derivative that is judged: "the AD" or "the formula"."""
+        """The source of the derivative that is judged: "the AD" or "the formula"."""
         return "the formula" if self.formula else "the AD"
 
     @property

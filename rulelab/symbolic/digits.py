@@ -1,17 +1,18 @@
-"""To how many digits two numbers agree, and from where on one of them is wrong."""
+"""The number of digits to which two numbers agree, and the difference from which on one is wrong."""
 
 from __future__ import annotations
 
 from .scalars import CONTEXT
 
-WRONG = 1e-12  # rule against difference quotient: beyond this the rule is wrong
-EXACT_DIGITS = 30  # fewer agreeing digits than this: no identity, whatever the cause
+WRONG = 1e-12  # relative difference between rule and difference quotient beyond which the rule is wrong
+EXACT_DIGITS = 30  # with fewer matching digits it is not an identity, whatever the cause
 MAX_DIGITS = 40
-VALUES = CONTEXT.mpf(10) ** -30  # the size of values below which their rounding counts
+VALUES = CONTEXT.mpf(10) ** -30  # magnitude of values below which their rounding counts
 
 
 def agreeing_digits(expected, found, scale):
-    """How many digits of two numbers agree, 40 at most; `scale` is the size of what they were made of.
+    """The number of matching digits of two numbers, at most 40; `scale` is the magnitude of what they were
+    computed from.
 
     >>> agreeing_digits(CONTEXT.mpf("1.2345"), CONTEXT.mpf("1.2346"), 1)
     4
@@ -26,7 +27,7 @@ def agreeing_digits(expected, found, scale):
 
 
 def is_wrong(expected, found, scale):
-    """Whether the number found is off by more than `WRONG`; `scale` is as for `agreeing_digits`."""
+    """Whether the found number differs by more than `WRONG`; `scale` as in `agreeing_digits`."""
     alike = _beyond_numbers(expected, found)
     if alike is not None:
         return not alike
@@ -34,12 +35,14 @@ def is_wrong(expected, found, scale):
 
 
 def _size(expected, found, scale):
-    """The size beside which a difference counts: that of the numbers, but for what cancels to nothing."""
+    """The magnitude relative to which a difference counts: that of the numbers, unless they cancel to almost
+    nothing.
+    """
     return max(abs(expected), abs(found)) + CONTEXT.mpf(10) ** -20 * scale
 
 
 def _beyond_numbers(expected, found):
-    """Of two numbers of which one is infinite or nan, whether they agree; None for two numbers."""
+    """Whether two numbers agree if one is infinite or nan; None if both are finite."""
     if CONTEXT.isfinite(expected) and CONTEXT.isfinite(found):
         return None
     return bool(expected == found or (CONTEXT.isnan(expected) and CONTEXT.isnan(found)))

@@ -1,4 +1,4 @@
-"""A rule as text, and what the texts of derived rules have in common."""
+"""A derived rule as source code, and what such rules have in common."""
 
 from __future__ import annotations
 
@@ -6,32 +6,33 @@ from dataclasses import dataclass
 
 from .printers import Spelling, text
 
-MOST_COLUMNS = 90  # of tests in a line
+MOST_COLUMNS = 90  # of conditions on one line
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A rule as text, and what the checks need: its module, names, points."""
+    """A rule as source code, and what its checks need: module, names, points."""
 
     source: str
     cell: str
-    body: str  # the imports and the function, without how it is stated
-    rule: str  # the name of the function in it
-    root: str  # the first word of how f is called in it
+    body: str  # the imports and the function, without the decorator
+    rule: str  # the name of the rule function
+    root: str  # the first identifier in how f is called
     scalar: bool
     at: tuple | None
     points: tuple
-    beyond: tuple  # points at which floats go on where the formula has no value
+    beyond: tuple  # points at which the formula has no value but floats do
     notes: tuple[str, ...]
-    by_steps: bool = False  # of the function's statements, not of its formula
-    left: tuple[str, ...] = ()  # the calls whose derivative it leaves to the AD
+    by_steps: bool = False  # derived from the function's statements, not from its formula
+    left: tuple[str, ...] = ()  # the calls whose derivative is left to the AD
 
 
 def handed_on(spelling: Spelling, f, name: str, seed: str, tests: list[str], passed: str):
-    """(lines above the rule, lines in it) that let the AD answer where a test holds.
+    """Return (lines above the rule, lines in it) that leave the derivative to the AD where a test holds.
 
-    It is asked about a copy of the function, which has no rule. Its None for what does not vary is not a
-    cotangent."""
+    The AD differentiates a copy of the function, which has no rule. Its None, for arguments that do not vary,
+    is replaced by NoTangent().
+    """
     short = name.rpartition(".")[2]
     copy = spelling.free_name(f"{short}_by_ad")
     closure = f", {name}.__name__, None, {name}.__closure__" if f.__closure__ else ""
@@ -48,7 +49,7 @@ def handed_on(spelling: Spelling, f, name: str, seed: str, tests: list[str], pas
 
 
 def _condition(tests):
-    """`if` with these tests, in several lines where one would be long."""
+    """An `if` with these tests, on several lines if one would be too long."""
     if len(" or ".join(tests)) <= MOST_COLUMNS:
         return [f"    if {' or '.join(tests)}:"]
     return ["    if (", f"        {tests[0]}", *(f"        or {test}" for test in tests[1:]), "    ):"]

@@ -1,5 +1,5 @@
-"""Samples on the side of a decision that no sample has seen: `Re + 1200 < 2300` has the same outcome at all
-numbers of the usual sizes, and a proof is to be of both sides.
+"""Samples on the side of a decision that no sample has reached: `Re + 1200 < 2300` has the same outcome for
+all numbers of the usual magnitudes, but a proof should cover both sides.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from .scalars import CONTEXT, Decision, quotient
 
 _INEQUALITIES = frozenset(("<", "<=", ">", ">="))
 MOST_DECISIONS = 12
-"""Decisions of one visit that are looked at, and in all."""
+"""The most decisions that are examined, of one visit and in total."""
 MOST_OPERATIONS = 30
-"""Of the two sides of a decision together."""
+"""The most operations in both sides of a decision together."""
 MOST_MOVED = 2
-"""Arguments of one decision that are moved, each alone."""
+"""The most arguments of one decision that are moved, one at a time."""
 HALVINGS = 12
-"""On the way from a number on one side to one on the other."""
+"""Bisections between a number on one side and one on the other."""
 CLOSEST = 40
-"""The same where what is close to a narrow guard is looked for."""
+"""The same for the search for samples close to a narrow guard."""
 _SIZES = [Fraction(10) ** power * times for power in range(-2, 6) for times in (1, 3)]
 NUMBERS = sorted({sign * number for number in _SIZES for sign in (1, -1)}, key=abs)
 
 
 def far_sides(names, visits, tried):
-    """For each decision of which the visits have seen one side only, samples on the other: one far from the
-    border and one close to it, with one number moved, if such are found; for those by an expression, from
-    either side that was seen. What was `tried` is not again: on the other side of a decision there may be
-    others."""
+    """Yield samples on the other side of each decision of which the visits have seen only one side: one far
+    from the border and one close to it, each with one number moved, if such are found. For a decision on an
+    expression of several arguments, do so from either side that was seen. Decisions in `tried` are skipped;
+    the others are added to it, since there may be further ones on the other side.
+    """
     places = {name: i for i, name in enumerate(names)}
     sides: dict[sp.Expr, dict[bool, tuple]] = {}
     decided: dict[sp.Expr, Decision] = {}
-    close_by: set[sp.Expr] = set()  # of one argument and a number: `beside_borders` has been there
+    close_by: set[sp.Expr] = set()  # decisions on one argument and a number, which `beside_borders` covers
     for visit in visits:
         for decision in visit.trace.decisions[:MOST_DECISIONS]:
             form = _difference(decision)
@@ -48,8 +49,8 @@ def far_sides(names, visits, tried):
                 if "argument" in (decision.left.op, decision.right.op):
                     close_by.add(form)
     for form, seen in sides.items():
-        # Of an expression with both sides seen, the samples may lie far from the border on either: a rule
-        # that decides by another number is right there.
+        # If both sides of an expression were seen, the samples may lie far from the border on either: a rule
+        # with another threshold is right at these.
         is_met = len(seen) == 2 and form not in close_by
         if form not in tried and (len(seen) == 1 or is_met):
             tried.add(form)
@@ -58,8 +59,9 @@ def far_sides(names, visits, tried):
 
 
 def closest_beyond(decision, sample, names):
-    """Samples on the other side of a decision, as close to it as halving gets, with one number moved; each
-    with how far that one was moved."""
+    """Yield samples on the other side of a decision, as close to it as bisection gets, with one number moved;
+    each with the distance of the move.
+    """
     form = _difference(decision)
     if form is None:
         return
@@ -70,7 +72,7 @@ def closest_beyond(decision, sample, names):
 
 
 def _difference(decision):
-    """The left side of a decision less the right one; None where it is large or no inequality."""
+    """The difference of the two sides of a decision; None if it is too large or not an inequality."""
     left, relation, right, _ = decision
     is_large = size(left) + size(right) > MOST_OPERATIONS
     if relation not in _INEQUALITIES or is_large or left.shadow == right.shadow:
@@ -84,7 +86,7 @@ def _difference(decision):
 
 
 def value_at(form, sample, names):
-    """What an expression of the arguments is at a sample; None where it is not a number."""
+    """The value of an expression of the arguments at a sample; None if it is not a number."""
     places = {name: i for i, name in enumerate(names)}
     values = {symbol: _value(symbol.name, sample, places) for symbol in form.free_symbols}
     value = None if None in values.values() else form.subs(values).evalf(15)
@@ -98,9 +100,10 @@ def _beyond(form, decision, is_positive, sample, places):
 
 
 def _crossings(form, decision, is_positive, sample, places, halvings):
-    """Of the first number that can be moved to the other side of a decision: what makes a sample with another
-    in its place, and (where it is, far on the other side, close to the border there); for numbers of either
-    sign, for between them there may be a pole."""
+    """For the first number that can be moved to the other side of a decision: a function that returns the
+    sample with this number replaced, and (its value, a value far on the other side, a value there close to
+    the border). Both signs of the number are tried, since there may be a pole in between.
+    """
     values = {symbol: _value(symbol.name, sample, places) for symbol in form.free_symbols}
     if None in values.values():
         return
@@ -125,12 +128,14 @@ def _crossings(form, decision, is_positive, sample, places, halvings):
 
 
 def _signs(form, decision, values):
-    """The sign of the two sides' difference with a symbol at another number, as a function of these; 0 where
-    it is nothing, or no real number. By the graph, or by SymPy where its functions take their time."""
+    """Return a function of a symbol and a number: the sign of the difference of the two sides with the symbol
+    set to the number; 0 if the difference is zero or not a real number. Uses the graph, or SymPy if its
+    functions are slow.
+    """
     difference = Difference(decision)
     if difference.is_at_once:
         usual = {symbol.name: quotient(Fraction(v.p, v.q), CONTEXT.prec) for symbol, v in values.items()}
-        for node in difference.nodes:  # what falls out of the formula may be any number
+        for node in difference.nodes:  # arguments that cancel in the formula may have any value
             if node.op == "argument":
                 usual.setdefault(node.args, node.shadow)
         return lambda symbol, number: difference.sign({**usual, symbol.name: quotient(number, CONTEXT.prec)})
@@ -152,7 +157,7 @@ def _signs(form, decision, values):
 
 
 def _value(name, sample, places):
-    """The number of a sample that has this name, as SymPy has it; None where it cannot be moved."""
+    """The number of a sample with this name, as a SymPy number; None if it cannot be moved."""
     i = places.get(name.partition("[")[0])
     if i is None or isinstance(sample[i], (Static, ComplexNumber)):
         return None

@@ -1,15 +1,15 @@
-"""How far a point is from the convex hull of a few others, by non-negative least squares."""
+"""The distance of a point from the convex hull of a few others, by non-negative least squares."""
 
 from __future__ import annotations
 
 import numpy as np
 
-ENOUGH = 1e-12  # a gradient of the least squares below this is none
+ENOUGH = 1e-12  # a gradient of the least-squares problem below this counts as zero
 
 
 def from_hull(points, point):
-    """(distance, way): how far `point` is from the convex hull of the rows of `points`, and the vector that
-    leads from it to the nearest point of the hull.
+    """(distance, way): the distance of `point` from the convex hull of the rows of `points`, and the vector
+    that leads from it to the nearest point of the hull.
 
     >>> distance, way = from_hull([[0.0], [1.0]], [3.0])
     >>> float(round(distance, 6)), way.round(6).tolist()
@@ -21,8 +21,8 @@ def from_hull(points, point):
     scale = np.abs(away).max(initial=0.0)
     if scale == 0 or not away.shape[1]:
         return 0.0, np.zeros(away.shape[1])
-    # Weights that make zero of the differences and one of themselves: they exist where the point is inside,
-    # and else they are, divided by their sum, the weights of the nearest point.
+    # Weights for which the differences sum to zero and the weights to one: they exist if the point is inside;
+    # otherwise the solution, divided by its sum, gives the weights of the nearest point.
     matrix = np.vstack([away.T / scale, np.ones(len(away))])
     weights = non_negative_least_squares(matrix, np.eye(len(matrix))[-1])
     way = weights @ (away / scale) / weights.sum()
@@ -30,7 +30,9 @@ def from_hull(points, point):
 
 
 def non_negative_least_squares(matrix, target):
-    """The x >= 0 for which `matrix @ x` is nearest to `target`: the active sets of Lawson and Hanson."""
+    """The x >= 0 that minimizes the distance of `matrix @ x` from `target`, by the active-set method of
+    Lawson and Hanson.
+    """
     count = matrix.shape[1]
     x, free = np.zeros(count), np.zeros(count, dtype=bool)
     for _ in range(3 * count):

@@ -1,7 +1,7 @@
-"""Which kinds of arguments to try a function with: numbers, then vectors, then matrices whose shapes fit.
+"""The kinds of arguments with which to try a function: numbers, then vectors, then matrices whose shapes fit.
 
-Each kind is tried at two sizes or more, no two of their lengths being the same where it matters, so that no
-transpose and no mean over the wrong axis goes unseen.
+Each kind is tried at two sizes or more. Lengths differ where it matters, so that a transpose or a mean over
+the wrong axis does not go unnoticed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from .cells import Static, Symmetric
 
 SIZES = ({"n": 2, "m": 3, "p": 2}, {"n": 3, "m": 1, "p": 2})
 VECTOR_LENGTHS = (2, 3, 5)
-SUPPOSED = Static(1)  # for an argument that may be a whole number: known by its identity
-MOST = 40  # shapes that are tried
-MOST_SHARED = 3  # arguments of which each may be a number or a vector, apart from the others
-# What a form may look like, in lengths; square matrices have two rows, then three.
+SUPPOSED = Static(1)  # for an argument that may be an int, recognized by identity
+MOST = 40  # shapes that are tried at most
+MOST_SHARED = 3  # arguments that may each be a number or a vector, independently of the others
+# The possible shapes of a form, in lengths; square matrices have two rows, then three.
 _SHAPES = {
     "number": ("scalar",),
     "vector": (("n",), ("m",)),
@@ -31,9 +31,10 @@ _MATRICES = ("matrix", "square", "positive definite")
 
 
 def array_specs(names, held, domain=None):
-    """Pairs of specs, at both sizes, for arguments of these names; `held` has a Static for each that is held
-    fixed, "scalar" for what is a number at any rate, else None. `domain` maps names to the kinds they are
-    known to have."""
+    """Yield pairs of specs, one per size, for arguments of these names. `held` has a Static for each argument
+    that is held fixed, "scalar" for one that is a number in any case, else None. `domain` maps names to the
+    kinds they are known to have.
+    """
     free = tuple(name for name, known in zip(names, held, strict=True) if known is None)
     yielded = []
     vectors, numbers = vector_names(free), _numbers(free)
@@ -59,8 +60,10 @@ def array_specs(names, held, domain=None):
 
 
 def solved_specs(f, names, held):
-    """Specs at both sizes by the products in the text of `f`, where these tell the lengths of all arguments
-    that are not held: of three and more not all shapes are tried. Then such with square matrices."""
+    """Yield specs at both sizes from the matrix products in the source of `f`, if these determine the lengths
+    of all arguments that are not held; of three or more arguments not all shapes are tried. Then such specs
+    with square matrices.
+    """
     free = [name for name, known in zip(names, held, strict=True) if known is None]
     for read in solved_together(f, of_factors=True):
         if read.keys() != set(free) or any(kind.form not in ("vector", "matrix") for kind in read.values()):
@@ -72,13 +75,14 @@ def solved_specs(f, names, held):
             yield tuple(_filled(held, [tuple(map(one.get, each)) for each in dims]) for one in known)
 
 
-_SOLVED = (((2, 3, 4), (3, 2, 2)), ((2,), (3,)))  # lengths of the letters, of each size
+_SOLVED = (((2, 3, 4), (3, 2, 2)), ((2,), (3,)))  # lengths for the letters, for each size
 
 
 def vector_specs(names, held):
-    """Specs at several lengths for vectors in the place of all numbers, then of some; `held` as above.
+    """Yield specs at several lengths, with vectors in place of all numbers, then of some; `held` as above.
 
-    What means a number beside arrays by its name is one there: a rule that lacks a sum is right for vectors.
+    An argument whose name suggests a number beside arrays stays one: a rule that lacks a sum is right for
+    vectors.
     """
     those = [name for name, known in zip(names, held, strict=True) if known is None]
     numbers = _numbers(those)
@@ -93,7 +97,7 @@ def vector_specs(names, held):
 
 
 def _numbers(names):
-    """Which of these names mean numbers beside the others."""
+    """Those of these names that suggest a number beside the others."""
     known, likely = scalar_names(tuple(names))
     return known | likely if set(names) - known - likely else frozenset()
 

@@ -1,4 +1,4 @@
-"""What an author may ask of the samples: the sizes of arrays, and the intervals that numbers stay in."""
+"""Constraints on the samples that an author may state: the sizes of arrays, and intervals of numbers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .cells import Array, Static, Symmetric, shape_of
 
 FORMS = ("number", "vector", "matrix", "square", "positive definite")
 WORDS = ("positive", "negative", "unit", *FORMS)
-MOST = 32  # ways to share numbers and arrays out among the arguments
+MOST = 32  # ways to choose which arguments are numbers and which arrays
 
 
 # --- sizes --------------------------------------------------------------------------------------------------
 
 
 def sized_specs(sizes: Any, held: Sequence) -> list[tuple]:
-    """The specs to try for arrays of these sizes, likeliest first; `held` has a Static for each argument that
-    is held fixed, else None.
+    """Return the specs to try for arrays of these sizes, likeliest first; `held` has a Static for each
+    argument that is held fixed, else None.
 
-    What a size is, `prove` says. Where one is for all arguments, every one of them is taken for an array at
-    first, then some for numbers.
+    For the form of a size, see `prove`. If one size is for all arguments, each of them is an array at first;
+    then some are numbers.
 
     >>> sized_specs([3, (2, 5)], [None])
     [(((3,),), ((2, 5),))]
@@ -44,7 +44,7 @@ def sized_specs(sizes: Any, held: Sequence) -> list[tuple]:
 
 
 def _listed(sizes):
-    """The sizes one by one: a single length is one of them."""
+    """The sizes as a list; a single length is one size."""
     listed = [sizes] if isinstance(sizes, int) else sizes
     if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
         raise _refused(f"sizes must be a list such as [3, 5] or [(2, 3), (4, 2)], not {sizes!r}")
@@ -52,7 +52,7 @@ def _listed(sizes):
 
 
 def _size(one, free):
-    """A shape for all arrays, or a tuple of shapes, one for each of the free arguments."""
+    """A shape for all arrays, in a list, or a tuple of shapes, one for each free argument."""
     if isinstance(one, tuple) and any(isinstance(part, tuple) for part in one):
         if len(one) != free:
             raise _refused(f"a size needs a shape for each argument that varies: {free}, not {len(one)}")
@@ -86,7 +86,7 @@ def _refused(found):
 
 
 def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
-    """The kinds that a domain, as `prove` takes it, gives by parameter; DomainError where it makes no sense.
+    """The kinds that a domain, as in `prove`, gives by parameter; DomainError if it makes no sense.
 
     >>> domains(("x", "y"), (None, None), {"y": (0, 1)})["y"].high
     1.0
@@ -111,7 +111,7 @@ def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
 
 
 def limits_of(names: Sequence[str], kinds: Mapping) -> tuple:
-    """For each argument (low, high) as exact numbers, or None where nothing limits it; () for no limits."""
+    """For each argument (low, high) as exact numbers, or None if it has no limits; () if none has."""
     limits = tuple(_interval(kinds[name]) if name in kinds else None for name in names)
     return limits if any(limits) else ()
 
@@ -123,7 +123,7 @@ def _interval(kind):
 
 
 def of_forms(specs: Sequence[tuple], names: Sequence[str], kinds: Mapping) -> tuple | None:
-    """The same specs where the forms of a domain allow them; None where they do not."""
+    """The same specs, if the forms in a domain allow them; None otherwise."""
     formed = tuple(
         tuple(_of_form(kind, kinds.get(name)) for name, kind in zip(names, spec, strict=True))
         for spec in specs
@@ -132,7 +132,7 @@ def of_forms(specs: Sequence[tuple], names: Sequence[str], kinds: Mapping) -> tu
 
 
 def _of_form(kind, wanted):
-    """The kind as one of the wanted form; None where it is none. An interval is a domain of any kind."""
+    """The kind in the wanted form; None if it does not have this form. An interval allows any kind."""
     if wanted is None or wanted.form == "number":
         is_number = isinstance(kind, Static) or not shape_of(kind)
         return kind if wanted is None or not wanted.is_asked or is_number else None

@@ -1,4 +1,4 @@
-"""The verdict on a rule where arguments of no kind that was tried fit it and its function."""
+"""The verdict on a rule if no kind of arguments that was tried fits it and its function."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ GIVE_ARGUMENTS = "give sample arguments"
 
 
 def of_misfits(misfits, questions, excludes_ranks):
-    """The verdict where nothing fits: of the `misfits` by plan, and all that was asked; `excludes_ranks` says
-    of a plan that the function is meant for other ones.
+    """Return the verdict if nothing fits, from the `misfits` by plan and all questions;
+    `excludes_ranks(plan)` says whether the function is meant for arguments of other ranks.
     """
     if not questions:
         return Unsupported(NOTHING_FITS)
@@ -28,14 +28,14 @@ def of_misfits(misfits, questions, excludes_ranks):
     if raised is not None:
         words = f"{raised.verdict.reason} at every kind of arguments that was tried"
         return Unsupported(words, None, advice)
-    is_said = len({p.ranks() for p, _ in questions}) == 1  # by a domain that leaves no other kinds
+    is_said = len({p.ranks() for p, _ in questions}) == 1  # because a domain leaves no other kinds
     alike = [
         m for p, m in misfits
         if m.verdict is not None
         and (not p.form or is_said or p.is_of_one_shape() and not _multiplies_several(*questions[0]))
         and not excludes_ranks(p)
     ]  # fmt: skip
-    if alike:  # of a mixture that we made up, a cotangent may well have another shape
+    if alike:  # for guessed mixtures of kinds, a cotangent may well have another shape
         return alike[0].verdict
     if of_rule:
         return Unsupported(f"{of_rule[0].verdict.reason}, at guessed arguments", None, advice)
@@ -48,6 +48,7 @@ def of_misfits(misfits, questions, excludes_ranks):
 
 
 def _multiplies_several(plan, question):
-    """Whether the function has several arguments and products of matrices: vectors for all of them are likely
-    not to be meant."""
+    """Whether the function has several arguments and multiplies matrices: then vectors for all of them are
+    probably not intended.
+    """
     return sum(kind == "scalar" for kind in plan.specs[0]) > 1 and multiplies_matrices(question.primal)

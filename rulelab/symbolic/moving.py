@@ -1,8 +1,8 @@
-"""What a finished graph is with its arguments moved a little: the same operations once more, on those numbers
-that depend on what is moved.
+"""Evaluate a finished graph with its arguments moved a little: repeat the operations that depend on a moved
+argument.
 
-The quotient of two runs of the author's code says the same, and takes a run for each argument and side. Where
-the graph alone does not tell what the code would do there, `moved` has no answer, and the code has to be run.
+Running the author's code twice gives the same, but takes a run for each argument and side. If the graph alone
+does not determine what the code would do there, `moved` returns None, and the code has to be run.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ DECIDED = {
 AT_ONCE = frozenset(COMPUTE) | frozenset(
     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt".split()
 )
-"""Operations that take next to no time, whatever the numbers."""
+"""Operations that take almost no time, whatever their operands."""
 
 
 def operation(op):
-    """What makes the value of a node from those of its operands."""
+    """The function that computes the value of a node from those of its operands."""
     return COMPUTE.get(op) or ELEMENTARY[op].evaluate
 
 
 def in_order(roots: Iterable[Scalar], known: Container[int] = ()) -> Iterator[Scalar]:
-    """All nodes under some, operands first, but for those whose ids are `known`."""
+    """Yield all nodes below `roots`, operands first, except those whose ids are `known`."""
     seen: set[int] = set()
     stack = list(roots)
     while stack:
@@ -74,7 +74,9 @@ def in_order(roots: Iterable[Scalar], known: Container[int] = ()) -> Iterator[Sc
 
 
 class _Step(NamedTuple):
-    """A node: its id, what makes its value, the operands, and which leaves it depends on, as bits."""
+    """A node: its id, the function that computes its value, its operands, and a bit mask of the leaves it
+    depends on.
+    """
 
     key: int
     compute: Any
@@ -83,10 +85,10 @@ class _Step(NamedTuple):
 
 
 class Moving:
-    """The results `y` as functions of the `leaves`, as they were when the primal had ended.
+    """The results `y` as functions of the `leaves`, as they were when the primal ended.
 
-    Moving it counts as much work as a run of the code: what is left out for too much work does not depend on
-    which of them it was.
+    Moving leaves counts as much work as a run of the code, so that what is left out as too much work does not
+    depend on which of the two was done.
     """
 
     def __init__(self, trace: Trace, leaves: Sequence[Scalar], y: Sequence[Scalar]) -> None:
@@ -98,7 +100,9 @@ class Moving:
         self._steps: list[_Step] | None = None
 
     def moved(self, by: Mapping[int, Any]) -> list[Any] | None:
-        """The results with leaves moved, `by` how much each; None where the graph does not tell."""
+        """The results with leaves moved, each by its amount in `by`; None if the graph does not determine
+        them.
+        """
         if not self.is_told:
             return None
         known = {id(self.leaves[i]): self.leaves[i].shadow + off for i, off in by.items()}
@@ -143,7 +147,7 @@ class Moving:
 
 
 class Difference:
-    """The left side of a decision less the right one, as a function of the arguments by their names."""
+    """The difference of the two sides of a decision, as a function of the arguments by name."""
 
     def __init__(self, decision: Decision) -> None:
         self.sides = decision.left, decision.right
@@ -152,7 +156,7 @@ class Difference:
         self.is_at_once = ops <= AT_ONCE | {"argument", "constant"}
 
     def sign(self, numbers: Mapping[str, Any]) -> int:
-        """1 or -1; 0 where it is nothing, or no real number."""
+        """1 or -1; 0 if the difference is zero or not a real number."""
         values: dict[int, Any] = {}
         try:
             for node in self.nodes:
@@ -170,4 +174,4 @@ class Difference:
 
 
 NOTHING = CONTEXT.mpf(10) ** -60
-"""What rounding leaves of two equal numbers, as a part of these."""
+"""The relative difference that rounding leaves between two equal numbers."""

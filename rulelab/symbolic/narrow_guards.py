@@ -1,8 +1,8 @@
-"""A rule inside a narrow guard, `if abs(v) < 1e-6`, behind which a limit or the first terms of a series
-stand for a formula that fails close by.
+"""A rule inside a narrow guard such as `if abs(v) < 1e-6`, where a limit or the first terms of a series
+replace a formula that fails nearby.
 
-Whoever writes one means the function outside. A rule may have the slope of what stands inside, or that of
-the function that is meant, which a constant does not have; it cannot be told to more than the guard's width.
+The author means the function outside. A rule may have the slope of the replacement, or that of the intended
+function, which a constant replacement does not have; the two agree only up to the width of the guard.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from .scalars import CONTEXT, Stop
 from .tracing import difference_quotients, trace_primal
 
 WIDEST = Fraction(1, 5000)
-"""How far the closest sample outside may be away from one inside."""
+"""The largest distance from a sample inside to the closest one outside."""
 SLOPES = 4
-"""By how many widths of a guard a cotangent may change across it, beside values of size 1."""
+"""The number of guard widths by which a cotangent may change across the guard, for values of magnitude 1."""
 
 
 class Guard(NamedTuple):
@@ -42,8 +42,9 @@ class Guard(NamedTuple):
 
 
 def guard_around(settled, question, sample):
-    """The narrow guard inside of which a sample lies, if the rule is wrong there by no more than the guard is
-    wide; None where it is wrong beside that, or there is no such guard."""
+    """The narrow guard that contains a sample, if the error of the rule there is at most of the order of the
+    guard's width; None if the error is larger, or if there is no such guard.
+    """
     leaves, found, y, seeds = settled.graphs
     scale = 1 + sum(abs(seed.shadow * value.shadow) for seed, value in zip(seeds, y, strict=True))
     for decision in leaves[0].trace.decisions:
@@ -60,7 +61,7 @@ def guard_around(settled, question, sample):
 
 
 def _of_a_small_number(decision):
-    """(what is small, the small number that it is compared with) of a decision; None of any other."""
+    """(the small expression, the small number that it is compared with) in a decision; None for any other."""
     for other, bound in ((decision.left, decision.right), (decision.right, decision.left)):
         if bound.is_constant and not other.is_constant:
             is_small = 0 < abs(bound.shadow) <= float(WIDEST) and abs(other.shadow) <= abs(bound.shadow)
@@ -69,7 +70,7 @@ def _of_a_small_number(decision):
 
 
 def _slopes(question, sample, seeds):
-    """The slopes of the function at a sample by difference quotients; None where it has none."""
+    """The slopes of the function at a sample, from difference quotients; None if it has none."""
     try:
         wide = are_complex(plain_value(question, sample))
         trace, _, _, leaves, _ = trace_primal(question, sample)

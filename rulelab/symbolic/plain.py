@@ -1,4 +1,6 @@
-"""Numbers as the author's own code has them: arguments as floats, results flat, cotangents in their form."""
+"""Values in the form that the author's code uses: arguments as floats, flat results, and cotangents in the
+form of the results.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,19 @@ from .cells import Array, ComplexNumber, Static
 from .outcomes import Settled
 from .verdicts import Refuted, Unsupported
 
-SAME_PROGRAM = 1e-9  # plain against traced
+SAME_PROGRAM = 1e-9  # relative difference between a plain and a traced run
 
 
 @contextlib.contextmanager
 def quietly():
-    """The author's code runs in here without warnings, and what it prints goes nowhere."""
+    """Context for running the author's code without warnings and without output."""
     with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         yield
 
 
 def plain_argument(value):
-    """A sample of one argument as the function gets it: floats, or what is held fixed."""
+    """A sample of one argument as the function gets it: floats, or the value that is held fixed."""
     if isinstance(value, Static):
         return value.value
     if isinstance(value, Array):
@@ -42,40 +44,40 @@ def plain_argument(value):
 
 
 def parts_that_move(y):
-    """The results that get a cotangent: of a tuple or list, those that are not whole numbers."""
+    """The results that have a cotangent: in a tuple or list, those that are not ints."""
     if not isinstance(y, (tuple, list)):
         return [y]
     return [part for item in y for part in parts_that_move(item) if np.asarray(part).dtype.kind not in "iub"]
 
 
 def flat_floats(value):
-    """The numbers of a plain result as one vector of floats."""
+    """The numbers in a plain result as one vector of floats."""
     parts = [_as_floats(np.asarray(part)) for part in parts_that_move(value)]
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _as_floats(array):
-    """The entries as floats, those of complex ones in pairs."""
+    """The entries as floats; complex ones as pairs."""
     if array.dtype.kind == "c":
         return np.ascontiguousarray(array, complex).ravel().view(float)
     return np.asarray(array, float).ravel()
 
 
 def entries_of(value):
-    """The entries of an array in C order, traced or not; a single number is its own."""
+    """The entries of an array in C order, traced or not; for a single number, itself."""
     if not isinstance(value, np.ndarray):
         return [value]
     return value.view(np.ndarray).ravel().tolist()
 
 
 def are_complex(y):
-    """Of each number of a plain result, whether it is complex."""
+    """For each number in a plain result, whether it is complex."""
     kinds = [np.asarray(part).dtype.kind == "c" for part in parts_that_move(y)]
     return [k for k, part in zip(kinds, parts_that_move(y), strict=True) for _ in range(np.size(part))]
 
 
 def alike(a, b):
-    """Whether two plain results are those of one program: of one shape, and equal to nine digits."""
+    """Whether two plain results can come from the same program: same shape, and equal to nine digits."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         return False
@@ -85,8 +87,9 @@ def alike(a, b):
 
 
 def moved_by_rounding(arguments):
-    """Plain arguments as they are after a rounding: each float, or array of them, a last digit off, in a few
-    ways."""
+    """Yield the plain arguments after a rounding error: each float, or array of floats, changed in the last
+    digit, in a few ways.
+    """
     arguments = list(arguments)
     for factor in (1 - 2.0**-52, 1 + 2.0**-52, 1 + 2.0**-51):
         yield [value * factor if _is_float(value) else value for value in arguments]
@@ -100,7 +103,7 @@ def _is_float(value):
 
 
 def seed_like(y, numbers):
-    """A cotangent in the form of the result `y`; `numbers(shape)` gives that of one array or number."""
+    """A cotangent in the form of the result `y`; `numbers(shape)` returns that of one array or number."""
     if not isinstance(y, (tuple, list)):
         return numbers(np.shape(y))
     moves = [isinstance(item, (tuple, list)) or np.asarray(item).dtype.kind not in "iub" for item in y]
@@ -110,15 +113,16 @@ def seed_like(y, numbers):
 
 
 def numbers_in(shape, numbers):
-    """The next ones of the iterator `numbers` as an array of this shape, or as a single number."""
+    """The next items of the iterator `numbers` as an array of this shape, or as a single number."""
     if shape == ():
         return next(numbers)
     return np.array([next(numbers) for _ in range(math.prod(shape))]).reshape(shape)
 
 
 def padded(question, cotangents, count):
-    """What a pullback returned, checked to be one cotangent for the function and `count` for its arguments,
-    with those that the rule does not answer for."""
+    """What a pullback returned, padded for arguments that the rule does not cover; it must be one cotangent
+    for the function and `count` for its arguments.
+    """
     if not isinstance(cotangents, tuple):
         raise Settled(
             Refuted("arity", f"the pullback must return a tuple, not {an(type(cotangents).__name__)}")
@@ -137,8 +141,10 @@ def padded(question, cotangents, count):
 
 
 def opened(returned, sample, underived=None):
-    """The cotangents of the arguments, thunks opened; nobody asks for those of what is held fixed. With a
-    list `underived` there is none of what the rule says it has not derived, and its place goes there."""
+    """The cotangents of the arguments, with thunks evaluated; those of arguments that are held fixed are
+    ignored. With a list `underived`, cotangents that the rule marks as not derived are ignored too, and their
+    positions are added to the list.
+    """
     cotangents = []
     for i, (cotangent, value) in enumerate(zip(returned[1:], sample, strict=True)):
         cotangent = zeros.NoTangent() if isinstance(value, Static) else thunks.unthunk(cotangent)
@@ -150,7 +156,7 @@ def opened(returned, sample, underived=None):
 
 
 def is_zero(cotangent):
-    """Whether a cotangent is one of the zeros that stand for any shape."""
+    """Whether a cotangent is one of the zero objects, which stand for any shape."""
     return isinstance(cotangent, zeros.AbstractZero)
 
 
@@ -166,9 +172,9 @@ def plain_number(cotangent):
 
 
 def first_changed(arguments, fresh, names):
-    """The name of the first array among `arguments` that is not what `fresh` has in its place; else None.
+    """The name of the first array among `arguments` that differs from the one in `fresh`; else None.
 
-    A rule must leave its arguments as they were, however right its numbers are.
+    A rule must not change its arguments, however right its numbers are.
     """
     for i, (given, as_it_was) in enumerate(zip(arguments, fresh, strict=True)):
         if isinstance(given, np.ndarray) and not np.array_equal(given, as_it_was, equal_nan=True):

@@ -1,5 +1,6 @@
-"""The samples at which a rule is judged: those that were given, those that are drawn, and those beside each
-border that the earlier ones met."""
+"""The queue of samples at which a rule is judged: those that were given, those that are drawn, and those
+beside each border that earlier ones found.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ from .digits import EXACT_DIGITS
 from .far_sides import far_sides
 from .tracing import mentions
 
-EVERY = 4  # of the samples are one beyond those beside borders
-MORE_SAMPLES = 4  # with signs in any mixture, where the program decides by the entries of arrays
+EVERY = 4  # every n-th sample is not one beside a border
+MORE_SAMPLES = 4  # samples with mixed signs, drawn if the program decides on entries of arrays
 
 
 class Seeds:
-    """Makes seeds: those that are `wanted`, else new ones; `drawn` are those that it has made."""
+    """Provides seeds: first those that are `wanted`, then new ones; `drawn` lists those provided so far."""
 
     def __init__(self, new, wanted=()):
         self.new, self.left, self.drawn = new, list(wanted), []
@@ -26,18 +27,18 @@ class Seeds:
 
 
 class SampleQueue:
-    """The samples of one size that are still to be tried, each with the seeds that it is to be tried with;
-    `tried` is how many were.
+    """The samples of one size that remain to be tried, each with its seeds; `tried` is the number of samples
+    taken so far.
     """
 
     def __init__(self, names, spec, plan, rng):
         self.names, self.spec, self.rng = names, spec, rng
         self.tried = 0
         self._waiting = [(sample, ()) for sample in (*plan.given, *samples(spec, rng, plan.limits))]
-        self._beside: list[Any] = []  # borders that were met
+        self._beside: list[Any] = []  # samples beside borders that were found
         self._explored: set[Any] = set()
         self._entries_moved: set[Any] = set()
-        self._far_tried: set[Any] = set()  # decisions of which the other side was looked for far away
+        self._far_tried: set[Any] = set()  # decisions whose other side was searched for far away
         self._is_mixed = False
         self._positive = list(positive_samples(spec, rng)) if any(map(shape_of, spec)) else []
 
@@ -45,24 +46,26 @@ class SampleQueue:
         return len(self._beside) + len(self._waiting)
 
     def has_more(self, visits):
-        """Whether there is a sample left; where there is none after these visits, others are looked for."""
+        """Whether there is a sample left. If not, further ones are looked for, based on these visits."""
         if not len(self):
             if not visits:
                 self._waiting = [(sample, ()) for sample in self._positive]
                 self._positive = []
             elif all(v.digits >= EXACT_DIGITS for v in visits):
-                # Of what agrees to some digits nothing is proved anyhow.
+                # If only some digits agree nothing will be proved anyway.
                 self._beside = [(sample, ()) for sample in far_sides(self.names, visits, self._far_tried)]
         return bool(len(self))
 
     def next(self):
-        """(sample, seeds) of the next one."""
-        # Not the borders alone: `floor` has ever more of them, all in one direction.
+        """Return the next (sample, seeds)."""
+        # Not only samples beside borders: `floor` has ever more of them, all in one direction.
         is_beside = self._beside and (self.tried % EVERY or not self._waiting)
         return (self._beside if is_beside else self._waiting).pop(0)
 
     def follow(self, sample, visit, seeds):
-        """Have the other sides of what a visit decided tried, which it made of a sample with these seeds."""
+        """Queue samples on the other sides of the decisions of a visit, which was made with this sample and
+        these seeds.
+        """
         if visit.path in self._explored:
             return
         self._explored.add(visit.path)
@@ -74,7 +77,8 @@ class SampleQueue:
 
 
 def _other_side(last, seeds):
-    """The sample of a visit once more with the opposite seeds, where the rule decides by them: cotangents are
-    linear in the seed, and a proof for seeds of one sign would be none."""
+    """The sample of a visit with the opposite seeds, if the rule decides on them: cotangents are linear in
+    the seed, and a proof for seeds of one sign would not be one.
+    """
     decided = any(mentions(d.left, last.seeds) or mentions(d.right, last.seeds) for d in last.trace.decisions)
     return [(last.sample, [-seed for seed in seeds])] if decided else []

@@ -1,4 +1,4 @@
-"""What a scan of stability goes through: numbers or vectors, and which inputs of them."""
+"""The inputs of a stability scan: whether it uses numbers or vectors, and which values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBERS = (0.75, 1.25, 0.625, 1.5)
 
 
 def real_inputs():
-    """Floats of both signs over their whole range, closest between 1e-8 and 1e4, and close to ±1."""
+    """Floats of both signs over their whole range, densest between 1e-8 and 1e4, and near ±1."""
     exponents = [
         *range(-300, -20, 40),
         *range(-20, -8, 2),
@@ -34,13 +34,13 @@ def real_inputs():
 
 
 def plane_inputs():
-    """Complex numbers on twelve rays, up to 300 from the origin, where sines still have values."""
+    """Complex numbers on twelve rays, up to 300 from the origin, where sines do not overflow yet."""
     angles = [k * math.pi / 6 + 0.05 for k in range(12)]
     return [cmath.rect(10.0**e, a) for a in angles for e in np.arange(-6, 2.6, 0.3)]
 
 
 def array_lines(base):
-    """Lines of arrays: the first entry moves through the floats, all are scaled, all are shifted."""
+    """Lines of arrays: the first entry varies over the floats, all entries are scaled, all are shifted."""
     exponents = [-300, -150, -20, -8, -4, -2, *np.arange(-1, 3.3, 0.15), 4, 8, 16, 100, 160, 200, 300]
     sizes = sorted({sign * 10.0**e for e in exponents for sign in (1.0, -1.0)})
     first = np.zeros(base.shape)
@@ -53,11 +53,11 @@ def array_lines(base):
 
 
 def plan_to_scan(f, plans):
-    """The plan whose arguments a scan moves, with samples of them; None where they are neither numbers nor
-    arrays of real ones.
+    """Return the plan whose arguments a scan varies, with samples of them; None if they are neither numbers
+    nor real arrays.
 
-    A function that mixes the entries of vectors is another one of numbers: softmax of a number is 1. It is
-    scanned as one of vectors. An elementwise one is scanned as one of numbers, whatever it was given.
+    A function that mixes the entries of vectors is a different function for numbers: softmax of a number is
+    1. It is scanned with vectors. An elementwise function is scanned with numbers, whatever it was given.
     """
     numbers = [plan for plan in plans if all(_is_number(kind) for kind in plan.specs[0])]
     arrays = [p for p in plans if p not in numbers and all(map(_is_real, p.specs[0]))]
@@ -79,13 +79,13 @@ def _is_real(kind):
 
 
 def _by_entry(plan):
-    """The plan of the first entries."""
+    """The plan for the first entries of the arrays."""
     sample = tuple(v.entries[0] if isinstance(v, Array) and v.entries else v for v in plan.given[0])
     return Plan((tuple(v if isinstance(v, Static) else "scalar" for v in sample),), (sample,))
 
 
 def _sampled(f, plan):
-    """The plan with a sample at which the function has a value; None where there is none."""
+    """The plan with a sample at which the function has a value; None if there is none."""
     for sign in (1.0, -1.0):  # with negative entries, then without
         sample = tuple(_sample(kind, j, sign) for j, kind in enumerate(plan.specs[0]))
         if _value(f, _arguments(sample)) is not None:
@@ -111,7 +111,7 @@ def _arguments(sample):
 
 
 def _value(f, args):
-    """The function's value as a finite array; None where it has none."""
+    """The function's value as a finite array; None if it has none."""
     try:
         with quietly():
             y = np.asarray(f(*args))
@@ -121,7 +121,7 @@ def _value(f, args):
 
 
 def _is_elementwise(f, args):
-    """Whether the function of arrays is, entry by entry, that of their entries."""
+    """Whether the function of arrays applies to their entries one by one."""
     moving = [j for j, a in enumerate(args) if isinstance(a, (float, np.ndarray))]
     try:
         spread = np.broadcast_arrays(*(args[j] for j in moving))

@@ -1,5 +1,6 @@
-"""Maxima that a result does not depend on, like the one that keeps the exponentials of a softmax small: shown
-by what becomes of a shift, step by step, and so for arrays of any length."""
+"""Maxima that a result does not depend on, such as the one that keeps the exponentials of a softmax small.
+Shown by following a shift step by step, and therefore for arrays of any length.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ ADDS, SCALES = "adds", "scales"
 
 
 def idle_shifts(reading: Reading) -> set[str]:
-    """The names of the maxima and minima whose value does not matter for the result."""
+    """The names of the maxima and minima whose value does not affect the result."""
     steps = reading.steps
     found = set()
     for i, step in enumerate(steps):
@@ -27,9 +28,9 @@ def idle_shifts(reading: Reading) -> set[str]:
 
 
 def _is_idle(extreme: Step, later: list[Step], result: Value) -> bool:
-    """Whether a shift of `extreme` by d leaves the result as it is.
+    """Whether a shift of `extreme` by d leaves the result unchanged.
 
-    Of each value that changes it is known that c * d is added to it, or that it is multiplied by exp(c * d).
+    A changed value is described as one to which c * d is added, or which is multiplied by exp(c * d).
     """
     changed: dict[str, tuple[str, float]] = {extreme.target: (ADDS, 1)}
     for step in later:
@@ -45,7 +46,7 @@ def _is_idle(extreme: Step, later: list[Step], result: Value) -> bool:
 
 
 def _is_aligned(step: Step, changes, shift: Value) -> bool:
-    """Whether a shift with an entry for each row, say, is still one entry for each row of the result."""
+    """Whether a shift with one entry per row, say, still has one entry for each row of the result."""
     if not shift.dims:
         return True
     changing = [v for v, change in zip(step.operands, changes, strict=True) if change]
@@ -58,7 +59,7 @@ def _is_aligned(step: Step, changes, shift: Value) -> bool:
 
 
 def _change(step: Step, changes):
-    """What becomes of the result of a step; None where it is neither of the two."""
+    """The change of the result of a step; None if it has neither of the two forms."""
     kind, first = step.kind, changes[0]
     if kind in ("add", "subtract", "multiply", "divide"):
         return _of_two(kind, *changes)
@@ -77,7 +78,7 @@ def _change(step: Step, changes):
 
 
 def _of_two(kind, left, right):
-    """Of a sum, a difference, a product or a quotient; None stands for what does not change."""
+    """The change of a sum, a difference, a product or a quotient; None for an operand means unchanged."""
     how = (left or right)[0]
     if left and right and left[0] is not right[0]:
         return None

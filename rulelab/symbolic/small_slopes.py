@@ -1,8 +1,9 @@
-"""Cotangents so small beside 1 that their slopes could be rounding: a second difference quotient tells.
+"""Cotangents that are so small beside 1 that their slopes could be rounding errors: a second difference
+quotient decides.
 
-Below `ROUNDING` nothing tells: a step of the argument changes the value by less than its hundredth digit,
-whatever the step, wherever the value is what remains of a difference such as 1 + tanh(-100). Of values as
-large as e**139 the hundredth digit lies so much higher.
+Below `ROUNDING` it cannot decide: if the value is what remains of a difference such as 1 + tanh(-100), a step
+of the argument changes it by less than its hundredth digit, whatever the step. For values as large as e**139
+this limit is correspondingly higher.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from __future__ import annotations
 from .digits import WRONG
 from .scalars import CONTEXT
 
-OTHER_STEP = CONTEXT.mpf(10) ** -27  # rounding changes with the step, a slope does not
+OTHER_STEP = CONTEXT.mpf(10) ** -27  # rounding errors change with the step, a slope does not
 SHARP = CONTEXT.mpf(10) ** -15
 ROUNDING = CONTEXT.mpf(10) ** -50
 
 
 def wrong_though_small(expected, found, slopes, scale=1):
-    """The places in which a cotangent is not the slope, small as both may be beside values of this `scale`.
+    """The indices at which a cotangent is not the slope, even if both are small beside values of this
+    `scale`.
 
-    `slopes(width=…)` gives the difference quotients of another step. A slope counts where both steps have the
-    same.
+    `slopes(width=…)` returns the difference quotients for another step. A slope counts only if it is the same
+    for both steps.
     """
     differing = [i for i, (e, f) in enumerate(zip(expected, found, strict=True)) if _differ(e, f, scale)]
     if not differing:

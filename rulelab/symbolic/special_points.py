@@ -1,5 +1,6 @@
-"""The points at which a rule is asked once its open cells are proved: zeros, ones, ties, and where
-comparisons turn."""
+"""The points at which a rule is tested once its open cells are proved: zeros, ones, ties, and the borders of
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +9,16 @@ from fractions import Fraction
 from .cells import Array, Static, entry_name
 from .formulas import size
 
-GRID, COARSE = 64, 4  # coordinates are multiples of 1/64 or 1/4, which floats hold exactly: a tie stays a tie
+# Coordinates are multiples of 1/64 or 1/4, which floats represent exactly, so that a tie stays a tie.
+GRID, COARSE = 64, 4
 ORDINARY = Fraction(5, 2)
 MAX_BASES = 7
 MAX_POINTS = 60
-MAX_LINEAR = 60  # operations; what decides of larger graphs is not looked at
+MAX_LINEAR = 60  # operations; comparisons of larger graphs are not examined
 
 
 def special_points(names, visits):
-    """Samples on borders, at zeros and ones, and at ties; simple ones first, none of them twice."""
+    """Yield distinct samples on borders, at zeros and ones, and at ties, simple ones first."""
     seen = set()
     for point in (*_zeros_and_ones(visits), *_borders(names, visits)):
         if point not in seen:
@@ -27,8 +29,9 @@ def special_points(names, visits):
 
 
 def _bases(visits):
-    """A few samples of the smallest size, on the grid: the first, the same with 5/2 for its numbers, and
-    those where a number is largest or smallest."""
+    """A few samples of the smallest size, on the grid: the first, the first with 5/2 for its numbers, and
+    those where a number is largest or smallest.
+    """
     fewest = min(len(v.leaves) for v in visits)
     samples = [v.sample for v in visits if len(v.leaves) == fewest]
     chosen = [samples[0], tuple(ORDINARY if isinstance(v, Fraction) else v for v in samples[0])]
@@ -57,7 +60,7 @@ def _zeros_and_ones(visits):
 
 
 def _specials(value):
-    """What to put in the place of one argument, zero first."""
+    """Yield replacements for one argument, zero first."""
     if isinstance(value, Static) or (isinstance(value, Array) and value.symmetric):
         return
     if not isinstance(value, Array):
@@ -80,16 +83,16 @@ def _specials(value):
 
 
 def _doubled(entries, i):
-    """The entries with that at `i` in the next place too: a tie."""
+    """The entries with that at `i` copied to the next position: a tie."""
     j = (i + 1) % len(entries)
     return tuple(entries[i] if k == j else v for k, v in enumerate(entries))
 
 
-# --- where comparisons turn ---------------------------------------------------------------------------------
+# --- borders of comparisons ---------------------------------------------------------------------------------
 
 
 def _borders(names, visits):
-    """The points at which a linear comparison of a visit turns, one argument being moved there."""
+    """Yield points on the border of a linear comparison of a visit, reached by moving one argument."""
     paths = set()
     for visit in visits:
         if visit.path in paths:
@@ -106,7 +109,7 @@ def _borders(names, visits):
 
 
 def _places(names, sample):
-    """Where each number of an argument is, by its name: (argument, None or entry)."""
+    """The position of each number in the arguments, by name: (argument, None or entry)."""
     places: dict[str, tuple] = {}
     for i, (name, value) in enumerate(zip(names, sample, strict=True)):
         if isinstance(value, Array) and not value.symmetric:
@@ -118,7 +121,7 @@ def _places(names, sample):
 
 
 def _solved(form, name, base, places):
-    """`base` with the argument `name` moved to where the linear form is zero; None where that is unknown."""
+    """`base` with the argument `name` moved to where the linear form is zero; None if that is unknown."""
     if any(other not in places for other in form if other is not None):
         return None
     rest = sum(c * _at(base, places[n]) for n, c in form.items() if n not in (name, None))
@@ -141,7 +144,7 @@ def _with(sample, place, number):
 
 
 def _difference(left, right):
-    """left - right as a linear form; None where it is not linear, or large."""
+    """left - right as a linear form; None if it is not linear, or too large."""
     if size(left) + size(right) > MAX_LINEAR:
         return None
     left, right = linear(left), linear(right)
@@ -149,7 +152,7 @@ def _difference(left, right):
 
 
 def linear(node):
-    """The linear form of a traced number, {name: coefficient, None: constant}; None where it is not linear.
+    """The linear form of a traced number, {name: coefficient, None: constant}; None if it is not linear.
 
     >>> from rulelab.symbolic.scalars import Trace
     >>> x = Trace().argument("x", Fraction(1, 2))
@@ -161,7 +164,7 @@ def linear(node):
     if node.op == "constant":
         if node.args is None:
             return None
-        # pi as the float that the code has: only there does the comparison turn
+        # pi as the float in the code, since that is the border of the comparison
         exact = node.args.name is None
         return {None: node.args.factor if exact else Fraction(float(node.shadow))}
     if node.op not in ("add", "sub", "mul", "div", "neg"):

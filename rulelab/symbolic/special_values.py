@@ -1,11 +1,12 @@
-"""Values of special functions to many digits where mpmath takes far longer than a series does: Bessel
-functions of the second kind of whole orders, tails of the gamma function, Gauss' function left of -1/2."""
+"""High-precision values of special functions for which mpmath is much slower than a series: Bessel functions
+of the second kind of integer order, tails of the gamma function, Gauss' function left of -1/2.
+"""
 
 from __future__ import annotations
 
 from .scalars import CONTEXT
 
-FAR = 100  # beyond which mpmath has quick expansions, and a series loses too many digits
+FAR = 100  # beyond this mpmath has fast expansions, and a series loses too many digits
 HIGHEST_ORDER = 50
 GUARD_DIGITS = 20
 
@@ -25,10 +26,12 @@ def _is_near(v, x):
 
 
 def _of_whole_order(v, x, sign):
-    """K for the sign 1, Y for -1: that of order 0 by its series, that of order 1 by the Wronskian with the
-    function of the first kind, the others by the recurrence."""
+    """K for the sign 1, Y for -1: order 0 by its series, order 1 by the Wronskian with the function of the
+    first kind, the others by the recurrence.
+    """
     n = abs(int(v))
-    with CONTEXT.extradps(GUARD_DIGITS + int(0.9 * float(x))):  # e**x of the terms is lost, and e**-x of K
+    # Digits lost to e**x in the terms, and e**-x in K.
+    with CONTEXT.extradps(GUARD_DIGITS + int(0.9 * float(x))):
         first = CONTEXT.besseli if sign > 0 else CONTEXT.besselj
         wronskian = 1 / x if sign > 0 else -2 / (CONTEXT.pi * x)
         at_0, at_1 = first(0, x), first(1, x)
@@ -53,22 +56,23 @@ def _of_order_0(x, sign, of_first_kind):
 
 
 def gammainc(a, x):
-    """The lower incomplete gamma function over the gamma function."""
+    """The regularized lower incomplete gamma function."""
     return CONTEXT.gammainc(a, 0, x, regularized=True)
 
 
 def gammaincc(a, x):
-    """One minus that."""
+    """The regularized upper incomplete gamma function."""
     if not (a > 0 and 0 <= x < FAR):
         return CONTEXT.gammainc(a, x, CONTEXT.inf, regularized=True)
-    with CONTEXT.extradps(GUARD_DIGITS + int(0.5 * float(x))):  # of which so many are lost in the difference
+    with CONTEXT.extradps(GUARD_DIGITS + int(0.5 * float(x))):  # the digits lost in the difference
         found = 1 - gammainc(a, x)
     return +found
 
 
 def hyp2f1(a, b, c, x):
-    """Gauss' function; by Pfaff's transformation where mpmath's own are slow for parameters that differ by
-    whole numbers."""
+    """Gauss' function; by Pfaff's transformation where mpmath's own methods are slow for parameters that
+    differ by integers.
+    """
     if -4 < x < -0.5:
         with CONTEXT.extradps(GUARD_DIGITS):
             found = (1 - x) ** -a * CONTEXT.hyp2f1(a, c - b, c, x / (x - 1))
@@ -77,14 +81,14 @@ def hyp2f1(a, b, c, x):
 
 
 def jacobi_am(u, m):
-    """The amplitude of u with the parameter m, a continuous function."""
+    """The amplitude of u for the parameter m, as a continuous function."""
     sn, cn = (CONTEXT.ellipfun(kind, u, m=m) for kind in ("sn", "cn"))
     turns = CONTEXT.nint(u / (4 * CONTEXT.ellipk(m))) if m < 1 else 0
     return CONTEXT.atan2(sn, cn) + 2 * CONTEXT.pi * turns
 
 
 def owens_t(h, a):
-    """Owen's function by the integral that defines it."""
+    """Owen's T function, by its defining integral."""
 
     def integrand(t):
         return CONTEXT.exp(-h * h * (1 + t * t) / 2) / (1 + t * t)

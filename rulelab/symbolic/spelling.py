@@ -1,5 +1,5 @@
-"""What lies in an argument is named in a report as Python reaches it and as checks by numbers name it,
-`points[0][1]` and `params['w']`; while a proof runs it has a name of letters and dots, `points.0.1`.
+"""Rename parts of arguments in a report to the Python expressions that access them, as numeric checks do:
+`points[0][1]` and `params['w']`. During a proof they have names of letters and dots, such as `points.0.1`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _WITH_NAMES = (
 
 
 def spelled(report: SymbolicReport, question: Any) -> SymbolicReport:
-    """The report with what the arguments hold named as Python reaches it; `question` is what was asked."""
+    """Return the report with the parts of arguments named by Python expressions; `question` is what was
+    asked.
+    """
     ways = question.ways() if isinstance(question, StructuredQuestion) else {}
     ways = {name: way for name, way in ways.items() if name != way}
     if not ways:
@@ -33,7 +35,7 @@ def spelled(report: SymbolicReport, question: Any) -> SymbolicReport:
 
 
 def _exchange(instead: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that puts one name in the place of another in a text."""
+    """Return a function that replaces names in a text."""
     names = "|".join(map(re.escape, sorted(instead, key=len, reverse=True)))
     whole = re.compile(rf"(?<![\w.])(?:{names})(?!\w|\.\d)")
     return lambda text: whole.sub(lambda found: instead[found[0]], text)

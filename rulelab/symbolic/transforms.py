@@ -1,4 +1,6 @@
-"""Discrete Fourier transforms of traced numbers, written out as sums; `np.fft`'s others are made of these."""
+"""Discrete Fourier transforms of traced numbers, written out as sums; the other functions of `np.fft` are
+built from these.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from .scalars import first_trace
 
 
 def _scale(trace, n, norm, inverse):
-    """The factor of a transform of length `n`: NumPy's `norm`, "backward" by default."""
+    """The factor of a transform of length `n` for NumPy's `norm`, which is "backward" by default."""
     if norm == "ortho":
         return trace.constant(n) ** Fraction(-1, 2)
     whole = inverse == (norm in (None, "backward"))
@@ -19,7 +21,7 @@ def _scale(trace, n, norm, inverse):
 
 
 def _lines(a, n, axis):
-    """The entries along an axis, cut or filled with zeros to `n`, as the last axis of an array of objects."""
+    """The entries along an axis, truncated or zero-padded to `n`, as the last axis of an object array."""
     lines = np.moveaxis(np.asarray(a).view(np.ndarray).astype(object), axis, -1)
     n = lines.shape[-1] if n is None else n
     filled = np.zeros((*lines.shape[:-1], n), object)
@@ -56,7 +58,9 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
 
 
 def irfft(a, n=None, axis=-1, norm=None, out=None):
-    """The real inverse: the second half is the conjugate of the first, whose ends count as real."""
+    """The real inverse transform: the second half is the conjugate of the first, whose end points are treated
+    as real.
+    """
     trace = first_trace(a)
     n = 2 * (np.shape(a)[axis] - 1) if n is None else n
     half = _lines(a, n // 2 + 1, axis)
@@ -86,8 +90,9 @@ def _conjugated(a):
 
 
 def _along_several(first, last, axes=None):
-    """A transform along several axes: `last` along the last one, `first` along the others; the one to real
-    numbers comes at the end, all others begin with the last axis."""
+    """A transform along several axes: `last` along the last one, `first` along the others. The transform to
+    real numbers ends with the last axis, all others begin with it.
+    """
 
     def transform(a, s=None, axes=axes, norm=None, out=None):
         axes = range(-len(np.shape(a) if s is None else s), 0) if axes is None else axes

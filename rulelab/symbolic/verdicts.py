@@ -1,4 +1,4 @@
-"""The answers a symbolic check can give, each with its scope: there is no bare "correct"."""
+"""The verdicts of a symbolic check, each with its scope: there is no bare "correct"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import Place
 from ..verdicts import said
 
 A_RESULT = "a result"
-"""What is expected of a rule that raises."""
+"""The expected result in messages about a rule that raises."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Counterexample:
     expected, found : str
         What the number should be and what the rule gave, as decimals.
     digits : int
-        How many of their digits agree.
+        The number of matching digits.
     code : str
-        Code to paste, which shows it.
+        Code to paste that shows it.
     """
 
     arguments: dict[str, Any]
@@ -43,11 +43,14 @@ class Counterexample:
 
 
 NOTHING = 1e-25
-"""Below this part of the other of two numbers one is zero, but for the digits that were computed with."""
+"""If a number is smaller than this fraction of the other, it is zero up to the precision of the
+computation.
+"""
 
 
 def in_short(expected, found):
-    """Two decimals as people read them: of twelve digits, and zero for what is nothing beside the other.
+    """Two decimals in readable form: with twelve digits, and 0 for a number that is negligible beside the
+    other.
 
     >>> in_short("-2.4028712203093280876e-71", "6.2615384615384615385")
     ('0', '6.26153846154')
@@ -55,7 +58,7 @@ def in_short(expected, found):
     try:
         one, other = (complex(text) if "j" in text else float(text) for text in (expected, found))
     except ValueError:
-        return expected, found  # words: a result that is not there, and the error in its place
+        return expected, found  # not numbers: the expected "a result", and an error in its place
     shown = [0.0 if abs(a) <= NOTHING * abs(b) < math.inf else a for a, b in ((one, other), (other, one))]
     return tuple(f"{number:.12g}" for number in shown)
 
@@ -78,7 +81,7 @@ class Proved:
 
     scope: str
     method: str
-    error: str  # the chance that the proof is wrong: "none" for a symbolic one
+    error: str
     kinds: str = ""
     word = "PROVED"
 
@@ -86,7 +89,7 @@ class Proved:
         return f"{said(self.word)} for {self.kinds or self.detail()}"
 
     def detail(self):
-        """The whole scope, and by what means it was proved."""
+        """The whole scope, and the method of the proof."""
         chance = "" if self.error == "none" else f"; chance of error {self.error}"
         return f"{self.scope} (by {self.method}{chance})"
 
@@ -122,7 +125,7 @@ class Agrees:
     Attributes
     ----------
     digits : int
-        How many digits agree at every sample.
+        The number of digits that agree at every sample.
     why : str
         The rounded constant that causes the difference, or the digit at which the two begin to differ.
     """
@@ -137,14 +140,14 @@ class Agrees:
 
 @dataclass(frozen=True)
 class Undecided:
-    """No difference was found, and no proof either.
+    """No difference was found, but no proof either.
 
     Attributes
     ----------
     digits : int
         The number of digits to which no difference was found; 0 if nothing was compared.
     why : str
-        What stood in the way of a proof.
+        What prevented a proof.
     """
 
     digits: int
@@ -196,7 +199,7 @@ class Converges:
 
 
 def _power_of_ten(number):
-    """The power of ten above a small number."""
+    """The smallest power of ten above a small number."""
     return f"1e{math.ceil(math.log10(max(number, 1e-30))):03d}"
 
 
@@ -228,5 +231,5 @@ Verdict = Proved | Refuted | Agrees | Converges | Undecided | Unsupported
 
 
 def to_dict(verdict):
-    """The verdict as JSON-ready data, its kind under "verdict"."""
+    """The verdict as JSON-ready data, with its kind under "verdict"."""
     return {"verdict": verdict.word, "sentence": verdict.sentence(), **asdict(verdict)}

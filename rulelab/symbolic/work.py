@@ -1,19 +1,19 @@
-"""How much work a judge has done, counted in operations on traced numbers.
+"""The amount of work that a judge has done, counted in operations on traced numbers.
 
-A clock of any kind gives a different answer on another machine, or beside other programs; a count is the same
-everywhere. So what is tried, and what is left out because it would be too much, is the same everywhere too.
+Time measured by a clock depends on the machine and its load; a count is the same everywhere. So is what is
+tried, and what is left out because it would be too much work.
 """
 
 from __future__ import annotations
 
 PER_SECOND = 80_000
-"""Operations that make what is called a second of work: about as many as a processor does in one."""
+"""Operations that count as one second of work: about as many as a processor does in a second."""
 A_RUN = 40
-"""Operations that take as long as beginning and ending a run on traced numbers."""
+"""Operations that take as long as starting and ending a run on traced numbers."""
 
 
 class _Counter:
-    """All operations of this process."""
+    """Counts all operations of this process."""
 
     __slots__ = ("done",)
 
@@ -25,7 +25,7 @@ COUNTER = _Counter()
 
 
 class Work:
-    """The work done since it was made.
+    """The work done since the object was created.
 
     >>> work = Work()
     >>> COUNTER.done += PER_SECOND
@@ -42,12 +42,12 @@ class Work:
 
 
 class WorkLimit(Work):
-    """So many seconds of work."""
+    """A limit of a number of seconds of work."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
         self.seconds = seconds
 
     def is_over(self) -> bool:
-        """Whether they are used up."""
+        """Whether the limit is reached."""
         return self.used() >= self.seconds
