@@ -1,4 +1,4 @@
-"""One cell of the arguments: what is known of it while it is being proved, and the formulas that show it."""
+"""A cell of the arguments: its state during a proof, and the formulas that show the result."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from .transcendents import is_open
 from .verdicts import Refuted
 from .zerotest import is_identically_zero
 
-FORMULA_SECONDS = 2.0  # for the formulas of a rule that is refuted, which is said without them else
+FORMULA_SECONDS = 2.0  # for the formulas of a refuted rule, which is reported without them otherwise
 NO_FORMULA = f"no formula is shown: it took more than {FORMULA_SECONDS:g} s"
 TOO_DEEP = "it nests too deeply, as the formula of a loop of many steps does"
-MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field alone
+MAX_SHOWN_GRAPH = 60  # operations; cells of larger graphs are proved in the field only
 MOST_ROWS = 6  # arguments of a cell whose formulas are shown
-NO_SLOPE = CONTEXT.mpf(10) ** -20  # what a difference quotient leaves of a derivative that is zero
-MAX_SHOWN_PLANE = 30  # the same for complex arguments, whose formulas are long
+NO_SLOPE = CONTEXT.mpf(10) ** -20  # the difference quotient of a zero derivative
+MAX_SHOWN_PLANE = 30  # as MAX_SHOWN_GRAPH, for complex arguments, whose formulas are long
 
 
 class Cell:
-    """What is known of one cell while it is being proved."""
+    """The state of one cell during a proof."""
 
     def __init__(self, condition, count, sizes=""):
         self.condition, self.count, self.sizes = condition, count, sizes
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
         self.tidy: Any = tidy
-        self.moves = False  # whether a number that is shown as an argument has a derivative that is not zero
+        self.moves = False  # whether a number shown as an argument has a nonzero derivative
 
     def settle(self, i, difference, derivative, visit):
         name = visit.leaves[i].args
@@ -60,7 +60,9 @@ class Cell:
         self.judge(difference, visit, f"SymPy could not show that the difference for {name} is zero")
 
     def settle_in_field(self, visit):
-        """Whether the whole cell is shown without any formula; where not, nothing is said."""
+        """Try to prove the whole cell in the field, without formulas; return whether that succeeded. A
+        failure means nothing.
+        """
         shown = is_identity(visit.leaves, visit.seeds, visit.y, visit.found, visit.rule_y)
         if shown:
             self.method, self.error = METHOD, ERROR
@@ -85,7 +87,7 @@ class Cell:
 
     @functools.cached_property
     def shown(self):
-        """The finding with its formulas."""
+        """The finding, with formulas."""
         rows = []
         for name, derivative, given in self.rows[:MOST_ROWS]:
             zero = self.why is None and self.count > 0
@@ -100,7 +102,7 @@ class Cell:
         return CellFinding(self.condition, self.count, tuple(rows), self.sizes)
 
 
-# The method named in the verdict is the strongest that was needed.
+# The verdict names the strongest method that was needed.
 _WEIGHT = {
     "SymPy's normal form": 0,
     "expansion": 1,
@@ -112,8 +114,7 @@ _WEIGHT = {
 
 
 def _agrees(derivative, visit, i):
-    """Whether SymPy's derivative has the value of the difference quotient: two witnesses who have not
-    spoken."""
+    """Whether SymPy's derivative has the value of the difference quotient: two independent results."""
     point = {
         sp.Symbol(leaf.args): sp.Float(CONTEXT.nstr(leaf.shadow, 60), 60)
         for leaf in (*visit.leaves, *visit.seeds)
@@ -134,7 +135,7 @@ def _condition_text(decisions, symbols):
         return None if (expr := shown(node)) is None else sp.sstr(expr)
 
     def always(left, relation, right):
-        """Whether SymPy knows the condition to hold for all real arguments: then it is not worth a word."""
+        """Whether SymPy knows that the condition holds for all real arguments; then it is omitted."""
         if size(left) > 8 or size(right) > 8 or relation not in _ALWAYS:
             return False
         return bool(getattr((shown(left) - shown(right)).xreplace(real), _ALWAYS[relation]))
@@ -152,8 +153,9 @@ _ALWAYS = {
 
 
 def finding(leaves, found, y, seeds, decisions, members=None, first=0, brief=False):
-    """Formulas of one cell, and with `members` (its visits) the proof; where it is `brief` and the field
-    will do, without formulas. TooLarge where these are too long or too deep for SymPy."""
+    """The formulas of one cell and, with `members` (its visits), the proof; without formulas if `brief` and
+    the field suffices. Raises TooLarge if these are too long or too deeply nested for SymPy.
+    """
     try:
         return _finding(leaves, found, y, seeds, decisions, members, first, brief)
     except RecursionError:
@@ -189,7 +191,7 @@ def _finding(leaves, found, y, seeds, decisions, members, first, brief):
         if members:
             cell.settle(i, derivative - given, derivative, members[0])
         elif operations > MAX_SHOWN_GRAPH:
-            break  # one formula of a refuted rule will do
+            break  # one formula of a refuted rule suffices
     if members and not shown:
         for v in members[:1]:
             cell.settle_value(v, symbols, memo)
@@ -197,8 +199,9 @@ def _finding(leaves, found, y, seeds, decisions, members, first, brief):
 
 
 def with_formulas(report):
-    """The report with the formulas of its cells, which take longer to make than to prove: they are made when
-    it is known which are shown."""
+    """The report with the formulas of its cells. They take longer to make than a proof, so they are made once
+    it is known which are shown.
+    """
     if not any(isinstance(cell, Cell) for cell in report.cells):
         return report
     is_refuted = isinstance(report.verdict, Refuted)
@@ -214,7 +217,7 @@ def with_formulas(report):
 
 
 def factor_hint(cell, reason):
-    """Where the wrong cotangent is a simple multiple of the right one, by what."""
+    """The factor by which the wrong cotangent differs from the right one, in words, if it is simple."""
     if "is not y_bar times the derivative" not in reason:
         return ""
     _, derivative, given = cell.rows[0]
@@ -226,15 +229,16 @@ def factor_hint(cell, reason):
     return f", but {sp.sstr(ratio)} times that" if ratio.count_ops() <= MOST_IN_HINT else ""
 
 
-MOST_IN_HINT = 3  # operations of a factor that is shown
+MOST_IN_HINT = 3  # operations in a factor that is shown
 _LEAST = sp.Rational(1, 7)
 
 
 def _is_ratio_of_many(one, other):
-    """Whether the ratio of two formulas changes with more symbols than a factor that is shown can have, which
-    a few numbers tell, and SymPy only after it has looked for common factors for long."""
+    """Whether the ratio of two formulas depends on more symbols than a factor that is shown can contain. A
+    few numbers decide this, whereas SymPy first spends long searching for common factors.
+    """
     symbols = sorted(one.free_symbols | other.free_symbols, key=str)
-    # Around 1, where `1 - tanh(W @ x)**2` has its digits in plain arithmetic: `evalf(subs=)` takes a hundred
+    # Around 1, where `1 - tanh(W @ x)**2` is accurate in plain arithmetic: `evalf(subs=)` takes a hundred
     # times as long.
     numbers = {symbol: sp.sqrt(sp.prime(i + 2)).evalf(20) % 1 + _LEAST for i, symbol in enumerate(symbols)}
 
@@ -248,7 +252,7 @@ def _is_ratio_of_many(one, other):
 
 
 def _changes_with_many(ratio, numbers):
-    """Whether a ratio at these numbers is another with more than a few of them moved, each by itself."""
+    """Whether the ratio at these numbers changes with more than a few of them, each moved separately."""
     usual, changing = ratio(numbers), 0
     for symbol, value in numbers.items():
         off = abs(ratio({**numbers, symbol: value + sp.Rational(1, 3)}) - usual)

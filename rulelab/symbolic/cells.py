@@ -1,7 +1,8 @@
-"""Where to try a rule: sample points in every orthant and size, and on both sides of each comparison seen.
+"""Sample points at which to try a rule: in every orthant and at several magnitudes, and on both sides of each
+comparison found.
 
-A *cell* is the set of points at which the program decides alike; a verdict holds on the cells that were
-visited.
+A *cell* is the set of points at which the program takes the same decisions; a verdict holds on the cells that
+were visited.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ import numpy as np
 
 SIZES = ((Fraction(1, 3), Fraction(5, 2)), (Fraction(1, 50), Fraction(9, 10)), (Fraction(3), Fraction(15)))
 MAX_ORTHANTS = 8
-NEAREST = Fraction(1, 1009)  # how near to a constant samples lie, relative to it
+NEAREST = Fraction(1, 1009)  # smallest relative distance of a sample from a constant
 
 
 class Static(NamedTuple):
-    """An argument that is passed on as it is and held fixed (an int, a string, a flag)."""
+    """An argument that is passed unchanged and held fixed (an int, a string, a flag)."""
 
     value: object
 
     def _known(self):
-        """What it is told by: arrays and lists by their identity, others by their value."""
+        """The key for comparisons: the identity of arrays and lists, the value of others."""
         try:
             hash(self.value)
         except TypeError:
@@ -35,22 +36,21 @@ class Static(NamedTuple):
     def __eq__(self, other):
         return isinstance(other, Static) and self._known() == other._known()
 
-    def __ne__(self, other):  # a tuple has one of its own
+    def __ne__(self, other):  # a tuple defines its own
         return not self == other
 
     def __hash__(self):
         return hash(self._known())
 
     def shown(self):
-        """How it is written: a function by its name."""
+        """Its display form; for a function its name."""
         name = getattr(self.value, "__name__", "")
         return name if callable(self.value) and name.isidentifier() else repr(self.value)
 
 
-@dataclass(frozen=True)  # not a tuple: it must not equal a shape
+@dataclass(frozen=True)  # not a tuple, since it must not equal a shape
 class Symmetric:
-    """The kind of a symmetric positive definite argument: it has `rows` rows, and moves as symmetric ones
-    do."""
+    """The kind of a symmetric positive definite argument with `rows` rows; it is perturbed symmetrically."""
 
     rows: int
 
@@ -64,7 +64,7 @@ class ComplexNumbers:
 
 @dataclass(frozen=True)
 class ComplexNumber:
-    """A sample of a complex number, exact; its text is Python that makes the nearest float."""
+    """An exact sample of a complex number; its text is Python code for the nearest float."""
 
     real: Fraction
     imag: Fraction
@@ -77,14 +77,16 @@ class ComplexNumber:
 
 
 class Array(NamedTuple):
-    """A sample of an array argument: its entries in C order; a symmetric one has its lower triangle free."""
+    """A sample of an array argument: its entries in C order; in a symmetric one the lower triangle is
+    free.
+    """
 
     entries: tuple
     shape: tuple
     symmetric: bool = False
 
     def leaf_indices(self):
-        """The indices of the entries that are free, in order."""
+        """The indices of the free entries, in order."""
         return [i for i in np.ndindex(self.shape) if not self.symmetric or i[0] >= i[1]]
 
     @property
@@ -93,7 +95,7 @@ class Array(NamedTuple):
 
 
 def count_of(kind):
-    """How many free numbers an argument of a kind, or a sample of one, has."""
+    """The number of free real numbers in an argument of a kind, or in a sample."""
     if isinstance(kind, Array):
         return len(kind.leaf_indices()) * (2 if kind.is_complex else 1)
     if isinstance(kind, ComplexNumbers):
@@ -108,12 +110,12 @@ def count_of(kind):
 
 
 def is_complex_sample(value):
-    """Whether a sample of one argument is a complex number, or an array with one in it."""
+    """Whether a sample of one argument is a complex number, or an array that contains one."""
     return isinstance(value, ComplexNumber) or isinstance(value, Array) and value.is_complex
 
 
 def entry_name(name, index):
-    """What one entry of an array argument is called.
+    """The name of an entry of an array argument.
 
     >>> entry_name("x", (0, 1))
     'x[0,1]'
@@ -122,7 +124,7 @@ def entry_name(name, index):
 
 
 def leaf_names(names, sample):
-    """The names of the free real numbers of a sample, in order."""
+    """The names of the free numbers of a sample, in order."""
     found = []
     for name, value in zip(names, sample, strict=True):
         if isinstance(value, Array):
@@ -133,7 +135,9 @@ def leaf_names(names, sample):
 
 
 def complex_part(name):
-    """Which part of a complex number a leaf of this name is, 0 for the real one; None for real numbers."""
+    """Which part of a complex number a leaf of this name is: 0 for the real, 1 for the imaginary one; None
+    for real numbers.
+    """
     return {"real": 0, "imag": 1}.get(name.rpartition(".")[2]) if "." in name else None
 
 
@@ -147,16 +151,17 @@ def shape_of(kind):
 
 
 def fraction(rng, low, high):
-    """A random fraction between two others, with a denominator that is no power of two."""
+    """A random fraction between two others, whose denominator is not a power of two."""
     denominator = int(rng.choice((7, 9, 11, 13)))
     lowest, highest = -(-low * denominator // 1), high * denominator // 1
     return Fraction(int(rng.integers(int(lowest), int(highest) + 1)), denominator)
 
 
 def samples(spec, rng, limits=()):
-    """Sample tuples for `spec`, a tuple of "scalar", a shape, `Symmetric` or `Static` per argument: orthants
-    times sizes. `limits`, where there are any, are (low, high) or None per argument: numbers are drawn from
-    between them, on both sides of zero if it is there."""
+    """Yield sample tuples for `spec`, a tuple of "scalar", a shape, `Symmetric` or `Static` per argument:
+    orthants times magnitudes. `limits`, if given, are (low, high) or None per argument: numbers are drawn
+    between them, on both sides of zero if they contain it.
+    """
     limits = limits or (None,) * len(spec)
     scalars = sum(2 if kind == ComplexNumbers() else kind in ("scalar", ()) for kind in spec)
     orthants = list(itertools.product((1, -1), repeat=min(scalars, 10)))
@@ -176,8 +181,9 @@ MOST_TURNS = 12
 
 
 def more_samples(spec, rng, count):
-    """Samples for programs that decide by the entries of arrays: all negative, all positive, each entry in
-    turn the largest and the smallest, then `count` with signs in any mixture."""
+    """Yield samples for programs that decide on the entries of arrays: all negative, all positive, with each
+    entry in turn the largest and the smallest, then `count` with random signs.
+    """
     for sign in (-1, 1):
         yield _signed(spec, rng, SIZES[0], lambda length, sign=sign: [sign] * length)
     first = _signed(spec, rng, SIZES[2], lambda length: rng.choice((1, -1), length).tolist())
@@ -189,7 +195,7 @@ def more_samples(spec, rng, count):
 
 
 def positive_samples(spec, rng):
-    """Samples for functions that take positive entries of arrays only: one of each size."""
+    """Yield samples for functions that accept only positive entries of arrays: one of each magnitude."""
     for size in SIZES:
         yield _signed(spec, rng, size, lambda length: [1] * length)
 
@@ -231,7 +237,9 @@ def _sample(kind, signs, rng, low, high, limit=None):
 
 
 def _between(limit, sign, size):
-    """The number of this sign and size; within limits, the one as far from an end of them."""
+    """The number with this sign and magnitude; within limits, a number at a corresponding distance from one
+    end.
+    """
     if limit is None:
         return sign * size
     low, high = limit
@@ -243,7 +251,7 @@ def _between(limit, sign, size):
 
 
 def _positive_definite(n, rng, low, high):
-    """A product of a triangular matrix with its transpose."""
+    """The product of a triangular matrix and its transpose."""
     factor = np.zeros((n, n), object)
     for i, j in np.ndindex(n, n):
         factor[i, j] = (int(rng.choice((1, -1))) if i != j else 1) * fraction(rng, low, high) if i >= j else 0
@@ -251,10 +259,11 @@ def _positive_definite(n, rng, low, high):
 
 
 def beside_borders(sample, names, decisions, of_entries=None):
-    """Samples like `sample` with one number moved to both sides of each constant it was compared with, and
-    between two constants that lie closer together than that.
+    """Yield samples like `sample` with one number moved to both sides of each constant that it was compared
+    with, and between two constants that are closer together than that.
 
-    Of an array one entry for each constant; `of_entries` is the set of those that were moved before.
+    In an array, one entry is moved for each constant; `of_entries` is the set of those that were moved
+    before.
     """
     places = {name: i for i, name in enumerate(names)} | {
         f"{name}.{part}": i
@@ -293,13 +302,13 @@ def beside_borders(sample, names, decisions, of_entries=None):
 
 
 def with_moved(sample, i, name, number):
-    """The sample with `number` in the place of its argument `i` that `name` says."""
+    """The sample with the number called `name`, in its argument `i`, replaced by `number`."""
     moved = _moved(sample[i], name, number)
     return tuple(moved if j == i else v for j, v in enumerate(sample))
 
 
 def _moved(value, name, number):
-    """A sample of one argument with `number` in the place that `name` says ("x", "x[0,1]", "z.real")."""
+    """A sample of one argument with the number called `name` ("x", "x[0,1]", "z.real") replaced."""
     if isinstance(value, ComplexNumber):
         return replace(value, **{name.rpartition(".")[2]: number})
     if not isinstance(value, Array):
@@ -314,10 +323,10 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def conditions(decisions, show, always, limit=4):
-    """The path conditions in words, without repeats; long ones are counted, not shown.
+    """The path conditions in words, without duplicates; long ones are counted instead of shown.
 
-    `show(node)` gives the text of a node, or None where it is too long to be read; `always(left, relation,
-    right)` says that a condition holds everywhere.
+    `show(node)` returns the text of a node, or None if it is too long to read; `always(left, relation,
+    right)` says that a condition always holds.
     """
     texts: dict[tuple[str, str, str], None] = {}
     hidden = 0

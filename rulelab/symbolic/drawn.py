@@ -1,5 +1,5 @@
-"""Arguments of the kinds at which numbers judge a rule, where numbers, vectors and matrices for all of them
-fit nowhere: beside indices and counts, and in what holds others.
+"""Arguments of the kinds with which numeric checks judge a rule, for functions that accept no numbers,
+vectors and matrices in all positions: functions with indices, counts or structures among their arguments.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .questions import NO_DEFAULT, NoRuleFound, Plan, kind_of, positional_parame
 from .structured import StructuredQuestion, named, structured
 
 DRAWS = 4
-"""Of arguments of a kind, among which others may have other lengths."""
+"""The number of arguments that are drawn for one choice of kinds; their lengths may differ."""
 SIZES = 2
-"""Of which a proof is."""
+"""The number of sizes that a proof covers."""
 
 
 class Drawn(NamedTuple):
-    """A question about arguments that were drawn, and the plans for it, the one without limits first; `names`
-    are those of what varies.
+    """A question about drawn arguments, and the plans for it, the one without limits first; `names` are those
+    of the parts that vary.
     """
 
     names: tuple[str, ...]
@@ -31,8 +31,8 @@ class Drawn(NamedTuple):
 
 
 def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | None) -> Drawn | None:
-    """What is asked of a rule at the kinds of arguments that it is likely to be for; None where there are
-    none that can be traced, or no rule for them.
+    """Return the question about a rule for the kinds of arguments that it is probably intended for; None if
+    there are none that can be traced, or no rule for them.
     """
     guesser, defaults = meant.guesser, _defaults(f, kwargs)
     if not meant.kinds or defaults is None:
@@ -49,7 +49,7 @@ def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | N
         return None
     forms = dict(_by_name(guesser.names, kinds))
     are_right = [guesser.seems_right(_args(question, sample, len(kinds))) for sample in samples]
-    # Flags are held: a rule that is right for some of those drawn is judged where it is not.
+    # Flags are held fixed: a rule that is right for some drawn flags only is judged where it is not.
     is_by_luck = any(kind.form in ("mask", "flags") for kind in kinds) and any(are_right)
     wanted = not is_by_luck or all(are_right)
     fitting = [sample for sample, is_right in zip(samples, are_right) if is_right == wanted]
@@ -64,7 +64,7 @@ def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | N
 
 
 def _defaults(f, kwargs):
-    """The defaults of the positional parameters; None where there is a parameter for any number of them."""
+    """The defaults of the positional parameters; None if there is a `*args` parameter."""
     try:
         return positional_parameters(f, None, kwargs or ())[1]
     except (TypeError, ValueError):
@@ -76,13 +76,13 @@ def _args(question, sample, count):
 
 
 def _is_mixed(args):
-    """Whether each array of flags has both: a sum over those that are set may be empty where none is."""
+    """Whether each array of flags has both values: if none is set, a sum over those that are is empty."""
     flags = (x for x in args if getattr(getattr(x, "dtype", None), "kind", "") == "b")
     return all(0 < x.sum() < x.size for x in flags)
 
 
 def _by_name(names, kinds):
-    """The kinds of what varies, by the names that a proof has for it."""
+    """Yield the kinds of the parts that vary, with their names in a proof."""
     for name, kind in zip(names, kinds):
         if kind.made is None:
             yield name, kind
@@ -91,7 +91,7 @@ def _by_name(names, kinds):
 
 
 def _spec(names, sample, forms):
-    """The kinds of a sample; None where some are symmetric matrices which need not be positive definite."""
+    """The kinds of a sample; None if it has symmetric matrices that need not be positive definite."""
     spec = []
     for name, kind in zip(names, map(kind_of, sample)):
         form = forms[name].form if name in forms else ""
@@ -102,7 +102,7 @@ def _spec(names, sample, forms):
 
 
 def _limit(kind):
-    """The interval of a kind, exact; None where it has none."""
+    """The interval of a kind, as exact numbers; None if it has none."""
     if kind is None or kind.form not in _OF_NUMBERS or kind.low == -math.inf and kind.high == math.inf:
         return None
     return tuple(end if math.isinf(end) else Fraction(repr(float(end))) for end in (kind.low, kind.high))

@@ -1,7 +1,8 @@
 """Linear algebra on traced numbers: exact formulas, with pivots and signs decided by the shadows.
 
-Determinants and inverses up to three rows come from cofactors, without a division inside; larger ones from
-elimination. Which row is the pivot does not change the result as a function, so it is no condition.
+Determinants and inverses of up to three rows use cofactors, which involve no division; larger ones use
+elimination. The choice of the pivot row does not change the result as a function, so it is not recorded as a
+condition.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ COFACTORS_UP_TO = 3
 
 
 def _stacked(count):
-    """Decorator: a function of square matrices (and `count - 1` more) for stacks of them."""
+    """Decorator that extends a function of square matrices (and `count - 1` further arguments) to stacks of
+    them.
+    """
 
     def decorated(function):
         @functools.wraps(function)
@@ -41,7 +44,9 @@ def _objects(a):
 
 
 def _joined(parts, stack):
-    """The results for each matrix of a stack as one array, or as one for each place of their tuples."""
+    """Join the results for the matrices of a stack into one array, or tuples of results into a tuple of
+    arrays.
+    """
     if isinstance(parts[0], tuple):
         return type(parts[0])(*[_joined([p[k] for p in parts], stack) for k in range(len(parts[0]))])
     inner = np.shape(parts[0])
@@ -70,8 +75,9 @@ def _determinant(a):
 
 
 def _eliminated(a, columns):
-    """Gaussian elimination in place: yields (row taken, column, pivot), and ends early at a singular
-    matrix."""
+    """Gaussian elimination in place: yields (row taken, column, pivot), and ends early for a singular
+    matrix.
+    """
     for k in range(columns):
         p = max(range(k, len(a)), key=lambda i: abs(shadow_of(a[i, k])))
         if p != k:
@@ -102,7 +108,7 @@ def _inverse(a):
 
 
 def _solved(a, b):
-    """`x` with `a @ x = b`, for a matrix of right-hand sides."""
+    """The solution x of `a @ x = b` for a matrix b of right-hand sides."""
     n = len(a)
     if n <= COFACTORS_UP_TO:
         return _inverse(a) @ b
@@ -145,7 +151,7 @@ def slogdet(a):
 
 @_stacked(1)
 def _cholesky(a):
-    """The lower factor; like LAPACK it reads the lower triangle only."""
+    """The lower factor; like LAPACK's, it reads only the lower triangle."""
     n = len(a)
     factor = np.empty((n, n), dtype=object)
     factor[...] = 0.0

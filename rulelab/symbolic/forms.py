@@ -1,5 +1,6 @@
-"""Many forms of one derivative, and the one that is cheap where it is accurate: with the function's own value
-in it, factored, simplified, without exponentials that overflow."""
+"""Find a form of a derivative that is accurate and cheap: in terms of the function's own value, factored,
+simplified, without exponentials that overflow.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +18,33 @@ from .printers import Printer, Spelling, Unprintable, compiled, cost, name_tree,
 from .scalars import CONTEXT
 from .worker import TooLong, at_most
 
-MAX_OPERATIONS = 150  # of a derivative whose forms are looked for
-MORE_OPERATIONS = 6  # that another form may have
+MAX_OPERATIONS = 150  # operations of a derivative for which all forms are tried
+MORE_OPERATIONS = 6  # additional operations that another form may have
 MAX_POINTS = 40
-STEP_SECONDS = 1.0  # of the processor, of SymPy's for one form, which takes less than a tenth as a rule
-CLOSE = 1e-6  # relative, for a form to be taken; what remains is for the stability scan
-FLOOR = 1e-13  # absolute, in units of the function's value: 1 - y*y may be this far off
+STEP_SECONDS = 1.0  # processor seconds for one form in SymPy, which usually takes less than a tenth of that
+CLOSE = 1e-6  # relative error for a form to be accepted; the rest is left to the stability scan
+FLOOR = 1e-13  # absolute error, in units of the function's value, which 1 - y*y may have
 
 
 @dataclass(frozen=True)
 class Point:
-    """Where forms are tried: floats by symbol, and the exact values of these floats."""
+    """A point at which forms are compared: floats by symbol, and their exact values."""
 
     floats: dict
     exact: dict
     known: dict = field(default_factory=dict)
 
     def value(self, expr):
-        """The value of an expression that many derivatives share."""
+        """The value of an expression that many derivatives share, cached."""
         if expr not in self.known:
             self.known[expr] = exact_value(expr, self)
         return self.known[expr]
 
 
 def points_of(runs, names):
-    """Points of the runs that took one path, spread over them; `names` are the symbols' names."""
+    """Yield points from runs along the same path, spread evenly over them; `names` are the names of the
+    symbols.
+    """
     chosen = (
         runs if len(runs) <= MAX_POINTS else [runs[i * len(runs) // MAX_POINTS] for i in range(MAX_POINTS)]
     )
@@ -72,7 +75,7 @@ def _arguments_of(run):
 
 
 def exact_value(expr, point):
-    """The value of an expression at the exact floats of a point, or None where it is no finite real."""
+    """The value of an expression at the exact floats of a point; None if it is not finite and real."""
     try:
         with at_most(STEP_SECONDS):
             value = expr.evalf(25, subs=point.exact)
@@ -82,10 +85,11 @@ def exact_value(expr, point):
 
 
 class Patience:
-    """So many operations of derivatives of which every form is looked for; of others those that are quickly
-    found.
+    """A budget of operations of derivatives for which every form is tried; for the others only forms that are
+    found quickly.
 
-    It is counted in operations and not in seconds: a busy machine makes no other rule.
+    It is counted in operations, not in seconds, so that the derived rule does not depend on the machine's
+    load.
 
     >>> patience, x = Patience(3), sp.Symbol("x")
     >>> [patience.bears(x * sp.exp(x)) for _ in range(3)]
@@ -96,17 +100,18 @@ class Patience:
         self.left = operations
 
     def bears(self, derivative):
-        """Whether there is any left for this one too."""
+        """Whether any of the budget is left; deduct this derivative."""
         bears = self.left > 0
         self.left -= derivative.count_ops()
         return bears
 
 
 def best_form(derivative, values, points, numpy, patience):
-    """The form of `derivative` to print: the fewest failures, then accurate, then cheap.
+    """The form of `derivative` to print: the one with the fewest failures, then the most accurate, then the
+    cheapest.
 
-    `values` maps the function's own results to the symbols under which the rule has them. Where the
-    `patience` is at its end only forms that are quickly found are tried.
+    `values` maps the function's own results to their symbols in the rule. Once `patience` is used up, only
+    forms that are found quickly are tried.
     """
     wanted = []
     for point in points:
@@ -122,7 +127,7 @@ def best_form(derivative, values, points, numpy, patience):
         if best_rank is None or rank < best_rank:
             best, best_rank = form, rank
     if best_rank is None:
-        _rank(derivative, values, wanted, numpy)  # which says what cannot be printed
+        _rank(derivative, values, wanted, numpy)  # which raises the error for what cannot be printed
     return best
 
 
@@ -147,7 +152,7 @@ def _rank(form, values, wanted, numpy):
 
 
 def _divisors(form):
-    """What the form divides by that might be zero: y*n/x has one, n*x**(n - 1) none."""
+    """The divisors in the form that might be zero: y*n/x has one, n*x**(n - 1) none."""
     powers = (p.as_base_exp() for p in form.atoms(sp.Pow))
     return {
         base for base, exponent in powers if exponent.could_extract_minus_sign() and not _is_positive(base)
@@ -171,7 +176,9 @@ def _is_not_negative(expr):
 
 
 def runnable(form, numpy=False):
-    """(tree, function, symbols): an expression as code, in our own spelling, to be tried on floats."""
+    """(tree, function, symbols) of an expression: its code, with placeholder names, and a function to
+    evaluate it on floats.
+    """
     symbols = sorted(form.free_symbols, key=lambda s: s.name)
     names = [f"v{i}" for i in range(len(symbols))]
     spelling = Spelling(plain_scope(), numpy, taken=names)
@@ -180,7 +187,9 @@ def runnable(form, numpy=False):
 
 
 def evaluated(function, values, number=float):
-    """The `number`, float or complex, that it gives; nan where it raises: an overflow fails like a nan."""
+    """The value as a `number`, float or complex; nan if the function raises, since an overflow counts as a
+    failure like nan.
+    """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -193,7 +202,7 @@ def evaluated(function, values, number=float):
 
 
 def forms(derivative, values, thorough=True):
-    """Equal forms of a derivative, each once; the first is the one SymPy's `diff` gave."""
+    """The distinct equal forms of a derivative; the first is the result of SymPy's `diff`."""
     seen: dict[Any, None] = {}
     plain = [derivative]
     if derivative.count_ops() <= MAX_OPERATIONS and has_small_powers(derivative):
@@ -204,13 +213,13 @@ def forms(derivative, values, thorough=True):
         seen[form] = None
         for replaced in (*_with_values(form, values, thorough), *_divided(form, values)):
             seen[replaced] = None
-    room = derivative.count_ops() + MORE_OPERATIONS  # loops multiplied out are read by nobody
+    room = derivative.count_ops() + MORE_OPERATIONS  # loops that are multiplied out are unreadable
     return [form for form in seen if form is derivative or form.count_ops() <= room]
 
 
-@functools.lru_cache(2048)  # several ways lead to the same form, which takes as long each time
+@functools.lru_cache(2048)  # several paths lead to the same form, which takes as long each time
 def attempted(step, *args):
-    """What a step of SymPy's gives, or None: its heuristics may raise almost anything, or not end."""
+    """The result of a SymPy step, or None: SymPy's heuristics may raise almost anything, or not terminate."""
     try:
         with at_most(STEP_SECONDS):
             found = step(*args)
@@ -224,7 +233,9 @@ def _cancelled(expr):
 
 
 def _without_growing(expr):
-    """A quotient of exponentials divided through by one of them: exp(x)/(1 + exp(x)) is 1/(1 + exp(-x))."""
+    """A quotient of exponentials, divided through by one of them: exp(x)/(1 + exp(x)) becomes 1/(1 +
+    exp(-x)).
+    """
     over, under = sp.fraction(sp.together(expr))
     for kernel in sorted(under.atoms(sp.exp), key=sp.default_sort_key):
         small = 1 / kernel
@@ -235,7 +246,7 @@ def _without_growing(expr):
 
 
 def _one_exponent(expr):
-    """x**n*n/x as n*x**(n - 1): no division by a number that may be zero."""
+    """x**n*n/x as n*x**(n - 1): without division by a number that may be zero."""
     return sp.powsimp(sp.expand_power_base(expr), combine="exp")
 
 
@@ -255,8 +266,9 @@ def _with_values(form, values, thorough):
 
 
 def _divided(form, values):
-    """A result times what else is in the derivative: y_0*y_1 for exp(x_0)*exp(x_1)/(…)**2, whose square
-    overflows."""
+    """A result times the remaining factor of the derivative: y_0*y_1 for exp(x_0)*exp(x_1)/(…)**2, whose
+    square overflows.
+    """
     for value, symbol in values.items():
         rest = attempted(_quotient, form, value)
         if value.is_Atom or rest is None or rest.count_ops() >= form.count_ops():
@@ -275,7 +287,7 @@ def _substituted(form, value, symbol):
 
 
 def _shifted(form, value, symbol):
-    """A function inside the value, f(u) in a*f(u) + b, taken from the value."""
+    """Express a function inside the value, f(u) in a*f(u) + b, in terms of the value."""
     for inner in sorted(value.atoms(sp.Function), key=lambda e: -e.count_ops()):
         mark = sp.Dummy()
         marked = value.xreplace({inner: mark})
@@ -287,8 +299,9 @@ def _shifted(form, value, symbol):
 
 
 def _eliminated(form, value, symbol):
-    """An exponential of which value and derivative are rational functions, eliminated: y*(1 - y) for
-    1/(1 + exp(-x))."""
+    """Eliminate an exponential of which value and derivative are rational functions: y*(1 - y) for 1/(1 +
+    exp(-x)).
+    """
     for kernel in sorted(value.atoms(sp.exp), key=sp.default_sort_key):
         mark = sp.Dummy("k", positive=True)
 

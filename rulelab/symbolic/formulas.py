@@ -1,4 +1,4 @@
-"""From traced graphs to SymPy expressions, and from those to text and LaTeX with safe names."""
+"""Convert traced graphs to SymPy expressions, and these to text and LaTeX with safe names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..tables import name_latex
 from .scalars import CannotTrace, Constant, Scalar
 from .transcendents import IN_SYMPY
 
-MAX_NODES = 3000  # beyond this SymPy's differentiation is slower than any patience
-MAX_WRITTEN = 20_000  # the same of operations that are written out wherever they are used
-MAX_SHOWN = 220  # operations; longer formulas are not read by anyone
+MAX_NODES = 3000  # beyond this, SymPy's differentiation is unacceptably slow
+MAX_WRITTEN = 20_000  # the same for operations with shared ones counted at each use
+MAX_SHOWN = 220  # operations; longer formulas are unreadable
 
 _CONSTANTS = {
     None: sp.Integer(1),
@@ -53,9 +53,9 @@ _OPERATIONS = {
 
 
 def expression(node, symbols, memo):
-    """The SymPy expression of a traced number; `symbols` gives the symbol of each argument's name.
+    """The SymPy expression of a traced number; `symbols` maps each argument's name to its symbol.
 
-    Shared parts of the graph are converted once (`memo`, keyed by identity, lives as long as the graph does).
+    Shared parts of the graph are converted once: `memo` is keyed by identity and must not outlive the graph.
     """
     stack = [node]
     while stack:
@@ -63,7 +63,8 @@ def expression(node, symbols, memo):
         if id(top) in memo:
             stack.pop()
         elif top.op == "argument":
-            memo[id(top)] = symbols.get(top.args) or sp.Symbol(top.args)  # else the variable of an integral
+            # Otherwise the variable of an integral.
+            memo[id(top)] = symbols.get(top.args) or sp.Symbol(top.args)
         elif top.op == "constant":
             memo[id(top)] = constant_expression(top)
         else:
@@ -81,9 +82,9 @@ _OPERATION_OF = {made: op for op, made in _OPERATIONS.items() if isinstance(made
 
 
 def graph_of(expr, trace, nodes):
-    """The graph of a SymPy expression, with `nodes` for its symbols: its shape alone, it has no shadows.
+    """The graph of a SymPy expression, with `nodes` for its symbols; it has no shadows, only a structure.
 
-    NotImplementedError for what no graph has.
+    Raises NotImplementedError for an expression without a graph.
     """
     if expr in nodes:
         return nodes[expr]
@@ -101,23 +102,23 @@ def graph_of(expr, trace, nodes):
 
 
 class TooLarge(Exception):
-    """The graph is too large to be worth handing to SymPy."""
+    """The graph is too large for SymPy."""
 
 
 def constant_expression(node):
-    """The SymPy number of a constant in a graph."""
+    """The SymPy number for a constant in a graph."""
     if node.args is None:
         node.trace.halt(CannotTrace("arithmetic with an infinite constant"))
     return sp.Rational(node.args.factor.numerator, node.args.factor.denominator) * _CONSTANTS[node.args.name]
 
 
 def size(node, limit=60):
-    """How many operations a node has, counted no further than `limit`."""
+    """The number of operations of a node, counted up to `limit`."""
     return sum_of_sizes([node], limit)
 
 
 def sum_of_sizes(nodes, limit):
-    """How many operations some nodes have together, shared ones counted once, no further than `limit`."""
+    """The number of operations of some nodes together, counted up to `limit`, shared ones once."""
     seen: set[int] = set()
     stack = list(nodes)
     while stack and len(seen) <= limit:
@@ -129,8 +130,8 @@ def sum_of_sizes(nodes, limit):
 
 
 def written_size(nodes):
-    """How many operations some nodes have when they are written out, shared ones at each place where they
-    stand: that is what differentiation by SymPy goes through.
+    """The number of operations of some nodes when written out, with shared ones counted at each use, as
+    differentiation by SymPy traverses them.
     """
     sizes: dict[int, int] = {}
     stack = list(nodes)
@@ -146,12 +147,13 @@ def written_size(nodes):
     return sum(sizes[id(node)] for node in nodes)
 
 
-# --- names and pictures -------------------------------------------------------------------------------------
+# --- names and display --------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula as it is shown: `text` in SymPy's spelling, `latex` to be typeset; of one that is not `whole`
-    they say how long it is."""
+    """A formula for display: `text` in SymPy's notation, `latex` for typesetting. If it is not `whole`, they
+    give its length instead.
+    """
 
     text: str
     latex: str
@@ -159,7 +161,7 @@ class Formula:
 
 
 def formula(expr):
-    """How `expr` is shown; a long one is cut to what it is."""
+    """The Formula that displays `expr`; a long one is replaced by its number of operations."""
     if expr.count_ops() > MAX_SHOWN:
         shown = f"({expr.count_ops()} operations)"
         return Formula(shown, rf"\text{{{shown}}}", whole=False)
@@ -177,24 +179,24 @@ _SPELT_OUT = {
 
 
 def has_small_powers(expr):
-    """Whether multiplying out cannot explode: the sums in it are raised to small powers only."""
+    """Whether expansion cannot explode, because sums are raised to small powers only."""
     return all(
         abs(power.exp) <= 8 for power in expr.atoms(sp.Pow) if power.base.is_Add and power.exp.is_Integer
     )
 
 
-SHORT = 12  # operations: what is as short as this is read as it is
+SHORT = 12  # operations of a formula that is readable as it is
 
 
 @functools.lru_cache(maxsize=256)
 def tidy(expr, short=SHORT):
-    """The shortest of a few equal forms of `expr`, for people to read.
+    """The shortest of a few equal forms of `expr`, for display.
 
-    SymPy's simplification takes a twentieth of a second even for sin(x)*cos(x); what is `short` after
-    cancelling does without, and so does what it would multiply out for many seconds.
+    SymPy's simplification takes a twentieth of a second even for sin(x)*cos(x); it is skipped for expressions
+    that are `short` after cancelling, and for those whose expansion would take many seconds.
     """
     if expr.count_ops() > 60 or not has_small_powers(expr) or expr.has(sp.Integral):
-        return expr  # SymPy would try to solve an integral
+        return expr  # SymPy would try to evaluate an integral
     best = expr
     for step in (_cancelled, sp.simplify):
         if best.count_ops() <= (3 if step is _cancelled else short):
@@ -212,8 +214,9 @@ MOST_POWERS = 3
 
 
 def _has_several_sums_of_exponentials(expr):
-    """Whether several divisors are sums of exponentials of sums, as the one of `tanh(a + b)` is, of more than
-    a few terms: SymPy brings them to one, and multiplies out with a power for each term as an unknown.
+    """Whether several divisors are sums of exponentials of sums, as that of `tanh(a + b)` is, with more than
+    a few terms in total: SymPy brings them to a common denominator and expands, with a power for each term as
+    an unknown.
     """
     divisors = {p.base for p in expr.atoms(sp.Pow) if p.base.is_Add and p.exp.is_negative}
     sums = [{p.exp for p in base.atoms(sp.Pow, sp.exp) if p.exp.has(sp.Add)} for base in divisors]
@@ -225,12 +228,13 @@ def _has_several_sums_of_exponentials(expr):
     return len(terms) > MOST_POWERS
 
 
-MOST_TIDIED = 100  # operations: of the formulas of one proof that are not short
+MOST_TIDIED = 100  # operations in the formulas of one proof that are not short
 
 
 class Tidying:
-    """`tidy` for the formulas of one proof, as long as they have few operations together: a proof of many
-    cases takes no longer for what few will read, and the later ones are shown as they are."""
+    """`tidy` for the formulas of one proof, up to a total number of operations, so that a proof of many cases
+    does not take longer for formulas that few will read; later ones are shown as they are.
+    """
 
     def __init__(self, most=MOST_TIDIED):
         self.left = most

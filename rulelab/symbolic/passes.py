@@ -1,9 +1,9 @@
-"""The gradient of a whole program, as the AD computes it, run on traced numbers.
+"""The gradient of a whole program, as the AD computes it, evaluated on traced numbers.
 
-`gradient` runs compiled passes, which ask at each call of theirs what to do for arguments of these types.
-Here the question is put with plain floats in place of the traced numbers, so that the answer is the one that
-the plain run gets; what is answered, a pass, a rule or another handler, runs on the traced numbers. The plain
-gradient is that of `gradient` itself, and the two must agree at every sample.
+`gradient` runs compiled passes, which look up at each call what to do for arguments of these types. Here the
+lookup uses plain floats in place of the traced numbers, so that it finds what the plain run finds; the pass,
+rule or other handler found is then run on the traced numbers. The plain gradient is that of `gradient`
+itself, and the two must agree at every sample.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .swap import Swap
 
 @dataclass(frozen=True)
 class GradientQuestion(Question):
-    """Is the gradient by the AD the derivative? Its "rule" hands back `y_bar` times that gradient, as far as
-    the arguments move.
+    """Asks whether the gradient by the AD is the derivative. Its "rule" returns `y_bar` times that gradient,
+    for the arguments that vary.
     """
 
     moving: tuple = ()
@@ -67,7 +67,9 @@ class GradientQuestion(Question):
 
 
 class _Asked:
-    """What `gradient` is asked: with plain arguments it is called, with traced ones a swap follows it."""
+    """A function that returns the value and gradient. With plain arguments it is called; with traced ones, a
+    swap follows it.
+    """
 
     def __init__(self, f, kwargs):
         self.f, self.kwargs = f, kwargs
@@ -82,15 +84,15 @@ class _Asked:
 
 
 _OF_SITES = {module.__name__ for module in (sites, remembered, attributes, methods, in_place)}
-"""Modules whose functions passes call at a call site: those that are called find… ask who answers it."""
+"""Modules with the functions that passes call at call sites; those named find… look up the handler."""
 
 
 class _PassSwap(Swap):
-    """A `Swap` that follows compiled passes, too: their call sites ask with plain numbers."""
+    """A `Swap` that follows compiled passes as well: lookups at their call sites use plain numbers."""
 
     def __init__(self, trace, stand_ins):
         self._originals: dict[int, Any] = {}
-        self._plain_ones: dict[int, Any] = {}  # kept, so that nothing else gets their ids
+        self._plain_ones: dict[int, Any] = {}  # kept alive, so that their ids are not reused
         super().__init__(trace, (*stand_ins, *_STAND_INS))
 
     def value(self, value, name):
@@ -120,12 +122,12 @@ class _PassSwap(Swap):
             heap.leave(outer)
 
     def _site(self, find):
-        """The finder of a call site: it is asked with plain numbers, and its answer is followed."""
+        """The lookup function of a call site, called with plain numbers; its result is followed."""
 
         def find_plainly(*args, **kwargs):
             try:
                 found = find(*map(self._plain, args), **self._plain(kwargs))
-            except MutationError:  # a container that was made in this sweep, which it knows by identity
+            except MutationError:  # for a container made in this sweep, which is known by identity
                 found = find(*map(self._plain_or_own, args), **self._plain(kwargs))
             return self._followed(found)
 
@@ -136,7 +138,7 @@ class _PassSwap(Swap):
             handler = handler.call
         if not isinstance(handler, types.FunctionType):
             return self.value(handler, "a rule")
-        if handler.__module__ == remembered.__name__:  # for plain numbers, which it was asked with
+        if handler.__module__ == remembered.__name__:  # a wrapper for the plain numbers of the lookup
             return self._followed(inspect.getclosurevars(handler).nonlocals["handler"])
         if handler.__module__ == entries.__name__:  # a user's rule, held weakly
             held = inspect.getclosurevars(handler).nonlocals.get("held")
@@ -154,7 +156,7 @@ class _PassSwap(Swap):
         return self.value(rule.function, rule.target_name)
 
     def _plain(self, value):
-        """`value` as the plain run has it: floats for traced numbers, the author's functions for the rebuilt
+        """`value` as in the plain run: floats for traced numbers, the author's functions for the rebuilt
         ones.
         """
         value = self._originals.get(id(value), value)
@@ -179,8 +181,8 @@ class _PassSwap(Swap):
         return plain
 
     def _holds_plain(self, handler):
-        """Whether a handler has kept a plain number that stands for a traced one: its answer would forget
-        what it depends on.
+        """Whether a handler holds a plain number that replaces a traced one: its result would not depend on
+        that.
         """
         seen, stack = set(), [handler]
         while stack:
@@ -202,7 +204,7 @@ def _is_traced(value):
 
 
 def _real(x_bar):
-    """As `support.real`, for traced numbers."""
+    """Like `support.real`, for traced numbers."""
     x_bar = thunks.unthunk(x_bar)
     if isinstance(x_bar, zeros.AbstractZero):
         return 0.0

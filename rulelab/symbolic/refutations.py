@@ -1,5 +1,6 @@
-"""What a refutation by exact numbers means of a rule: whether floats say the same, and whether its function
-is meant for the arguments at which it is wrong."""
+"""Assess a refutation by exact numbers: whether floats confirm it, and whether the function is meant for the
+arguments at which the rule is wrong.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from .cells import shape_of
 from .plain import plain_argument
 from .verdicts import Refuted, Undecided
 
-LEFT_BY_CANCELLING = 8  # digits that agree at least where only the rounding of a constant is seen
+LEFT_BY_CANCELLING = 8  # minimal number of matching digits if the only difference is a rounded constant
 EPSILON = 2.0**-52
 NOT_MEANT = "which may not be intended"
 ALIKE = 2
-"""Digits in which what a rule gives is like what is expected, so that differences in floats tell no more."""
+"""The number of matching digits from which on differences in floats no longer decide."""
 BY_DECISIONS = (
     "finite differences agree with the rule, but the formula of the steps that ran has a different "
     "derivative: as in a bisection, comparisons decide each step"
@@ -35,7 +36,7 @@ GOES_ON = (
 
 
 def wrong_at(refuted):
-    """What a refutation says, and where."""
+    """The reason of a refutation, with the point."""
     example = refuted.counterexample
     if example is None or " at " in refuted.reason:
         return refuted.reason
@@ -43,7 +44,7 @@ def wrong_at(refuted):
 
 
 def of_not_meant(refuted):
-    """What is known of a rule where nothing but arguments that may not be meant refutes it."""
+    """The verdict on a rule that is refuted only by arguments that may not be intended."""
     return Undecided(0, f"{wrong_at(refuted)}, {NOT_MEANT}: {THOSE_MEANT}")
 
 
@@ -52,8 +53,9 @@ def is_of_shape(verdict):
 
 
 def is_of_constants(verdict, question):
-    """Whether all that is wrong is what floats in the code may be off by: products of decimals that Python
-    has rounded, of which little is left where large numbers cancel."""
+    """Whether the error can be explained by floats in the code: products of decimals that Python has rounded,
+    and large numbers that cancel.
+    """
     shown = verdict.counterexample
     if verdict.kind != "gradient" or shown is None:
         return False
@@ -72,52 +74,55 @@ def is_of_constants(verdict, question):
 
 
 def _is_nothing(number, beside):
-    """Whether a number is what is left of some that cancel in a hundred digits."""
+    """Whether a number is zero up to cancellation, compared with another."""
     with contextlib.suppress(ValueError):  # complex
         return abs(float(number)) <= EPSILON**2 * abs(float(beside))
     return False
 
 
 CONVERGED = 8
-"""Digits of a slope that are right of a loop of which twelve digits of the value have converged, at least."""
+"""The least number of matching digits in the slope of a loop whose value has converged to twelve digits."""
 _NAMED = {"pi": math.pi, "tau": math.tau, "e": math.e}
 _OF_FLOATS = frozenset(("ones", "ones_like", "full", "full_like", "eye", "identity", "linspace", "arange"))
-"""What makes arrays of floats, by which others are divided: `np.ones((n, n)) / n`."""
+"""Functions that make arrays of floats, which are then divided: `np.ones((n, n)) / n`."""
 
 
 class Evidence:
-    """What is known of a rule beside its traces, for arguments of these names: the arguments that its
-    function is `meant` for, where nobody gave any, and what `differences` in floats say of it.
+    """What is known about a rule beside its traces, for arguments of these names: the arguments that its
+    function is `meant` for, if none were given, and its numeric `differences`.
     """
 
     def __init__(self, names, meant=None, differences=None):
         self.names, self.meant, self.differences = names, meant, differences
-        self.no_number_at = ""  # where floats give none, by the last look at numbers
+        self.no_number_at = ""  # where floats have no value, by the last numeric check
 
     def wrong_by_numbers(self, in_doubt):
-        """What numbers find wrong with the rule, and at which arguments; None for nothing."""
+        """What a numeric check finds wrong with the rule, with the arguments; None if nothing."""
         seen = self._seen_by_numbers(in_doubt)
         self.no_number_at = seen.no_number_at
         return seen.wrong
 
     def finds_nothing(self, refuted):
-        """Whether a rule is refuted where its function does not find what it looks for, such as a root."""
+        """Whether a rule is refuted where its function fails to find what it searches for, such as a root."""
         args = None if self.meant is None else self._floats_of(refuted)
         return args is not None and self.meant.finds_nothing(args)
 
     def goes_on(self, refuted):
-        """Whether a rule is refuted where its function, which repeats a step, has not come to its end, or by
-        digits that more steps would change."""
+        """Whether a rule is refuted where its function, which iterates, has not finished, or only by digits
+        that more iterations would change.
+        """
         args, steps = self._floats_of(refuted), self.differences and self.differences.guesser.iterated
         if not args:
             return False
         is_near = refuted.kind == "gradient" and refuted.counterexample.digits >= CONVERGED
-        if not steps:  # it may end where two steps are as near to each other as floats can be
+        if not steps:  # it may end when two iterates differ by rounding only
             return is_near and self.differences is not None and decides_in_a_loop(self.differences.f)
         return is_near or not steps.has_ended(args, self.differences.guesser.kwargs)
 
     def set_aside(self):
-        """What numbers find wrong at arguments that may not be meant, and set aside; "" for nothing."""
+        """Errors that a numeric check found and ignored, at arguments that may not be intended; "" if there
+        are none.
+        """
         seen = self._seen_by_numbers(in_doubt=True)
         return "" if seen.wrong else seen.set_aside
 
@@ -132,8 +137,8 @@ class Evidence:
         return (self.meant or self.differences).intervals()
 
     def contradicts(self, refuted):
-        """Whether differences of the function in floats agree with the rule where its derivative by the trace
-        is far from what the rule gives: what decides each of its steps by what varies is no formula.
+        """Whether numeric differences of the function agree with the rule although its traced derivative is
+        far from it: the trace is no formula if each iteration is decided by comparisons of values that vary.
         """
         args = self._shown_by(refuted)
         if args is None or refuted.kind != "gradient" or refuted.counterexample.digits >= ALIKE:
@@ -144,20 +149,22 @@ class Evidence:
 
     def excludes(self, refuted):
         """Whether a rule is refuted by arguments that its function is not meant for, and seems right for
-        those that it is."""
+        those that it is meant for.
+        """
         args = None if self.meant is None else self._floats_of(refuted)
         return args is not None and self.meant.excludes(args)
 
     def excludes_ranks(self, plan):
-        """Whether the arguments of a plan have other axes than those that the function is meant for, and its
-        rule seems right for these."""
+        """Whether the arguments of a plan have other ranks than those that the function is meant for, and its
+        rule seems right for the latter.
+        """
         if self.meant is None or not plan.form:
             return False
         return self.meant.excludes_ranks(tuple(len(shape_of(kind)) for kind in plan.specs[0]))
 
     def excludes_beyond_given(self, refuted, plan):
-        """Whether a rule is refuted by numbers of other signs than those that were given, which its function
-        is not meant for.
+        """Whether a rule is refuted by numbers of other signs than the given ones, for which its function is
+        not meant.
         """
         args = self._shown_by(refuted)
         if args is None or len(plan.given) != 1 or len(args) != len(plan.given[0]):
@@ -169,26 +176,28 @@ class Evidence:
         return not self.differences.excludes(given) and self.differences.excludes(args)
 
     def _shown_by(self, refuted):
-        """The arguments of a counterexample in floats, where differences are of the same; None where they are
-        not, or not all are numbers or arrays of such.
+        """The arguments of a counterexample as floats, if the numeric differences have the same arguments;
+        None if not, or if some are neither numbers nor arrays of numbers.
         """
         args = None if self.differences is None else self._floats_of(refuted)
         is_same = args is not None and tuple(self.names) == self.differences.guesser.names
         return args if is_same else None
 
     def _floats_of(self, refuted):
-        """The arguments of a counterexample in floats; None if not all are numbers or arrays of such."""
+        """The arguments of a counterexample as floats; None if some are neither numbers nor arrays of
+        numbers.
+        """
         example = refuted.counterexample
         if example is None:
             return None
         try:
             return tuple(_number_of(example.arguments[name]) for name in self.names)
-        except (KeyError, ValueError):  # what is not a number, or is not shown
+        except (KeyError, ValueError):  # not a number, or not in the report
             return None
 
 
 class MeantOfParts:
-    """What is `meant`, for a judge that has the numbers and arrays in the arguments for these."""
+    """Adapts `meant` for a judge whose arguments are the numbers and arrays in the real arguments."""
 
     def __init__(self, meant, question):
         self.f, self.kwargs, self.registry = meant.f, meant.kwargs, meant.registry
@@ -201,14 +210,14 @@ class MeantOfParts:
         return self._meant.finds_nothing(self._question.arguments(args))
 
     def excludes_ranks(self, ranks):
-        return False  # they are those that are drawn
+        return False  # the ranks are those that are drawn
 
     def intervals(self):
-        return {}  # they are limits of the plan
+        return {}  # they are limits of the plan already
 
 
 def _number_of(shown):
-    """The number, or the array, of which a counterexample shows the exact fractions."""
+    """The number or array that a counterexample shows as exact fractions."""
     if isinstance(shown, str) and shown.startswith("["):
         shown = ast.literal_eval(shown)  # our own text
     return np.array([_number_of(one) for one in shown]) if isinstance(shown, list) else float(Fraction(shown))

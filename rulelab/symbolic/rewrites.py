@@ -1,4 +1,4 @@
-"""A short search for a formula that keeps its digits: known rewritings, each measured in floats."""
+"""A short search for a formula that loses fewer digits: known rewritings, each measured in floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEPTH, BEAM, MAX_TRIED = 3, 6, 150
 
 
 class Rewritten(NamedTuple):
-    """A formula, its loss (the mean of the bits lost over the points), and its worst error in ulps."""
+    """A formula, its loss (the mean number of lost bits over the points), and its worst error in ulps."""
 
     expr: sp.Expr
     loss: float
@@ -22,9 +22,9 @@ class Rewritten(NamedTuple):
 
 
 def best_rewriting(slope, values, measure, analytic=False):
-    """The formula with the smallest loss among rewritings of `slope`, itself included.
+    """Return the formula with the smallest loss among rewritings of `slope`, including itself.
 
-    `values` maps the function's value to its symbol. `measure(expr)` gives (loss, worst, tree) in floats;
+    `values` maps the function's value to its symbol. `measure(expr)` returns (loss, worst, tree) in floats;
     with `analytic` only rewritings that hold for complex numbers are tried.
     """
     known: dict[sp.Expr, tuple] = {}
@@ -58,7 +58,7 @@ def best_rewriting(slope, values, measure, analytic=False):
 
 
 def rewritings(expr, analytic=False):
-    """The expressions that one rewriting of one part makes of `expr`."""
+    """Yield the expressions that result from one rewriting of one part of `expr`."""
     rules = ANALYTIC if analytic else (*ANALYTIC, *REAL)
     for part in sp.preorder_traversal(expr):
         for rule in rules:
@@ -70,7 +70,7 @@ def rewritings(expr, analytic=False):
 
 
 def _even(expr):
-    """For an even function of one number, the same of its absolute value, so that exponentials decay."""
+    """For an even function of one number, use its absolute value, so that exponentials decay."""
     if len(expr.free_symbols) == 1 and expr.has(sp.exp):
         (x,) = expr.free_symbols
         if attempted(sp.simplify, expr - expr.subs(x, -x)) == 0:
@@ -93,11 +93,11 @@ def _decaying(expr):
     return None
 
 
-# --- one rewriting each -------------------------------------------------------------------------------------
+# --- the individual rewritings ------------------------------------------------------------------------------
 
 
 def _squares(e):
-    """(a, b) for a**2 - b**2."""
+    """(a, b) if the expression is a**2 - b**2."""
     if not e.is_Add or len(e.args) != 2:
         return None
     minus = [t for t in e.args if t.could_extract_minus_sign()]
@@ -126,7 +126,7 @@ def _difference_of_squares(e):
 
 
 def _pythagoras(e):
-    """1 - tanh(u)**2, 1 + tan(u)**2, 1 - sin(u)**2 and their kin, up to the sign."""
+    """1 - tanh(u)**2, 1 + tan(u)**2, 1 - sin(u)**2 and similar, up to the sign."""
     if not e.is_Add or len(e.args) != 2:
         return None
     for kind, sign, made in (
@@ -196,7 +196,7 @@ def _with_hypot(e):
 
 
 def _inverse_cosh(e):
-    """A power of 1/cosh(u) in exp(-abs(u)), which does not overflow."""
+    """A power of 1/cosh(u), in terms of exp(-abs(u)), which does not overflow."""
     if e.is_Pow and isinstance(e.base, sp.cosh) and e.exp.is_Integer and e.exp < 0:
         u = e.base.args[0]
         small = sp.exp(-sp.Abs(u))

@@ -1,4 +1,4 @@
-"""What a proof is of, in words: a headline of kinds and sizes, and the scope below it."""
+"""The scope of a proof in words: a headline of kinds and sizes, and the full scope below it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 from .cells import ComplexNumbers, Static, Symmetric, shape_of
 from .limits import limit_words
 
-MOST_HELD = 24  # characters of what is held
-MOST = 84  # characters of a headline, without what stands before it
+MOST_HELD = 24  # characters for a value that is held fixed
+MOST = 84  # characters of a headline, without its prefix
 
 
 def size_words(spec):
-    """The shapes of one spec: one if all arrays have the same.
+    """The shapes in one spec; only one if all arrays have the same.
 
     >>> size_words(((3,), "scalar")), size_words(((2, 3), (3,)))
     ('(3,)', '(2, 3) with (3,)')
@@ -27,7 +27,7 @@ def size_words(spec):
 
 
 def sizes_of(leaves):
-    """The shapes of the arrays that these traced numbers are the entries of: one if all are the same."""
+    """The shapes of the arrays whose entries these traced numbers are; only one if all are the same."""
     lengths: dict[str, tuple] = {}
     for name, _, inside in (leaf.args.partition("]")[0].partition("[") for leaf in leaves):
         if inside:
@@ -40,7 +40,7 @@ def sizes_of(leaves):
 
 
 def kinds_of(specs, names):
-    """What kinds and sizes of arguments these specs are, in words.
+    """The kinds and sizes of arguments in these specs, in words.
 
     >>> kinds_of((((2,),), ((3,),)), ("x",))
     'vectors of length 2, 3'
@@ -49,7 +49,7 @@ def kinds_of(specs, names):
     >>> kinds_of((("scalar", "scalar"), ((2,), (2,))), ("a", "x"))
     'numbers and vectors of length 2 (all alike)'
 
-    Several arguments of one kind are `all alike`: of a number beside vectors nothing is said.
+    `all alike` says that all arguments have one kind: nothing is claimed for a number beside vectors.
     """
     ranks: dict[tuple, list] = {}
     for spec in specs:
@@ -66,7 +66,7 @@ def kinds_of(specs, names):
 
 
 def _of_parts(specs, names, free):
-    """The same where arguments hold others: each is named, those of one kind in a row together.
+    """The same for parts of arguments: each is named, with consecutive ones of the same kind grouped.
 
     >>> kinds_of((("scalar", "scalar", (2,)), ("scalar", "scalar", (3,))), ("p.k", "p.m", "x"))
     'p.k, p.m: number, x: vector of length 2, 3'
@@ -94,9 +94,10 @@ def _described(kinds, plural):
 
 
 def headline(proofs, names, conditions=(), takes_complex=False, options=()):
-    """The kinds and sizes of arguments that were judged, briefly; `proofs` are pairs (specs, limits), and
-    `conditions` those of all cells. Of what `takes_complex` numbers as well it says that these were not.
-    The `options` are what each keyword alone was, in words."""
+    """The kinds and sizes of arguments that were judged, in short. `proofs` are pairs (specs, limits), and
+    `conditions` those of all cells. If the function `takes_complex` numbers too, it says that these were not
+    judged. `options` are the values of keyword-only arguments, in words.
+    """
     described = list(dict.fromkeys(kinds_of(specs, names) for specs, _ in proofs))
     everything = [kind for specs, _ in proofs for spec in specs for kind in spec]
     is_complex = any(isinstance(kind, ComplexNumbers) for kind in everything)
@@ -121,8 +122,9 @@ def headline(proofs, names, conditions=(), takes_complex=False, options=()):
 
 
 def _held(specs, names):
-    """What the arguments were that do not vary, as flags and counts by default, in words: of other ones
-    nothing is proved. What they were is in the scope alone where it is long."""
+    """The values of arguments that do not vary, such as default flags and counts, in words, since nothing is
+    proved for other values. Long values appear in the scope only.
+    """
     shown: dict[str, list[str]] = {}
     for spec in specs:
         for name, kind in zip(names, spec, strict=True):
@@ -132,12 +134,12 @@ def _held(specs, names):
 
 
 def _briefly(words):
-    """What something is held at (`hop = 2`), or that it is held, where that is long."""
+    """A fixed value (`hop = 2`), or only that it is held, if it is long."""
     return words if len(words) <= MOST_HELD else f"{words.partition(' = ')[0]} held"
 
 
 def options_held(values):
-    """What each of the options is, by name, in words.
+    """The value of each option by name, in words.
 
     >>> options_held({"hop": 2, "mode": "full"})
     ('hop = 2', "mode = 'full'")
@@ -146,12 +148,12 @@ def options_held(values):
 
 
 def except_at(verdict, points):
-    """A proof that does not hold at such points."""
+    """A proof with an exception for these points."""
     return _except(verdict, f"at {points}", "at some points", f"at points such as {points}")
 
 
 def except_inside(verdict, guards):
-    """A proof that does not hold inside of these narrow guards."""
+    """A proof with an exception for the inside of these narrow guards."""
     where = " or ".join(guards)
     return _except(verdict, f"within {where}", "within a narrow branch", f"within {where}")
 
@@ -168,8 +170,9 @@ def _except(verdict, where, in_short, in_full):
 
 
 def scope(proofs, names, only_numbers, options=()):
-    """The scope of proofs, pairs (conditions of the cells, plan); `only_numbers` says that the function
-    takes nothing else, and `options` what each keyword alone was."""
+    """The scope of proofs, given as pairs (conditions of the cells, plan). `only_numbers` says that the
+    function accepts nothing else, and `options` are the values of keyword-only arguments, in words.
+    """
     plans = [plan for _, plan in proofs]
     fixed = [
         f"{name} = {kind.shown()}"
@@ -198,7 +201,7 @@ def _cells(conditions):
 
 
 def _for_sizes(plans, names, only_numbers):
-    if any("." in name for name in names):  # parts of what holds them, which sizes alone do not tell apart
+    if any("." in name for name in names):  # parts of structures, which sizes alone do not distinguish
         return f", for {' and '.join(dict.fromkeys(kinds_of(plan.specs, names) for plan in plans))}"
     sizes = list(dict.fromkeys(filter(None, (size_words(spec) for plan in plans for spec in plan.specs))))
     are_numbers = any(not any(map(shape_of, plan.specs[0])) for plan in plans)

@@ -1,10 +1,10 @@
-"""Namespace swap: the author's own code objects, run with globals in which `math`, `numpy` and `float` take
+"""Namespace swap: the author's own code objects, run with globals in which `math`, `numpy` and `float` accept
 traced numbers.
 
 Nothing is parsed, rewritten or evaluated from text. A function is rebuilt around its unchanged code object
-with new globals, looked up lazily in the old ones and exchanged on the way; helpers and closures are
-rebuilt in turn. What is not known to be harmless becomes a guard that stops the trace and names itself, and
-what slips through reaches `Scalar.__float__`, which stops it too.
+with new globals, which look names up lazily in the old ones and replace the values; helpers and closures are
+rebuilt recursively. Anything that is not known to be harmless becomes a guard that stops the trace and names
+itself; whatever slips through reaches `Scalar.__float__`, which stops it too.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _FloatMeta(type):
     def __getattr__(cls, name):
         return getattr(float, name)
 
-    # So that `dtype=float` and `type(x) is float` style comparisons see what they expect.
+    # So that comparisons such as `dtype=float` and `type(x) is float` work.
     def __eq__(cls, other):
         return cls is other or other is float
 
@@ -71,8 +71,9 @@ class _FloatMeta(type):
 
 
 class TracedFloat(metaclass=_FloatMeta):
-    """What the name `float` means in traced code: traced numbers count as floats and pass through it
-    unchanged."""
+    """What the name `float` refers to in traced code: traced numbers count as floats and pass through it
+    unchanged.
+    """
 
 
 def _float_dtype(dtype):
@@ -84,7 +85,7 @@ def _is_complex_dtype(dtype):
 
 
 def _object_array(maker, fill):
-    """`maker` (np.zeros and its kin) giving an object array where a float one was asked for."""
+    """Wrap `maker` (np.zeros and similar) to return an object array where a float one was asked for."""
 
     def make(shape, dtype=None, *args, **kwargs):
         if _is_complex_dtype(dtype):
@@ -118,7 +119,9 @@ def _object_eye(maker):
 
 
 def _grid(maker):
-    """`maker` (np.arange, np.linspace) giving an object array of floats, which a rule may write into."""
+    """Wrap `maker` (np.arange, np.linspace) to return an object array of floats, which a rule may write
+    to.
+    """
     of_traced = _numpy_function(maker)
 
     def make(*args, **kwargs):
@@ -133,7 +136,7 @@ def _grid(maker):
 
 
 def _named_dtype(dtype):
-    """A dtype for NumPy's own code, which takes none for that of its arguments."""
+    """A dtype for NumPy's own code, which does not know TracedFloat and TracedComplex."""
     return float if dtype is TracedFloat else _plain_dtype(dtype)
 
 
@@ -153,7 +156,7 @@ def _as_array(maker):
 
 
 def _broadcast_shape(function):
-    """Functions that look at shapes only: they may have plain arrays of the same shapes instead."""
+    """Wrap a function that uses shapes only: it is called with plain arrays of the same shapes."""
 
     def call(*args, **kwargs):
         return function(*(np.zeros(np.shape(a)) for a in args), **kwargs)
@@ -186,8 +189,9 @@ def _numpy_makers():
 
 
 class Guard:
-    """A callable we know nothing about: plain attributes pass, a call stops the trace and names the
-    callable."""
+    """A callable that nothing is known about: attributes can be read, but a call stops the trace and names
+    the callable.
+    """
 
     def __init__(self, swap, original, name, pure):
         self._swap, self._original, self._name, self._pure = swap, original, name, pure
@@ -202,7 +206,7 @@ class Guard:
 
 
 class _NumpyFunction:
-    """A function of NumPy: itself for plain arguments, for traced ones what `arrays` makes of it."""
+    """A NumPy function: the original for plain arguments, its counterpart in `arrays` for traced ones."""
 
     def __init__(self, original, function):
         self._original, self._function = original, function
@@ -212,7 +216,7 @@ class _NumpyFunction:
             kwargs["dtype"] = _named_dtype(kwargs["dtype"])
         return self._function(*args, **kwargs)
 
-    # A table of the author's may be keyed by the function itself.
+    # an author's table may be keyed by the function itself
 
     def __eq__(self, other):
         return self._original is getattr(other, "_original", other)
@@ -228,14 +232,14 @@ class _NumpyFunction:
 
 
 def _ours(value):
-    """Scalars and objects as our arrays, so that NumPy's protocols find them."""
+    """Convert scalars and object arrays to our arrays, so that NumPy's protocols find them."""
     if isinstance(value, Scalar) or isinstance(value, np.ndarray) and value.dtype == object:
         return own(value)
     return own(value) if isinstance(value, (list, tuple)) and any_traced(value, {}) else value
 
 
 def _numpy_function(original):
-    """`original` with a way for traced arguments."""
+    """`original`, with a separate path for traced arguments."""
 
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
@@ -263,7 +267,7 @@ def _is_chance(value):
 
 
 def _method_of_arrays(descriptor):
-    """`np.ndarray.sum` and its kin: on a traced array the method that array has."""
+    """Wrap `np.ndarray.sum` and similar: for a traced array, call the method of its class."""
 
     def method(self, *args, **kwargs):
         if isinstance(self, np.ndarray) and any_traced((self,), {}):
@@ -274,7 +278,7 @@ def _method_of_arrays(descriptor):
 
 
 class ModuleFace:
-    """A module whose attributes are exchanged as they are read."""
+    """A module whose attributes are replaced as they are read."""
 
     def __init__(self, swap, module):
         self._swap, self._module = swap, module
@@ -285,7 +289,7 @@ class ModuleFace:
 
 
 class Globals(dict):
-    """Globals that fetch from the author's own on first use, exchanged; writes stay here."""
+    """Globals that fetch a value from the author's own on first use and replace it; writes stay here."""
 
     def __init__(self, swap, source):
         super().__init__()
@@ -300,7 +304,9 @@ class Globals(dict):
 
 
 class _StandInMeta(type):
-    """Of the subclass that stands in for an author's class: instances made before are its instances too."""
+    """Metaclass of the subclass that replaces an author's class: existing instances of that class count as
+    its instances.
+    """
 
     _original: type
 
@@ -312,17 +318,17 @@ class _StandInMeta(type):
 
 
 class Swap:
-    """One exchange of namespaces, for one trace.
+    """One replacement of namespaces, for one trace.
 
-    `overrides` maps an object (by identity) to what stands in for it: how a rule library's helpers, which
-    would coerce to arrays, are told to let traced numbers pass.
+    `overrides` are pairs of an object (compared by identity) and its replacement. They let traced numbers
+    pass through helpers of a rule library that would coerce them to arrays.
     """
 
     def __init__(self, trace: Trace, overrides=()):
         self.trace = trace
         self.codes: set[types.CodeType] = set()
         self._made: dict[int, Any] = {}
-        self._keep: list[Any] = []  # what `_made` is keyed by must not die, or its id could be reused
+        self._keep: list[Any] = []  # the keys of `_made` are ids, so the objects must stay alive
         self._globals: dict[int, Globals] = {}
         self._table = _table("scipy.special" in sys.modules)
         self._overrides = {id(original): standin for original, standin in overrides}
@@ -336,7 +342,7 @@ class Swap:
         swapped = dict(vars(builtins))
         swapped["float"] = TracedFloat
         swapped["complex"] = TracedComplex
-        swapped["print"] = lambda *args, **kwargs: None  # the author's output was shown by the plain run
+        swapped["print"] = lambda *args, **kwargs: None  # the author's output was shown in the plain run
         swapped["__import__"] = self._import
         for name in ("open", "input", "exec", "eval", "compile", "breakpoint", "globals", "locals"):
             swapped[name] = Guard(self, swapped[name], name, pure=False)
@@ -348,7 +354,7 @@ class Swap:
         return ModuleFace(self, module)
 
     def value(self, value, name):
-        """What stands in for `value`, found under `name`."""
+        """Return the replacement of `value`, found under `name`."""
         if id(value) in self._made:
             return self._made[id(value)]
         swapped = self._swap(value, name)
@@ -392,8 +398,9 @@ class Swap:
         return value
 
     def _instance(self, value):
-        """The same attributes under the class that stands in for the object's own, so that its methods are
-        followed; None for an object that holds more than a dict of attributes."""
+        """An object with the same attributes whose class is the replacement of the object's class, so that
+        its methods are followed; None for an object with more than a dict of attributes.
+        """
         try:
             stand_in = object.__new__(self.value(type(value), type(value).__name__))
             object.__setattr__(stand_in, "__dict__", vars(value))
@@ -419,7 +426,7 @@ class Swap:
             return _method_of_arrays(value)
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, types.FunctionType) and type(value).__module__ == "functools":
-            return self.value(wrapped, name)  # functools.cache: the same function without its memory
+            return self.value(wrapped, name)  # functools.cache: the same function without the cache
         method = getattr(type(value), "__call__", None)  # noqa: B004 (which one, not whether)
         if isinstance(method, types.FunctionType):
             return value if _is_ours(method) else types.MethodType(self.function(method), value)
@@ -430,7 +437,7 @@ class Swap:
         return Guard(self, value, label, pure)
 
     def function(self, function):
-        """`function` rebuilt around its own code with exchanged globals, defaults and closure."""
+        """Rebuild `function` around its own code with replaced globals, defaults and closure."""
         if id(function) in self._made:
             return self._made[id(function)]
         self._keep.append(function)
@@ -440,7 +447,7 @@ class Swap:
         rebuilt = types.FunctionType(
             code, self._globals_for(function.__globals__), function.__name__, None, cells or None
         )
-        self._made[id(function)] = rebuilt  # before the closure is filled: it may lead back here
+        self._made[id(function)] = rebuilt  # before the closure is filled, which may refer to the function
         rebuilt.__defaults__ = self._defaults(function.__defaults__, function.__name__)
         if function.__kwdefaults__:
             rebuilt.__kwdefaults__ = {k: self.value(v, k) for k, v in function.__kwdefaults__.items()}
@@ -451,11 +458,11 @@ class Swap:
         return rebuilt
 
     def _class(self, cls):
-        """A subclass whose methods are rebuilt, so that what they call is exchanged too."""
+        """A subclass whose methods are rebuilt, so that what they call is replaced too."""
         kept = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__slots__": ()}
         swapped = _StandInMeta(cls.__name__, (cls,), kept)
         swapped._original = cls
-        self._made[id(cls)] = swapped  # its methods may lead back here
+        self._made[id(cls)] = swapped  # its methods may refer to the class
         for base in reversed([b for b in cls.__mro__ if _is_an_authors(b)]):
             for name, member in vars(base).items():
                 if isinstance(member, types.FunctionType):
@@ -493,7 +500,7 @@ def _table(with_special):
 
 
 def _of_either(original, on_traced):
-    """A Python function for plain arguments, and what does the same to traced ones."""
+    """A Python function for plain arguments, combined with its counterpart for traced ones."""
 
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
@@ -508,15 +515,17 @@ _OURS = tuple(words.__name__ for words in (errors, tangents, rules, ad, compiler
 
 
 def _is_ours(function):
-    """The package's own words (NoTangent, thunk, …) are kept: they hand values on and compute nothing."""
+    """Whether a function is rulelab's own (NoTangent, thunk, …) and kept as it is: these pass values on and
+    compute nothing.
+    """
     module = getattr(function, "__module__", None) or ""
-    if module == scalar.__name__:  # its rules call an author's partials, which are to be followed
+    if module == scalar.__name__:  # its rules call an author's partials, which must be followed
         return False
     return any(module == ours or module.startswith(f"{ours}.") for ours in _OURS)
 
 
 def _is_an_authors(cls):
-    """Whether a class is plain Python of somebody's own: its methods are code to be followed."""
+    """Whether a class is an author's Python class, whose methods must be followed."""
     module = (getattr(cls, "__module__", None) or "").partition(".")[0]
     return (
         type(cls) is type
@@ -529,14 +538,16 @@ def _is_an_authors(cls):
 
 
 def _is_numpys(function):
-    """Python functions of NumPy (np.ones) go by the table, like the C ones: their insides expect arrays of
-    floats."""
+    """Whether a function is NumPy's. Its Python functions (np.ones) are replaced like the C ones, since their
+    code expects arrays of floats.
+    """
     return (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy"
 
 
 def _is_clock_or_chance(value):
-    """Objects of C libraries and random generators: what their methods return is not a function of the
-    arguments."""
+    """Whether a value is an object of a C library or a random generator: what its methods return is not a
+    function of the arguments.
+    """
     modules = {klass.__module__ for klass in type(value).__mro__}
     return not isinstance(value, type) and any(
         m in ("_ctypes", "ctypes", "random", "_random") or m.startswith("numpy.random") for m in modules

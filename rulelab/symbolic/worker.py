@@ -1,10 +1,10 @@
-"""A job in a forked process with limits of time and memory, which hands back results as they ripen.
+"""Run a job in a forked process with limits of time and memory; it reports better and better results.
 
-A fork needs no pickling of the author's closures, and SIGKILL works inside C code and big-integer loops
-alike. The process leads a group of its own, so that what the job has started ends with it, and it has clocks
-of its own, so that it ends even where nobody is left to kill it. Its time is that of the processor, so that
-other work on the machine changes nothing of what it finds. Where there is no fork the job runs in this
-process and is asked to watch the clock itself.
+A fork avoids pickling the author's closures, and SIGKILL ends C code and big-integer loops as well. The
+process leads its own process group, so that everything the job has started ends with it, and it has its own
+timers, so that it ends even if its parent is gone. Its time is processor time, so that other load on the
+machine does not change what it finds. Without fork, the job runs in this process, and the time limit is not
+enforced.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from typing import Any, NamedTuple
 from ..checking.calling.budgets import Watched, limit_memory
 from ..raised import raised_words, who_recurses
 
-MEMORY_LIMIT = 2 << 30  # bytes on top of what the process has already mapped
-ASK_EVERY = 0.1  # seconds between two looks whether to stop
-GRACE = 2.0  # seconds after the limits at which a process ends that has taken no notice of them
-WAITING = 4  # times its limit that a job may do nothing at all, asleep or waiting
-ON_THE_WALL = 12  # the same of a clock on the wall, beyond what any other work can explain
+MEMORY_LIMIT = 2 << 30  # bytes, in addition to what the process has already mapped
+ASK_EVERY = 0.1  # seconds between two checks whether to stop
+GRACE = 2.0  # seconds after the limits at which a process ends that ignores them
+WAITING = 4  # multiple of its limit for which a job may be idle, asleep or waiting
+ON_THE_WALL = 12  # the same for elapsed time, more than any other load can explain
 
 
 TOO_DEEP = "the formulas nest deeper than SymPy can follow, as after many steps of a loop"
 
 
 class Outcome(NamedTuple):
-    """The last result the job reported (None: none), whether it was cut short, and what went wrong.
+    """The last result that the job reported (None if none), whether it was cut short, and what went wrong.
 
-    Where the job has used up its seconds of the processor nothing went wrong.
+    `failure` is None if the job used up its processor time.
     """
 
     result: Any
@@ -47,14 +47,13 @@ class Outcome(NamedTuple):
 
 
 def run(job, time_limit, stop=None, heard=None):
-    """Call `job(report)` where `report(result)` hands over a result, each better than the one before.
+    """Call `job(report)` in a child process; `report(result)` delivers a result that replaces the one before.
 
-    Returns the last one as an `Outcome`; `heard(result)` is called with each as it comes. `time_limit` is for
-    seconds of the processor; one that waits four times as long and does nothing is ended, too, and that is
-    told as what went wrong. The job's output is swallowed and its changes to global state are lost. `stop()`
-    is asked ten times a second whether somebody wants the job to end early; it may be answered from another
-    thread. At Ctrl-C, or whatever `heard` and `stop` raise, the process is gone before the exception leaves
-    here.
+    Returns the last one as an `Outcome`; `heard(result)` is called with each as it arrives. `time_limit` is
+    in processor seconds; a process that is idle for four times as long is ended, too, which counts as a
+    failure. The job's output is discarded, and its changes to global state are lost. `stop()` is called ten
+    times a second and says whether to end the job early; the decision may come from another thread. At
+    Ctrl-C, or if `heard` or `stop` raises, the process is ended before the exception leaves this function.
     """
     if not hasattr(os, "fork"):
         return _run_here(job, heard)
@@ -75,20 +74,20 @@ def run(job, time_limit, stop=None, heard=None):
     return outcome._replace(failure=_how_it_ended(status))
 
 
-# What ends a process that has used up its seconds of the processor.
+# The signals that end a process at its limit of processor time.
 _OVER = {getattr(signal, name) for name in ("SIGPROF", "SIGXCPU") if hasattr(signal, name)}
-_GONE = "gone"  # instead of a failure in words until its status is known: it went without a farewell
+_GONE = "gone"  # placeholder for a failure until the exit status is known: it ended without a final message
 
 
 @contextlib.contextmanager
 def _interrupts_held():
-    """Ctrl-C waits: between the fork and the `try` that ends the process nobody would know of it.
+    """Delay Ctrl-C: between the fork and the `try` that ends the process, nothing would end it.
 
-    The handler is exchanged and not the signal blocked, which would hold for this thread alone.
+    The handler is replaced instead of blocking the signal, which would affect this thread only.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield  # nothing is raised here at Ctrl-C
+        yield  # Ctrl-C raises nothing in this thread
         return
     arrived: list[Any] = []
     signal.signal(signal.SIGINT, lambda number, frame: arrived.append(frame))
@@ -101,10 +100,10 @@ def _interrupts_held():
 
 
 def _forked(job, time_limit):
-    """(pid, the end of the pipe to read from) of a process that does the job."""
+    """(pid, the read end of the pipe) of a process that does the job."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
-        # Python and JAX warn of a fork beside threads: the child runs Python only, and is ended in time.
+        # Python and JAX warn about a fork with threads: the child runs Python only, and ends in time.
         for kind in (DeprecationWarning, RuntimeWarning):
             warnings.simplefilter("ignore", kind)
         pid = os.fork()
@@ -112,20 +111,20 @@ def _forked(job, time_limit):
         os.close(read_end)
         _child(job, write_end, time_limit)
     os.close(write_end)
-    with contextlib.suppress(OSError):  # the process does the same; whoever comes first
+    with contextlib.suppress(OSError):  # the child does the same; whichever comes first
         os.setpgid(pid, pid)
     return pid, read_end
 
 
 def _ended(pid, read_end):
-    """Kill the process and what it started, and take leave of it; returns its status."""
+    """Kill the process and its descendants, and wait for it; returns its status."""
     os.close(read_end)
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
     try:
         return os.waitpid(pid, 0)[1]
-    except ChildProcessError:  # somebody else in this process waits for all children
+    except ChildProcessError:  # other code in this process waits for all children
         return None
 
 
@@ -138,13 +137,13 @@ def _how_it_ended(status):
 
 
 class TooLong(BaseException):
-    """One step of a job has used up its time. Not an `Exception`, which SymPy's heuristics swallow."""
+    """One step of a job has used up its time. Not an `Exception`, since SymPy's heuristics swallow these."""
 
 
 @contextlib.contextmanager
 def at_most(seconds):
-    """Ends what takes longer of the processor, with `TooLong`; only where the work runs in a process of its
-    own.
+    """Context that raises `TooLong` after this much processor time; only for code that runs in a process of
+    its own.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
@@ -153,7 +152,7 @@ def at_most(seconds):
     def over(*_):
         raise TooLong
 
-    # A clock of its own, beside that of the whole job.
+    # a timer separate from that of the whole job
     before = signal.signal(signal.SIGVTALRM, over)
     started = time.process_time()
     left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
@@ -162,7 +161,7 @@ def at_most(seconds):
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-        if left:  # the clock of a longer step around it goes on
+        if left:  # restart the timer of an enclosing step
             signal.setitimer(signal.ITIMER_VIRTUAL, max(0.01, left - (time.process_time() - started)))
 
 
@@ -180,12 +179,14 @@ def _run_here(job, heard=None):
 
 
 def _child(job, write_end, time_limit):
-    """Never returns: the copied interpreter must not run anybody's exit handlers."""
+    """Run the job in the child; never returns, since the copied interpreter must not run any exit
+    handlers.
+    """
     status = 1
     try:
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
         _limit_time(time_limit)
         limit_memory(MEMORY_LIMIT)
         _close_to_the_world(write_end)
@@ -202,15 +203,15 @@ def _child(job, write_end, time_limit):
 
 
 def _in_words(failure):
-    """What went wrong; of a recursion that is nobody's but SymPy's, what it is a sign of."""
+    """The failure in words; a recursion error inside SymPy gets its own explanation."""
     if isinstance(failure, RecursionError) and not who_recurses(failure):
         return TOO_DEEP
     return raised_words(failure)
 
 
 def _limit_time(seconds):
-    """The process ends at its seconds of the processor; a bit later where its code stands in the way of that;
-    and long after by the clock on the wall, for one that sleeps and whose parent has gone.
+    """Let the process end at its processor time; a little later if its code prevents that; and much later by
+    elapsed time, in case it sleeps and its parent has gone.
     """
     for number in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
@@ -225,15 +226,15 @@ def _limit_time(seconds):
 
 
 def _close_to_the_world(write_end):
-    """What the job's C code prints goes nowhere, and nothing is asked of the terminal."""
+    """Discard what the job's C code prints, and disconnect the terminal."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for standard in {0, 1, 2} - {write_end}:  # it is one of them where the parent has closed its own
+        for standard in {0, 1, 2} - {write_end}:  # it is one of them if the parent has closed its own
             os.dup2(nowhere, standard)
 
 
 def _hanging(watched, time_limit):
-    """What is said of a process that does not end and does not work either; None of any other one."""
+    """What to report about a process that neither ends nor works; None for any other."""
     longest = WAITING * time_limit
     waiting = watched.waiting()
     if waiting is not None and waiting > longest:
@@ -251,7 +252,7 @@ def _send(write_end, message):
 
 
 def _collect(pid, read_end, time_limit, stop=None, heard=None):
-    """Read messages until the child is done, hangs, or somebody says stop."""
+    """Read messages until the child is done, hangs, or `stop` says so."""
     watched = Watched(pid)
     buffer, result, failure = b"", None, None
     while True:
@@ -259,7 +260,7 @@ def _collect(pid, read_end, time_limit, stop=None, heard=None):
             return Outcome(result, True, "stopped before it was decided")
         if (hanging := _hanging(watched, time_limit)) is not None:
             return Outcome(result, True, hanging)
-        # Never for long: an interrupt that comes just before the wait begins does not end it.
+        # a short wait, since an interrupt just before it does not end it
         if not select.select([read_end], [], [], ASK_EVERY)[0]:
             continue
         chunk = os.read(read_end, 1 << 16)

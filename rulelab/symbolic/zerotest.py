@@ -38,13 +38,13 @@ SEEDS_WITH_ROOTS = (12, 256)  # needed and tried: a root of the other sign passe
 
 
 class NoValue(Exception):
-    """This seed gives no value (a root of a non-residue, a division by zero): try another."""
+    """This seed gives no value (a root of a non-residue, a division by zero); another one may."""
 
 
 def is_identically_zero(expr, negative=()):
-    """`(method, error)` of a proof that `expr` is zero, or None where none was found.
+    """Return `(method, error)` of a proof that `expr` is zero, or None if none was found.
 
-    `negative` are the symbols that are negative in the cell: each is replaced by minus a positive one.
+    `negative` are the symbols that are negative in the cell; each is replaced by minus a positive one.
     """
     expr = expr.xreplace({symbol: -symbol for symbol in negative})
     if expr == 0:
@@ -64,8 +64,9 @@ def is_identically_zero(expr, negative=()):
 
 
 def _once_integrated(expr):
-    """The same with what SymPy makes of every integral, on the main branch; None where it makes nothing of
-    one."""
+    """The same with every integral evaluated by SymPy, on the main branch; None if SymPy cannot evaluate
+    one.
+    """
     try:
         with at_most(INTEGRATION_SECONDS):
             solved = expr.replace(lambda part: isinstance(part, sp.Integral), _main_branch)
@@ -85,7 +86,7 @@ def _by_simplification(expr):
         try:
             if step(expr) == 0:
                 return True
-        except Exception:  # a heuristic that fails proves nothing; the next may do
+        except Exception:  # a heuristic that fails proves nothing; the next one may succeed
             continue
     return False
 
@@ -120,7 +121,7 @@ class FieldModel:
         self.took_root = False
 
     def random(self, *key):
-        """A number of the field that depends on the seed and `key` only."""
+        """A number of the field that depends only on the seed and `key`."""
         digest = hashlib.blake2b(repr((self.seed, key)).encode(), digest_size=24).digest()
         return int.from_bytes(digest, "big") % P
 
@@ -145,7 +146,7 @@ class FieldModel:
             return self.residue("pi")
         if expr is sp.E:
             return self.exp(sp.Integer(1))
-        if expr in (sp.oo, -sp.oo):  # the limit of an integral
+        if expr in (sp.oo, -sp.oo):  # a limit of an integral
             return self.random("infinity", str(expr))
         if isinstance(expr, sp.Integral):
             return self.integral(expr.function, *expr.limits[0])
@@ -156,8 +157,9 @@ class FieldModel:
         return self.function(expr)
 
     def integral(self, integrand, variable, lower, upper):
-        """A random linear functional for each limit, applied to the integrand: sums, constant factors and
-        adjoining or reversed limits come out as they must."""
+        """The integral as a difference of random linear functionals of the integrand, one for each limit; so
+        linearity, and joining or reversing intervals, hold.
+        """
         total = 0
         for sign, limit in ((1, upper), (-1, lower)):
             for weight, node in self.functional(self.value(limit)):
@@ -166,8 +168,9 @@ class FieldModel:
         return total % P
 
     def functional(self, limit):
-        """Weights and nodes of the functional of one limit. With so many nodes no identity among fewer than
-        so many factors holds by chance."""
+        """The weights and nodes of the functional of one limit. With this many nodes, no identity among fewer
+        factors holds by chance.
+        """
         return [
             (self.random("weight", limit, j), self.residue("symbol", f"node {j} of {limit}"))
             for j in range(FUNCTIONAL_NODES)
@@ -260,7 +263,9 @@ class FieldModel:
         raise NotImplementedError
 
     def reduced(self, expr):
-        """The value of a function of an order by its neighbours; None for one that stays as it is."""
+        """The value of a function with an order, reduced to neighbouring orders; None if it cannot be
+        reduced.
+        """
         constant, rest = expr.args[0].as_coeff_Add()
         step = step_from(expr.func, constant, rest == 0) if constant.is_Rational else None
         return None if step is None else self.value(step(*expr.args))
@@ -275,7 +280,7 @@ class FieldModel:
 
 
 def _linear_terms(expr):
-    """`expr` as rational coefficients times independent terms."""
+    """Yield `expr` as rational coefficients times independent terms."""
     for term in sp.Add.make_args(sp.expand(expr)):
         coefficient, rest = term.as_coeff_Mul()
         if coefficient.is_Rational:
