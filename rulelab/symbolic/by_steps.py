@@ -1,5 +1,6 @@
-"""A rule for array code of any length: the author's statements again, and under them what flows back through
-each, from the last to the first."""
+"""A rule for array code of any length: the author's statements, followed by the cotangents of each, from the
+last to the first.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ SPREADING = frozenset(OF_ONE) - {"negative", "float"}
 
 
 def draft_by_steps(f, names, args, name, rng) -> Draft:
-    """The rule of `f` for arguments like `args`, as text; DerivationError where the code is not like that."""
+    """The rule of `f` for arguments like `args`, as source; DerivationError if its code does not have this
+    form.
+    """
     if not any(isinstance(a, np.ndarray) and a.dtype.kind == "f" for a in args):
         raise refusal(f, "none of its arguments is an array of floats")
     for word, arg in zip(names, args, strict=True):
@@ -56,7 +59,7 @@ def _is_known(arg):
 
 
 class _Text:
-    """The text of one rule."""
+    """The source of one rule."""
 
     def __init__(self, reading: Reading, name, args, rng):
         self.reading, self.name, self.args, self.rng = reading, name, args, rng
@@ -74,7 +77,7 @@ class _Text:
         self.spelling.read.add(word)
         return word
 
-    # --- the sweep ---
+    # --- the reverse sweep ---
 
     def sweep(self, seed):
         """The lines of the pullback, and the text of the cotangent of each parameter."""
@@ -104,7 +107,7 @@ class _Text:
         return lines, found
 
     def bound(self, made, lines):
-        """A name for what is read more than once."""
+        """Bind an expression that is used more than once to a name."""
         word = self.free("t_bar")
         lines.append(f"{word} = {made}")
         return word
@@ -121,7 +124,7 @@ class _Text:
             lines.append(f"{bar}[{part.at}] += {part.text}")
 
     def ask(self, step, g, lines):
-        """What the AD's pullback of one call gives."""
+        """Use the AD's pullback of one call."""
         active = [(i, v) for i, v in enumerate(step.operands) if v.active]
         back = f"{self.asked[step.target]}({g})"
         if len(active) > 1:
@@ -132,9 +135,11 @@ class _Text:
             self.parts[value.text].append(Part(f"{back}[{i}]"))
 
     def total(self, value, bars, buffers, lines, spreads=False):
-        """The name of the cotangent of a value, after a line that adds up its parts; None if nothing flows.
+        """The name of the cotangent of a value, after a line that sums its contributions; None if there are
+        none.
 
-        `spreads` says that the operation multiplies it by something of the shape of the value."""
+        `spreads` says that the cotangent is then multiplied by an array of the shape of the value.
+        """
         parts = sorted(self.parts.pop(value.text, []), key=lambda p: p.spread is not None)
         spreads = spreads or any(p.spread is None for p in parts) or value.text in {**buffers, **bars}
         texts = [p.text if p.spread is None or not spreads else p.spread for p in parts]
@@ -150,7 +155,7 @@ class _Text:
         lines.append(f"{bar} = {_sum(texts)}")
         return bar
 
-    # --- the text ---
+    # --- the source ---
 
     def draft(self):
         result = self.reading.result
@@ -240,15 +245,18 @@ class _Text:
         return f"{array}[{self.words[kinds[arg.dtype.kind]]}]"
 
     def conditions(self):
-        """The tests that say that the rule does not hold: other numbers of dimensions, unequal lengths."""
+        """Yield the tests for arguments that the rule does not cover: other numbers of dimensions, unequal
+        lengths.
+        """
         for word, arg in zip(self.names, self.args, strict=True):
             if isinstance(arg, np.ndarray):
                 yield f"{self.words['ndim']}({word}) != {arg.ndim}"
         yield from (f"{a} != {b}" for a, b in self.reading.equal)
 
     def forward(self, pullback):
-        """The statements again; steps of ours that are read once, and not by the pullback, are put where they
-        are read."""
+        """The statements of the function; generated intermediate steps that are used once, and not by the
+        pullback, are inlined.
+        """
         used = collections.Counter(n for line in pullback for n in _names(line))
         trees: dict[str, ast.expr] = {}
         lines = []
@@ -283,7 +291,7 @@ class _Text:
 
 
 def _wrapped(start, parts, end):
-    """The parts, in a line where that is short, otherwise each in one of its own."""
+    """The parts on one line if that is short enough, otherwise each on its own line."""
     line = f"{start}{', '.join(parts)}{end}"
     return [line] if len(line) <= WIDTH else [start, *(f"    {part}," for part in parts), end]
 
@@ -314,7 +322,7 @@ def _put(tree, trees):
 
 
 def _inlined(lines, kept):
-    """The lines of a pullback with those names put in that are read once, where the line stays short."""
+    """The lines of a pullback with names inlined that are used once, if the line stays short."""
     parsed: list[Any] = [ast.parse(line).body[0] for line in lines]
     targets = [_target(s) for s in parsed]
     written = collections.Counter(targets)
@@ -342,20 +350,20 @@ def _inlined(lines, kept):
 
 def _shown(statement: Any) -> str:
     shown = ast.unparse(statement).replace(" ** ", "**")
-    if isinstance(statement, ast.Return):  # of a tuple, which needs no brackets
+    if isinstance(statement, ast.Return):  # of a tuple, which needs no parentheses
         return f"return {shown.removeprefix('return (').removesuffix(')')}"
     return shown
 
 
 def _target(statement: Any) -> str | None:
-    """The name that a line assigns to, if it does."""
+    """The name that a line assigns to, if any."""
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         return statement.targets[0].id
     return None
 
 
 def _buffer(statement: Any) -> str | None:
-    """The name of the array that a line adds to in place, if it does."""
+    """The name of the array that a line adds to in place, if any."""
     array: Any = None
     if isinstance(statement, ast.AugAssign):
         array = statement.target

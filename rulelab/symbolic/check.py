@@ -1,6 +1,6 @@
-"""Is this rule right? Asked in a forked worker with so many seconds of processor time; how much is tried is
-counted in operations, so that a busy machine changes no verdict. What takes longer is undecided, whatever was
-known by then.
+"""Judge a rule symbolically, in a forked worker with a limit of processor time. How much is tried is counted
+in operations, so that the load of the machine changes no verdict. A check that exceeds the limit is
+undecided, with what was known by then.
 """
 
 from __future__ import annotations
@@ -57,46 +57,46 @@ def prove(
 ) -> SymbolicReport:
     """Judge the rule of a function symbolically.
 
-    Without `at`, numbers are tried, then vectors, then matrices: each kind that the function takes, at two
-    sizes or more. Complex numbers are tried if `at` has some, or if a parameter is annotated `complex`:
+    Without `at`, numbers are tried, then vectors, then matrices: each kind that the function accepts, at two
+    sizes or more. Complex numbers are tried if `at` contains some, or if a parameter is annotated `complex`:
     the cotangent of z is then dL/dRe(z) + i dL/dIm(z) for a real L, and both parts are judged.
 
-    A wrong number at one kind refutes; an exception does so at arguments that were given. A proof names the
-    kinds and sizes it is for, and covers the open cells; the points where they meet, and zeros, ones and
-    ties, are tried afterwards, and what is not right there is in `warnings`.
+    A wrong number for one kind refutes; an exception does so only for arguments that were given. A proof
+    names the kinds and sizes that it covers, and covers the open cells; the points where these meet, and
+    zeros, ones and ties, are tried afterwards, and what is not right there is in `warnings`.
 
     Parameters
     ----------
     f : callable
-        It takes and returns numbers or small arrays, real ones or complex.
+        It takes and returns numbers or small arrays, real or complex.
     rule : callable, optional
-        A function `rule(*args) -> (y, pullback)`, instead of the rule that is registered.
+        A function `rule(*args) -> (y, pullback)`, instead of the registered rule.
     at : tuple, optional
-        Sample arguments: they set which arguments are arrays, of which shape, and are tried first. Strings
-        and flags in it are held fixed, and so are whole numbers in whose place the function takes no
-        fraction, or for which the rule says `NoTangent()` or `not_implemented`.
+        Sample arguments: they determine which arguments are arrays, and of which shape, and are tried first.
+        Strings and flags in it are held fixed, and so are ints where the function does not accept fractions,
+        or for which the rule returns `NoTangent()` or `not_implemented`.
     kwargs : dict, optional
         Keyword arguments, which are held fixed.
     sizes : list, optional
         The sizes of arrays to try instead: a list of lengths or shapes, `[3, 5]` or `[(2, 3), (4, 2)]`,
         or of tuples with one for each argument, `[((2, 3), 3), ((4, 2), 2)]`, in which `()` is a number.
     domain : optional
-        The open interval that all numbers are drawn from, `(0, 1)` or a word such as "positive", or a dict of
-        these by argument; words such as "square" or "positive definite" describe an argument. The verdict
+        The open interval from which all numbers are drawn, `(0, 1)` or a word such as "positive", or a dict
+        of these by argument; words such as "square" or "positive definite" describe an argument. The verdict
         is for this domain and says so.
     registry : Registry, optional
         Where to look for rules.
     time_limit : float
         Seconds of processor time; a check that takes longer is Undecided.
     rng : numpy.random.Generator, optional
-        For the sample points. The default one is seeded, so that a verdict can be repeated.
+        For the sample points. The default one is seeded, so that a verdict is reproducible.
     stop : callable, optional
-        Called now and then; says whether to end early, with the verdict Undecided.
+        Called repeatedly; says whether to end early, with the verdict Undecided.
     name : str, optional
         How the author writes `f`, for the report and the code to paste.
     steps : str, optional
-        The parameter that is the number of steps of a sum that stands for an integral (see `Converges`); by
-        default it is found by its name.
+        The parameter that is the number of steps of a sum that approximates an integral (see `Converges`); by
+        default it is recognized by its name.
     stability : StabilityReport, optional
         A scan whose findings are added to the warnings.
     heard : callable, optional
@@ -166,8 +166,9 @@ def prove(
 
 
 def _questions(f, rule, at, kwargs, sizes, domain, steps, registry, name):
-    """(names, pairs of plans and questions, what was not found) for the arguments that were given, or for
-    each kind that is tried."""
+    """Return (names, pairs of plans and questions, what was not found) for the given arguments, or for each
+    kind that is tried.
+    """
     given = at if isinstance(at, tuple) else (at,)
     if at is not None and sizes is None and domain is None and is_of_parts(f, given, kwargs or {}):
         _, defaults = positional_parameters(f, len(given), kwargs or ())
@@ -185,7 +186,7 @@ def _questions(f, rule, at, kwargs, sizes, domain, steps, registry, name):
 
 
 def _meant(f, rule, registry, kwargs):
-    """What the rule of a function is for, where nobody said so."""
+    """Return the arguments that a function is meant for, judged from its code and rule."""
     if rule is not None:
         own = Registry()
         rrule_for(f, registry=own)(rule)
@@ -194,11 +195,11 @@ def _meant(f, rule, registry, kwargs):
 
 
 def finished(outcome, empty, started):
-    """The last report of a worker, or `empty`; where it failed, its verdict says so."""
+    """Return the last report of a worker, or `empty`; if the worker failed, its verdict says so."""
     result = outcome.result or empty
     if outcome.failure and isinstance(result.verdict, Undecided):
         digits = result.verdict.digits
-        known = digits or outcome.cut  # else the check itself has failed, before anything was seen
+        known = digits or outcome.cut  # otherwise the check itself has failed, before any result
         advice = f"give shorter arrays or fewer steps; or {BY_NUMBERS}"
         advice = advice if outcome.failure == worker.TOO_DEEP else ""
         verdict = (
@@ -210,8 +211,8 @@ def finished(outcome, empty, started):
 
 @functools.cache
 def warm():
-    """Have SymPy and NumPy load what they load lazily (0.1 s), and what all proofs share be made (0.03 s),
-    here, once, and not again in every worker.
+    """Make SymPy and NumPy load what they load lazily (0.1 s), and compute what all proofs share (0.03 s),
+    once here instead of in every worker.
     """
     number_rows()
     np.median([0.0])
@@ -223,7 +224,7 @@ def warm():
 
 
 def _check_steps(questions, steps):
-    """Raises where nothing is called `steps`."""
+    """Raise RuleError if nothing is called `steps`."""
     if steps is None or any(find_steps(question, plan.specs[0], steps) for plan, question in questions):
         return
     raise RuleError(

@@ -1,9 +1,9 @@
-"""Complex numbers on their way through the author's code: pairs of traced real numbers.
+"""Traced complex numbers: pairs of traced real numbers.
 
-Every operation is written out in real ones (exp by cos and sin, log and roots by the modulus and the angle),
-so that graphs, difference quotients and the identity test see real numbers only. The angle is cut along the
-negative half-axis, as `cmath` and NumPy cut it: a run decides on which side of the cut it is, and a verdict
-holds on the sides that were visited.
+Every operation is written out in real ones (exp with cos and sin, log and roots with the modulus and the
+angle), so that graphs, difference quotients and the identity test see only real numbers. The branch cut of
+the angle is the negative half-axis, as in `cmath` and NumPy: a run decides on which side of the cut it is,
+and a verdict holds on the sides that were visited.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 from .functions import apply, atan2, scalar_version
 from .scalars import CONTEXT, CannotTrace, Constant, NoRealValue, Scalar, Trace
 
-SQUARINGS_UP_TO = 64  # whole powers beyond go by the logarithm
+SQUARINGS_UP_TO = 64  # larger integer powers use the logarithm
 
 
 class Complex(Scalar):
     """A complex number: `re` and `im` are traced real ones.
 
-    Stands for a Python complex. The same operators; compared by size as NumPy does, first the real parts,
-    then the imaginary ones.
+    It acts like a Python complex, with the same operators; it is ordered as in NumPy, first by the real
+    parts, then by the imaginary ones.
     """
 
     __slots__ = ("re", "im")
@@ -91,11 +91,11 @@ def _relation(compare):
     return method
 
 
-# --- parts, with the constants 0 and 1 folded away ---
+# --- parts, with the constants 0 and 1 folded ---
 
 
 def is_complex(value):
-    """Whether a value is complex: a number, traced or not, or an array with one in it."""
+    """Whether a value is a complex number, traced or not, or an array that contains one."""
     if isinstance(value, np.ndarray):
         entries = value.view(np.ndarray)
         return entries.dtype.kind == "c" or entries.dtype == object and any(map(is_complex, entries.flat))
@@ -103,7 +103,7 @@ def is_complex(value):
 
 
 def as_complex(value, trace=None):
-    """A traced number, or a plain one for a trace, as a complex one."""
+    """A traced number, or a plain one with a trace, as a complex one."""
     value = value if isinstance(value, Scalar) else trace.constant(value)
     return value if isinstance(value, Complex) else Complex(value, value.trace.constant(0))
 
@@ -152,12 +152,12 @@ def squared_size(z):
 
 
 def root(size):
-    """The root of a sum of squares, of which there is no need to decide that it is not negative."""
+    """The root of a sum of squares, without a decision that it is not negative."""
     return size.trace.node("sqrt", (size,), CONTEXT.sqrt(size.shadow))
 
 
 def angle_of(z, decide=True):
-    """The angle of a complex number, in (-pi, pi]; the side of the cut is decided."""
+    """The angle of a complex number, in (-pi, pi]; the side of the cut is a decision."""
     if not _is_zero(z.im):
         if decide:
             return atan2(z.im, z.re)
@@ -173,7 +173,7 @@ def _pi(trace, times=1):
 
 
 def log_of_size(z, times=None):
-    """`log(abs(z))`, a real number; so many times it."""
+    """`log(abs(z))`, a real number, multiplied by `times` if given."""
     if _is_zero(z.im):
         log = apply("log", abs(z.re))
         return log if times is None else _times(times, log)
@@ -185,7 +185,7 @@ def log_of_size(z, times=None):
 
 
 def turn(trace, times):
-    """exp(2 pi i times) for a fraction: exact at quarters, in terms of the smallest angle else."""
+    """exp(2 pi i times) for a fraction: exact for quarters, otherwise in terms of the smallest angle."""
     times = times % 1
     if times > Fraction(1, 2):
         return turn(trace, 1 - times).conjugate()
@@ -196,7 +196,7 @@ def turn(trace, times):
 
 
 def from_polar(size, angle):
-    """The complex number with this size and angle."""
+    """The complex number with this modulus and angle."""
     if _is_zero(angle):
         return Complex(size, angle)
     if angle.op == "constant" and angle.args == (1, "pi"):
@@ -284,7 +284,7 @@ for _name in ("lt", "le", "gt", "ge"):
         ),
     )
 
-# What the operators of a real number do that meets a complex one.
+# The operators of a real number with a complex one.
 _MEETINGS = {
     "add": _sum,
     "sub": _difference,
@@ -323,7 +323,7 @@ def _sqrt(z, decide=True):
 
 
 def _mixed(of_re, of_im, of_re2, of_im2, sign):
-    """u(re) v(im) + i s u'(re) v'(im): sine, cosine and the hyperbolic ones."""
+    """u(re) v(im) + i s u'(re) v'(im): sine, cosine and the hyperbolic functions."""
 
     def function(z):
         return Complex(
@@ -341,7 +341,8 @@ _cosh = _mixed("cosh", "cos", "sinh", "sin", 1)
 
 def _cut_along(part, function):
     """A function whose cuts lie on the real axis (`part` is "im") or on the imaginary one ("re"): the side is
-    decided once, and not at every root and logarithm inside, which meet their own cuts there only."""
+    decided once, and not for every root and logarithm inside, which only reach their own cuts there.
+    """
 
     def decided(z):
         if not _is_zero(z.im):
@@ -394,7 +395,7 @@ _FUNCTIONS = {
 }
 
 
-# --- the names of Python that deal with complex numbers ---
+# --- Python names for complex numbers ---
 
 
 class _ComplexMeta(type):
@@ -423,7 +424,7 @@ class _ComplexMeta(type):
 
 
 class TracedComplex(metaclass=_ComplexMeta):
-    """What the name `complex` means in traced code."""
+    """What the name `complex` refers to in traced code."""
 
 
 class _RealMeta(type):
@@ -432,7 +433,7 @@ class _RealMeta(type):
 
 
 class TracedReal(metaclass=_RealMeta):
-    """What `numbers.Real` means in traced code."""
+    """What `numbers.Real` refers to in traced code."""
 
 
 def _in_the_plane(name):
@@ -455,8 +456,7 @@ def _rect(r, phi):
 
 
 def replacements():
-    """Functions of `cmath` and of the numbers themselves, by identity, with their versions for traced
-    numbers."""
+    """Functions of `cmath` and conjugation methods, by identity, with their versions for traced numbers."""
     known = {
         getattr(cmath, name): _in_the_plane(name)
         for name in _FUNCTIONS

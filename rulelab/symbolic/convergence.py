@@ -1,9 +1,10 @@
-"""Is a rule right in the limit of many steps? The order at which its error vanishes, and what is left of it.
+"""Whether a rule is right in the limit of many steps: the order at which its error vanishes, and the
+remaining error.
 
-The rule of an integral is no derivative of the sum that stands for it: at every number of steps it is off by
-the error of the sum. With 100 digits that error is known exactly at 8, 16, … 128 steps, so that its order is
-seen, and the formula of Euler and Maclaurin leads it to steps of no size. What is left there must be nothing:
-a rule that is off by a millionth shows it in every digit of the limit.
+The rule of an integral is not the derivative of the sum that approximates it: for every number of steps it is
+off by the error of the sum. With 100 digits this error is known exactly at 8, 16, … 128 steps, which shows
+its order, and the Euler-Maclaurin formula extrapolates it to step size zero. The error there must vanish: if
+a rule is off by a millionth, so is every digit of the limit.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from .scalars import CONTEXT
 from .verdicts import Converges, Refuted
 
 SIZES = (8, 16, 32, 64, 128)
-TRIED_WITH = 16  # steps, where nothing says how many
+TRIED_WITH = 16  # steps, if their number is not given
 SAMPLES_NEEDED = 3
-FEWEST_SAMPLES, MOST_SAMPLES = 6, 24  # that are tried, within the limit of work
+FEWEST_SAMPLES, MOST_SAMPLES = 6, 24  # tried within the limit of work
 EXACT = CONTEXT.mpf(10) ** -30  # relative: no difference at all
-KNOWN = CONTEXT.mpf(10) ** -9  # relative: the limit must be known as well as this
+KNOWN = CONTEXT.mpf(10) ** -9  # relative: how accurately the limit must be known
 _POWERS = (
     (1, 2, 3, 4),
     (2, 4, 6, 8),
     (1, 2, 4, 6),
-)  # of the step, in the errors: Euler and Maclaurin's formula
-SMALL = 0.05  # relative: the error at the most steps
+)  # powers of the step in the error, by the Euler-Maclaurin formula
+SMALL = 0.05  # relative error at the largest number of steps
 LEAST_ORDER = 0.8
 _STEPS = re.compile(
     r"[nNmM]|.*(steps?|strips?|panels?|intervals?|slices?|pieces|nodes|points|subdivisions)", re.IGNORECASE
@@ -43,7 +44,7 @@ _STEPS = re.compile(
 
 
 class Steps(NamedTuple):
-    """What holds the number of steps: an argument (`place` is its number), a keyword or a global constant."""
+    """What holds the number of steps: an argument (number `place`), a keyword or a global constant."""
 
     name: str
     kind: str
@@ -52,7 +53,7 @@ class Steps(NamedTuple):
 
 
 def is_step_name(name, asked=None):
-    """Whether a whole number of this name may be one of steps.
+    """Whether an int of this name may be a number of steps.
 
     >>> [is_step_name(name) for name in ("n", "num_steps", "STRIPS", "axis", "order")]
     [True, True, True, False, False]
@@ -61,7 +62,7 @@ def is_step_name(name, asked=None):
 
 
 def find_steps(question, spec, asked=None):
-    """Where a function may have its number of steps; with `asked`, where it has the one of that name."""
+    """Where a function may have its number of steps; with `asked`, only under that name."""
     found = [
         Steps(name, "argument", place, kind.value)
         for place, (name, kind) in enumerate(zip(question.names, spec, strict=True))
@@ -78,7 +79,7 @@ def _is_count(value):
 
 
 def keyword_defaults(f):
-    """The defaults of the parameters that a function takes by keyword alone, by name; none of a ufunc's."""
+    """The defaults of a function's keyword-only parameters, by name; empty for a ufunc."""
     if isinstance(f, np.ufunc):
         return {}
     with contextlib.suppress(TypeError, ValueError):
@@ -93,9 +94,11 @@ def _globals_read(f):
 
 
 def converges(question, plan, steps, rng, seed, limit):
-    """`Converges` where the rule is shown to be that of the limit, False where it is shown not to be, None
-    where it cannot be told."""
-    sizes = SIZES if steps.value % 2 == 0 else tuple(n + 1 for n in SIZES)  # Simpson's rule wants even ones
+    """`Converges` if the rule is shown to be that of the limit, False if it is shown not to be, None if
+    neither.
+    """
+    # Simpson's rule needs an even number.
+    sizes = SIZES if steps.value % 2 == 0 else tuple(n + 1 for n in SIZES)
     tried, clear = 0, list[_Sample]()
     for seen in _seen_at_samples(question, plan, steps, sizes, rng, seed, limit):
         if seen is not None and seen.is_wrong:
@@ -115,7 +118,7 @@ def converges(question, plan, steps, rng, seed, limit):
 
 
 def _seen_at_samples(question, plan, steps, sizes, rng, seed, limit):
-    """What was seen at each sample, None where it proves nothing, within the `limit` of work."""
+    """Yield the result at each sample, None if it proves nothing, within the `limit` of work."""
     queue = [*plan.given, *_small_first(plan, rng)]
     explored = set()
     longest = begun = 0.0
@@ -140,20 +143,20 @@ def _seen_at_samples(question, plan, steps, sizes, rng, seed, limit):
 
 
 def _small_first(plan, rng):
-    """Samples with short ranges, at which few steps do, before those with longer ones."""
+    """Samples with short ranges, which need few steps, before those with longer ones."""
     every = list(samples(plan.specs[0], rng, plan.limits))
     third = len(every) // 3
     return [*every[third : 2 * third], *every[: max(0, FEWEST_SAMPLES - third)]]
 
 
 class _Again:
-    """The same cotangents for each number of steps."""
+    """Provides the same cotangents for each number of steps."""
 
     def __init__(self, seed):
         self.fresh, self.numbers = seed, []
 
     def seed(self):
-        """A seed that begins with the first cotangent again."""
+        """A seed that starts with the first cotangent again."""
         places = itertools.count()
 
         def number():
@@ -166,7 +169,7 @@ class _Again:
 
 
 class _At(NamedTuple):
-    """What was found with one number of steps: results, derivatives and the rule's cotangents."""
+    """The results for one number of steps: values, derivatives and the rule's cotangents."""
 
     names: tuple
     y: list
@@ -209,7 +212,7 @@ def _global_set(question, steps, n):
 
 
 class _Sample:
-    """The errors of all cotangents at one sample, over the numbers of steps."""
+    """The errors of all cotangents at one sample, for each number of steps."""
 
     def __init__(self, sizes, seen):
         self.errors: dict[str, list] = {}
@@ -230,7 +233,7 @@ class _Sample:
         self.is_clear = self.is_clear and bool(self.orders)
 
     def judge(self, sizes, gaps, scale, value_order):
-        """Takes in the errors of one cotangent."""
+        """Include the errors of one cotangent."""
         limit, doubt = _limit(sizes, gaps)
         limit, doubt = abs(limit) / scale, doubt / scale
         self.is_wrong |= limit > max(1000 * doubt, EXACT)
@@ -240,7 +243,8 @@ class _Sample:
             and doubt <= KNOWN
             and abs(gaps[-1]) <= SMALL * scale
             and LEAST_ORDER <= order
-            and order >= value_order - 0.5  # a rule that lags behind the sum is not that of the limit
+            # A rule that converges more slowly than the sum is not that of the limit.
+            and order >= value_order - 0.5
             and abs(order - before) <= 0.2
             and abs(order - round(order)) <= 0.2
         )
@@ -249,7 +253,7 @@ class _Sample:
 
 
 class _Wrong:
-    """Stands for a sample at which something else is wrong."""
+    """Represents a sample at which something else is wrong."""
 
     is_wrong, is_clear = True, False
 
@@ -258,20 +262,21 @@ _WRONG = _Wrong()
 
 
 def _ratio(before, after):
-    """By which power of the number of steps an error falls, from one with half as many."""
+    """The power of the number of steps with which an error falls when that number doubles."""
     if before == 0 or after == 0:
         return CONTEXT.inf
     return CONTEXT.log(abs(before / after), 2)
 
 
 def _order(values):
-    """The order at which a sequence over doubled numbers of steps settles."""
+    """The order at which a sequence over doubled numbers of steps converges."""
     return _ratio(values[-2] - values[-3], values[-1] - values[-2])
 
 
 def _limit(sizes, values):
-    """(limit, doubt): where the values lead as the steps shrink to nothing, and by how much the answer
-    changes without the fewest steps and the highest power. The step may be 1/n or 1/(n - 1)."""
+    """(limit, doubt): the extrapolation of the values to step size zero, and how much it changes without the
+    smallest number of steps and the highest power. The step may be 1/n or 1/(n - 1).
+    """
     answers = []
     for off in (0, 1):
         steps = [CONTEXT.mpf(1) / (n - off) for n in sizes]
@@ -282,6 +287,6 @@ def _limit(sizes, values):
 
 
 def _constant_term(steps, values, powers):
-    """Of the sum of powers of the step, and a constant, that has these values."""
+    """The constant term of the polynomial in these powers of the step that has these values."""
     rows = CONTEXT.matrix([[step**power for power in (0, *powers)] for step in steps])
     return CONTEXT.lu_solve(rows, CONTEXT.matrix(values))[0]

@@ -1,4 +1,4 @@
-"""What flows back through an operation on arrays, in words of NumPy's that a reader knows."""
+"""The cotangents of operations on arrays, as NumPy expressions for a reader."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from .statements import Step, Value, is_elementwise
 
-# By the name of the operation: what the cotangent g of its value y is multiplied into for its argument x.
+# By operation: the cotangent of its argument x, from the cotangent g of its value y.
 OF_ONE = {
     "negative": "-{g}",
     "float": "{g}",
@@ -49,9 +49,10 @@ OF_PRODUCTS = {
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one use adds to a cotangent: as text, of its own shape; `spread`, if it is set, is a shorter text
-    that has the shape only beside another part. `at` says that it goes to a part of the array, with `add` for
-    an index that may name an element twice."""
+    """The contribution of one use to a cotangent, as text, with the shape of the cotangent. `spread`, if set,
+    is a shorter text that only has this shape when added to another part. With `at` the contribution goes to
+    a part of the array; with `add` the index may select an element twice.
+    """
 
     text: str
     spread: str | None = None
@@ -60,16 +61,17 @@ class Part:
 
 
 class Words:
-    """How the functions in these texts are written where the rule stands; `helper` is the name of a
-    function that the rule needs beside it, if it does."""
+    """The spelling of the functions in these texts in the namespace of the rule; `helper` is the name of a
+    helper function, if the rule needs one.
+    """
 
     def __init__(self, spelling: Any):
         self._spelling = spelling
         self.helper: str | None = None
-        self.bound: Callable[[str], str] = str  # gives a text a name
+        self.bound: Callable[[str], str] = str  # binds a text to a new name
 
     def __getitem__(self, name: str) -> str:
-        """`sum` or `linalg.solve` of NumPy's."""
+        """The spelling of `sum` or `linalg.solve` of NumPy."""
         first, *rest = name.split(".")
         return ".".join([ast.unparse(self._spelling.word("numpy", first)), *rest])
 
@@ -82,7 +84,9 @@ class Words:
 
 
 def asked_of_the_ad(step: Step) -> bool:
-    """Whether there is no text here for what flows back, so that the AD is asked about this one call."""
+    """Whether there is no expression here for the cotangents, so that the AD's pullback of this one call is
+    used.
+    """
     keywords, kinds = step.options.get("keywords", {}), len(step.operands)
     if step.kind in OF_ONE:
         return bool(keywords) or kinds != 1
@@ -122,7 +126,7 @@ def is_literal_power(value: Value) -> bool:
 
 
 def over_axis(step: Step):
-    """(axis or None, keepdims) of a reduction where these are written out, else None."""
+    """(axis or None, keepdims) of a reduction if these are literals, else None."""
     keywords = step.options.get("keywords", {})
     if not {*keywords} <= {"axis", "keepdims"}:
         return None
@@ -136,7 +140,7 @@ def over_axis(step: Step):
 
 
 def flows(step: Step, g: str, words: Words):
-    """(operand, Part) for each operand that carries a derivative."""
+    """Yield (operand, Part) for each operand that carries a derivative."""
     y, operands = step.target, step.operands
     made = _made(step, g, y, words)
     for value, part in zip(operands, made, strict=True):
@@ -246,7 +250,7 @@ _MAKERS = {
 
 
 def _fitted(text, result, value, words):
-    """The text, summed over what was repeated to combine `value` with others."""
+    """The text, summed over the axes along which `value` was broadcast."""
     if result.dims is not None and value.dims is not None:
         extra = len(result.dims) - len(value.dims)
         if not value.dims:

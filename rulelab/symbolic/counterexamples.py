@@ -1,5 +1,4 @@
-"""What refutes a rule, in words: the point, code to paste that shows it, and what is wrong with a
-cotangent."""
+"""Counterexamples in words: the point, code to paste that shows it, and what is wrong with a cotangent."""
 
 from __future__ import annotations
 
@@ -18,8 +17,9 @@ from .verdicts import Counterexample, in_short
 
 
 def counterexample_at(question, sample, y, seeds, where, expected, found, index, spelled=None):
-    """The counterexample of a number that was found wrong at `sample`; `y` is the function's plain result,
-    and `spelled` writes a sample of one argument where this is not to be done as usual."""
+    """The counterexample for a number that is wrong at `sample`; `y` is the function's plain result, and
+    `spelled`, if given, writes a sample of one argument instead of `literal`.
+    """
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
     e, n = _decimals(expected), _decimals(found)
     should, gives = in_short(e, n)
@@ -30,7 +30,7 @@ def counterexample_at(question, sample, y, seeds, where, expected, found, index,
 
 
 def exact_arguments(question, sample):
-    """The sample as text, exact, under the arguments' names."""
+    """The sample as exact text, by argument name."""
     return {name: _exact_text(value) for name, value in zip(question.names, sample, strict=True)}
 
 
@@ -44,11 +44,11 @@ def _exact_text(value):
 
 
 LARGE = 10**6
-"""A denominator beyond which a fraction that is a decimal is written as that: nobody reads sixteen digits."""
+"""The denominator from which on a fraction with a finite decimal expansion is written as a decimal."""
 
 
 def _exact_number(value):
-    """A number as text, exact.
+    """A number as exact text.
 
     >>> _exact_number(Fraction(29, 9)), _exact_number(Fraction("0.2607160525371862"))
     ('29/9', '0.2607160525371862')
@@ -67,13 +67,13 @@ def _exact_number(value):
 
 
 def readable(value):
-    """A sample of one argument as text for people, exact: an array without the quotes around its entries."""
+    """A sample of one argument as exact text for display: an array without quotes around its entries."""
     text = _exact_text(value)
     return text.replace("'", "") if isinstance(value, Array) else text
 
 
 def _decimals(number):
-    """Twenty digits, as `float` or `complex` reads them."""
+    """Twenty digits, in a form that `float` or `complex` reads."""
     if not isinstance(number, CONTEXT.mpc):
         return CONTEXT.nstr(number, 20)
     sign = "-" if number.imag < 0 else "+"
@@ -101,7 +101,7 @@ def paste(question, sample, seeds, index, y, spelled=None):
 
 
 def keywords_text(kwargs):
-    """Keyword arguments as they are written behind the others in a call."""
+    """Keyword arguments as written after the others in a call."""
     return "".join(
         f", {name}={_array_text(value) if isinstance(value, np.ndarray) else repr(value)}"
         for name, value in kwargs.items()
@@ -109,12 +109,12 @@ def keywords_text(kwargs):
 
 
 def index_text(index):
-    """The index of an entry as it is written behind an array; nothing for the index () of a number."""
+    """The index of an entry as written after an array; nothing for the index () of a number."""
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
 def literal(value):
-    """A sample of one argument as an expression for it in floats.
+    """A sample of one argument as an expression with floats.
 
     >>> literal(Static(np.array([0, 2]))), literal(Static(np.array([1, 0], np.int8)))
     ('np.array([0, 2])', "np.array([1, 0], dtype='int8')")
@@ -128,7 +128,7 @@ def literal(value):
 
 
 def _array_text(array):
-    """An array that is held, as an expression for it: the repr of one leaves out NumPy's name."""
+    """An array that is held fixed, as an expression: its repr lacks the prefix of NumPy."""
     entries = array.tolist()
     dtype = "" if np.array(entries).dtype == array.dtype else f", dtype={array.dtype.name!r}"
     return f"np.array({entries!r}{dtype})"
@@ -146,7 +146,7 @@ class _Bare:
 
 
 def _seed_text(y, seeds):
-    """The seeds, as a cotangent that has the form of the result `y`."""
+    """The seeds, as a cotangent in the form of the result `y`."""
     if isinstance(y, (tuple, list)):
         parts = [_seed_text(part, seeds) if parts_that_move([part]) else "None" for part in y]
         return f"({', '.join(parts)},)"
@@ -157,7 +157,7 @@ def _seed_text(y, seeds):
 
 
 def position(sample, i):
-    """Which of the pullback's results leaf `i` is in, and at which indices."""
+    """(number, indices): the number of the cotangent that leaf `i` belongs to, and its indices in it."""
     for number, value in enumerate(sample, 1):
         if isinstance(value, Static):
             continue
@@ -200,7 +200,7 @@ def diagnosis(i, leaves, found, expected, seeds):
 
 
 def left_out(name):
-    """That a cotangent is zero and should not be, in words."""
+    """The message for a cotangent that is wrongly zero."""
     return f"the cotangent of {name} is zero, but the result depends on {name}"
 
 

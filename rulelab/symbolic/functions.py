@@ -1,5 +1,6 @@
-"""The table of functions that traced numbers go through: their value in mpmath, their name in SymPy, their
-domain."""
+"""The elementary and special functions of traced numbers: their value in mpmath, their name in SymPy, their
+domain.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from .work import COUNTER
 
 
 class Border(NamedTuple):
-    """What a function asks of its argument number `which`."""
+    """A condition on the argument with the number `which`."""
 
     relation: str
     bound: int | Fraction
@@ -26,21 +27,24 @@ class Border(NamedTuple):
 
 
 class Elementary(NamedTuple):
-    """One function of the graph: `evaluate` on mpmath numbers; `borders` name where its real domain ends."""
+    """A function in a graph: `evaluate` for mpmath numbers; `borders` are the limits of its real domain."""
 
     evaluate: Callable
     borders: tuple[Border, ...] = ()
 
 
 def _log_of_size_of_gamma(x):
-    """What `math.lgamma` computes; below zero SymPy's `loggamma` has this real part and this slope."""
+    """What `math.lgamma` computes; below zero this is the real part of SymPy's `loggamma`, with the same
+    slope.
+    """
     return CONTEXT.loggamma(x) if x > 0 else CONTEXT.log(abs(CONTEXT.gamma(x)))
 
 
 def _remembered(evaluate, work=0):
-    """A slow function, which knows its last values: the entries of an array are asked for again and again
-    while one of them moves. Others count as so much `work` (for each number of arguments, where that is a
-    tuple) at the usual number of digits."""
+    """A slow function with a cache, since the entries of an array are evaluated again and again while one of
+    them is moved. A new value counts as this much `work` (by number of arguments, if that is a tuple) at the
+    usual number of digits.
+    """
 
     @functools.lru_cache(4096)
     def known(precision, *xs):
@@ -53,7 +57,7 @@ def _remembered(evaluate, work=0):
 
 _USUAL_PRECISION = CONTEXT.prec
 
-# Special functions: how much work they are at the usual number of digits, their values, their borders.
+# Special functions: their work at the usual number of digits, their values, their borders.
 _SLOW: dict[str, tuple] = {
     "besselj": (30, CONTEXT.besselj),
     "bessely": (150, special_values.bessely, Border(">", 0, 1)),
@@ -132,8 +136,9 @@ _HOLDS = {
 
 
 def require(x, relation, bound, name, raising=False):
-    """Decides that a number is inside the real domain of the function called `name`. Outside: ValueError,
-    as `math` does, or no real value, as NumPy's nan."""
+    """Record the decision that a number is inside the real domain of the function `name`. Outside:
+    ValueError, as in `math`, if `raising`; otherwise no real value, as for NumPy's nan.
+    """
     inside = bool(_HOLDS[relation](x.shadow, bound))
     if not x.is_constant:
         x.trace.decide(x, relation, x.trace.constant(bound), inside)
@@ -144,15 +149,16 @@ def require(x, relation, bound, name, raising=False):
 
 
 def apply(name, x, raising=True):
-    """`name(x)` as a traced number. Outside the domain: ValueError as `math` does, or no real value as
-    NumPy's nan."""
+    """`name(x)` as a traced number. Outside the domain: ValueError, as in `math`, if `raising`; otherwise no
+    real value, as for NumPy's nan.
+    """
     if x.op == "complex":
         return x.apply(name)
     return _applied(name, (x,), raising)
 
 
 def apply_to(name, *xs):
-    """The same of several traced numbers; outside the domain no real value."""
+    """The same for several traced numbers; outside the domain there is no real value."""
     for x in xs:
         if x.op == "complex":
             x.trace.halt(CannotTrace(f"{name} of a complex number"))
@@ -167,7 +173,7 @@ def _applied(name, xs, raising):
             require(xs[border.which], border.relation, border.bound, name, raising)
     try:
         value = known.evaluate(*(x.shadow for x in xs))
-    except (ValueError, CONTEXT.NoConvergence):  # at a pole, or where a series does not end
+    except (ValueError, CONTEXT.NoConvergence):  # at a pole, or if a series does not converge
         trace.beyond_decisions = True
         if not raising:
             trace.halt(NoRealValue(f"{name} at a pole"))
@@ -209,7 +215,7 @@ def _log_to(base):
 def atan2(y, x):
     y, x = _lift(y, x)
     trace = y.trace
-    # The angle jumps by 2 pi across the negative half-axis: a border between cells.
+    # The angle jumps by 2 pi across the negative half-axis, which is a border between cells.
     if x < 0:
         trace.decide(y, ">=", trace.constant(0), bool(y.shadow >= 0))
     if x.shadow == 0 and y.shadow == 0:
@@ -272,7 +278,7 @@ def _frexp(x):
 
 
 def _nextafter(x, y):
-    """The neighbour of a float keeps its distance while the float moves, as far as derivatives see it."""
+    """The neighbour of a float: for derivatives, its distance from the float is constant."""
     x, y = _lift(x, y)
     x.trace.decide(x, "<", y, bool(x.shadow < y.shadow))
     here = float(x.shadow)
@@ -293,7 +299,7 @@ def _sumprod(p, q):
     return sum(x * y for x, y in zip(p, q, strict=True))
 
 
-# By the name `math` has for it; each makes the function for given manners at the border of the domain.
+# By name in `math`; each makes the function for a given behaviour at the border of the domain.
 MATH = {name: _unary(name) for name in ELEMENTARY if hasattr(math, name) and name != "log"} | {
     "log": _log,
     "log2": _log_to(2),
@@ -403,7 +409,7 @@ _NUMPY_OWN = {
 
 
 def _traced(value):
-    """Whether a traced number is `value`, or sits inside it (an object array or a short container)."""
+    """Whether a value is or contains a traced number (an object array or a short container)."""
     if isinstance(value, np.ndarray):
         return value.dtype.hasobject or type(value) is not np.ndarray
     if isinstance(value, (tuple, list)):
@@ -420,7 +426,7 @@ def _number_in(a):
 
 
 def scalar_version(original, on_scalars):
-    """`original` for plain arguments, `on_scalars` where a traced number is among them."""
+    """`original` for plain arguments; `on_scalars` if a traced number is among them."""
 
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
@@ -431,7 +437,9 @@ def scalar_version(original, on_scalars):
 
 
 def element_version(original, on_scalars):
-    """What a ufunc does to one element: `on_scalars` for a traced number, else itself; no infinite values."""
+    """A ufunc for one element: `on_scalars` for a traced number, else the ufunc itself; no infinite
+    values.
+    """
 
     def on_element(*xs):
         traced = [x for x in xs if isinstance(x, Scalar)]
@@ -446,8 +454,9 @@ def element_version(original, on_scalars):
 
 
 def elementwise_version(original, on_scalars, on_arrays):
-    """The ufunc `original` for plain arguments, on numbers `on_scalars`, on arrays what `on_arrays` makes
-    of it."""
+    """The ufunc `original` for plain arguments, `on_scalars` for traced numbers, `on_arrays` for arrays of
+    them.
+    """
     on_element = element_version(original, on_scalars)
 
     def function(*args, **kwargs):
@@ -461,7 +470,7 @@ def elementwise_version(original, on_scalars, on_arrays):
 
 
 def math_replacements():
-    """Every function of `math` that the table knows, by identity, with its version for traced numbers."""
+    """All functions of `math` in the table, by identity, each with its version for traced numbers."""
     return {
         getattr(math, name): scalar_version(getattr(math, name), make(True))
         for name, make in MATH.items()
@@ -469,14 +478,14 @@ def math_replacements():
     }
 
 
-# What a ufunc does to one element, by the ufunc's name.
+# The version of a ufunc for one element, by the ufunc's name.
 NUMPY_ELEMENTS = (
     {name: MATH[name](False) for name in "sin cos tan sinh cosh tanh exp log sqrt".split()}
     | {name: MATH[known](False) for name, known in _NUMPY_SPELLING.items()}
     | _NUMPY_OWN
 )
 
-# Loops over objects ask each number for a method of the ufunc's name.
+# Loops over object arrays call the method of each number that has the ufunc's name.
 for _name, _function in NUMPY_ELEMENTS.items():
     if isinstance(getattr(np, _name, None), np.ufunc) and not hasattr(Scalar, _name):
         setattr(Scalar, _name, _function)

@@ -1,6 +1,6 @@
 """Python source for SymPy expressions, built as a syntax tree, in the spelling of the author's own code.
 
-SymPy prints expressions for people and for its own reader; here they become code that runs beside the
+SymPy prints expressions for people and for its own parser; here they become code that runs alongside the
 author's. Every name in it comes from the author's namespace or is imported under a name that is free there.
 """
 
@@ -36,11 +36,11 @@ def attribute_tree(value, name):
 
 
 class Unprintable(Exception):
-    """A function of SymPy's that neither `math` nor NumPy nor SciPy has."""
+    """A SymPy function that is in neither `math` nor NumPy nor SciPy."""
 
 
 class Homes(NamedTuple):
-    """What a function is called in each module; None where that has none."""
+    """The name of a function in each module, or None."""
 
     math: str | None
     numpy: str | None
@@ -96,16 +96,16 @@ _RECIPROCALS = {
 
 
 class Spelling:
-    """How words of `math`, NumPy and SciPy are written where the author's function stands.
+    """The spelling of names of `math`, NumPy and SciPy in the namespace of the author's function.
 
-    `scope` is its namespace, `numpy` says that functions are to be NumPy's where it has them, `taken` are the
-    names that mean something else in the text to be made. `imports` collects the lines that the text needs.
+    `scope` is that namespace; with `numpy`, NumPy's functions are preferred; `taken` are names with another
+    meaning in the generated source. `imports` collects the import lines that the source needs.
     """
 
     def __init__(self, scope, numpy, taken, used=()):
         self.scope, self.numpy = scope, numpy
         self.taken, self.used = frozenset(taken), frozenset(used)
-        self.read: set[str] = set()  # the names that the text reads, which nothing in it may bind
+        self.read: set[str] = set()  # names that the source reads, and which it must not bind
         self.imports: dict[str, None] = {}
         self._known: dict[tuple[str, str], ast.expr] = {}
         self._modules: dict[str, str] = {}  # by module: the name it is imported under
@@ -128,7 +128,7 @@ class Spelling:
         return self.word("numpy" if self.numpy else "math", _CONSTANTS[number])
 
     def word(self, module, name):
-        """The tree of `name` of `module`, as it can be reached in the scope."""
+        """The tree of `name` of `module`, as it can be reached from the scope."""
         if (module, name) not in self._known:
             self._known[module, name] = self._reached(module, name)
         return self._known[module, name]
@@ -151,7 +151,7 @@ class Spelling:
         return attribute_tree(name_tree(own), name)
 
     def _bound_to(self, target, among=None):
-        """A name of the scope under which `target` can be written; those the author uses come first."""
+        """A name in the scope that refers to `target`; names that the author uses are preferred."""
         names = [n for n, v in self.scope.items() if v is target and _is_writable(n) and n not in self.taken]
         names = [n for n in names if among is None or n in among]
         if not names:
@@ -161,7 +161,7 @@ class Spelling:
         return found
 
     def free_name(self, wanted):
-        """A name that nothing has, here and in the text to be made."""
+        """A name that is used neither here nor in the generated source."""
         name = wanted
         while name in self.scope or name in self.taken or name in self.read or hasattr(builtins, name):
             name += "_"
@@ -177,11 +177,11 @@ def _is_writable(name):
 
 
 class Printer:
-    """Turns SymPy expressions into syntax trees; `names` gives the tree of each symbol."""
+    """Converts SymPy expressions to syntax trees; `names` maps each symbol to its tree."""
 
     def __init__(self, spelling, names):
         self.spelling, self.names = spelling, names
-        self.remarks: dict[str, None] = {}  # what the rounded constants in the text are
+        self.remarks: dict[str, None] = {}  # explanations of the rounded constants in the source
 
     def tree(self, expr):
         """The syntax tree of one expression."""
@@ -212,7 +212,7 @@ class Printer:
         return _binary(self.rational(sp.Integer(number.p)), ast.Div(), self.rational(sp.Integer(number.q)))
 
     def folded(self, expr):
-        """The expression with its irrational factors put together under symbols that print as one number."""
+        """The expression with its irrational factors combined into symbols that print as one number."""
         if expr.is_Atom or not expr.args:
             return expr
         expr = expr.func(*(a if a.is_number else self.folded(a) for a in expr.args))
@@ -225,10 +225,10 @@ class Printer:
         return sp.Mul(sp.sign(constant), symbol, *(a for a in sp.Mul.make_args(expr) if not a.is_number))
 
     def literal(self, expr):
-        """A constant such as 2/sqrt(pi) computed, where the check recognises the float."""
+        """A constant such as 2/sqrt(pi) as a float, if the check recognizes that float; else None."""
         if expr.is_Mul and sum(not a.is_Rational for a in expr.args) == 1 and expr.has(sp.pi):
             if not expr.atoms(sp.Pow) and not expr.atoms(sp.Function):
-                return None  # 2*pi is better read than computed
+                return None  # 2*pi is more readable than its value
         value = float(expr.evalf(30))
         known, _ = recognise(abs(value))
         if known.name is None or not math.isfinite(value):
@@ -278,7 +278,9 @@ class Printer:
         return made
 
     def place(self, factor):
-        """The cotangent that came in stands last, before it what has a symbol, before that constants."""
+        """Sort key: the incoming cotangent comes last, expressions with symbols before it, constants
+        first.
+        """
         seed = factor.is_Symbol and factor.name.endswith(SEED)
         constant = factor.is_number or factor.is_Symbol and factor.name.endswith(" constant")
         return (seed, not constant, not (factor.is_Symbol or factor.is_Pow), sp.default_sort_key(factor))
@@ -320,7 +322,7 @@ class Printer:
         return ast.Call(self.spelling.function(kind), [self.tree(a) for a in args], [])
 
 
-SEED = " seed"  # ends the name of the symbol of a cotangent; no name in Python has a space
+SEED = " seed"  # suffix of the name of a cotangent's symbol; no Python name contains a space
 
 
 def _binary(left, operation, right):
@@ -342,7 +344,7 @@ def _is_decimal(number):
     return Fraction(repr(float(number))) == Fraction(number.p, number.q)
 
 
-# --- what it costs and what it gives ------------------------------------------------------------------------
+# --- cost and evaluation ------------------------------------------------------------------------------------
 
 _WEIGHTS = {ast.Add: 1.0, ast.Sub: 1.0, ast.Mult: 1.0, ast.Div: 1.3, ast.Pow: 3.0, ast.USub: 0.7}
 
@@ -351,7 +353,7 @@ _SLOW = {homes.special for homes in FUNCTIONS.values() if homes.special} - {"erf
 
 
 def cost(*trees):
-    """About how long the code takes, in additions; what stands there twice is computed once."""
+    """Approximate cost of the code in additions; repeated subexpressions count once."""
     total = 0.0
     distinct = {
         ast.dump(node): node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.expr)
@@ -370,7 +372,7 @@ def _last(tree):
 
 
 def text(tree):
-    """The source of a tree, with powers written close as they usually are."""
+    """The source of a tree, with powers written without spaces."""
     source = ast.unparse(ast.fix_missing_locations(tree))
     if any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(tree)):
         return source
@@ -378,7 +380,7 @@ def text(tree):
 
 
 def compiled(tree, parameters, scope):
-    """A function of `parameters` that gives the value of an expression's tree."""
+    """A function of `parameters` that evaluates the tree of an expression."""
     arguments = ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, [])
     made = ast.Expression(ast.Lambda(arguments, tree))
     code = compile(ast.fix_missing_locations(made), "<derived>", "eval")
@@ -387,7 +389,7 @@ def compiled(tree, parameters, scope):
 
 
 def plain_scope():
-    """`math`, NumPy and SciPy's special functions under names of our own, to run what was printed."""
+    """A namespace with `math`, NumPy and SciPy's special functions, for running printed expressions."""
     scope = {"math": math, "np": np}
     if has_scipy():
         from scipy import special

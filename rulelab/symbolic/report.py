@@ -1,4 +1,4 @@
-"""What a symbolic check found, as text, LaTeX, HTML and data."""
+"""The result of a symbolic check, as text, LaTeX, HTML and data."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from .verdicts import to_dict as verdict_dict
 
 @dataclass(frozen=True)
 class ArgumentFinding:
-    """For one argument: y_bar times the derivative SymPy finds, the rule's cotangent, and their
-    difference."""
+    """For one argument: y_bar times SymPy's derivative, the rule's cotangent, and their difference."""
 
     name: str
     derivative: Formula
@@ -31,12 +30,12 @@ class ArgumentFinding:
 
     @property
     def is_long(self):
-        """Whether one of its formulas takes more lines of text than a look takes in."""
+        """Whether one of its formulas takes too many lines of text to read at a glance."""
         return any(len(f.text) > _TEXT_LONG for f in (self.derivative, self.rule, self.difference))
 
     @property
     def says_something(self):
-        """Whether any formula is there to be read, besides a difference of zero."""
+        """Whether there is any formula to read, other than a difference of zero."""
         return (
             self.derivative.whole
             or self.rule.whole
@@ -46,8 +45,9 @@ class ArgumentFinding:
 
 @dataclass(frozen=True)
 class CellFinding:
-    """The formulas on one cell: `condition` says which, `samples` how many points of it were tried, `sizes`
-    the shapes of the arrays in it, in words."""
+    """The formulas on one cell: `condition` says which cell, `samples` how many of its points were tried,
+    `sizes` the shapes of its arrays, in words.
+    """
 
     condition: str
     samples: int
@@ -56,7 +56,7 @@ class CellFinding:
 
     @property
     def caption(self):
-        """Which cell it is, in words; empty where there is nothing to tell."""
+        """Which cell it is, in words; empty if there is nothing to say."""
         return ", ".join(filter(None, (_at_sizes(self.sizes), _where(self.condition))))
 
     @property
@@ -68,7 +68,8 @@ class CellFinding:
 
 @dataclass(frozen=True, repr=False)
 class SymbolicReport(Report):
-    """The verdict on a rule, with the formulas behind it case by case, and the warnings that belong to it.
+    """The verdict on a rule, with the formulas behind it for each case, and the warnings that belong to
+    it.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class SymbolicReport(Report):
     cells : tuple of CellFinding
         The formulas, for each size and each region in which the function has one.
     notes : tuple of str
-        What was assumed, and what was not tried.
+        Assumptions, and what was not tried.
     seconds : float
         How long it took.
     warnings : tuple of Caveat
@@ -100,26 +101,27 @@ class SymbolicReport(Report):
 
     @property
     def html_columns(self):
-        """The columns as HTML; one of them names the seed in mathematical notation."""
+        """The columns as HTML; one of them has the seed in mathematical notation."""
         return (self.columns[0], _derivative_by_seed(), *self.columns[2:])
 
     @property
     def lead(self):
-        """What the headline says before the function."""
+        """The words before the function in the headline."""
         return "rule of "
 
     @property
     def so_far(self):
-        """What this says while the check still runs, in a few words; empty where nothing is known yet."""
+        """A preliminary result while the check still runs, in a few words; empty if nothing is known yet."""
         verdict = self.verdict
-        if isinstance(verdict, Refuted):  # not the last word: arguments that nobody means are left out yet
+        # Not final: arguments that may not be intended have not been excluded yet.
+        if isinstance(verdict, Refuted):
             return "wrong at one point, being rechecked"
         if not isinstance(verdict, Undecided):
             return said(verdict.word)
         return f"agrees to {verdict.digits} digits" if verdict.digits else ""
 
     def stopped(self):
-        """This report as that of a check that was stopped at this point."""
+        """This report as that of a check that was stopped now."""
         if not isinstance(self.verdict, Undecided):
             return self
         return replace(self, verdict=replace(self.verdict, why="it was stopped before it was decided"))
@@ -130,7 +132,7 @@ class SymbolicReport(Report):
         return self.cells[0].arguments if self.cells else ()
 
     def with_formulas(self):
-        """The cells whose formulas can be shown: those of large cells are not made, or are too long."""
+        """The cells with formulas that can be shown; those of large cells were not made, or are too long."""
         found = []
         for cell in self.cells:
             if rows := tuple(row for row in cell.arguments if row.says_something):
@@ -138,7 +140,7 @@ class SymbolicReport(Report):
         return found
 
     def lines(self, whole=False):
-        """The report as lines of text; long parts are folded unless the `whole` is requested."""
+        """The report as lines of text; long parts are folded unless `whole`."""
         head, *below = self._headed()
         yield head
         scope = [line if whole else _shortened(line) for line in self.scope_lines()]
@@ -162,12 +164,12 @@ class SymbolicReport(Report):
         yield from (f"  note: {note}" for note in self.notes)
 
     def place_lines(self):
-        """The author's line at which the code could no longer be followed, with a caret below it."""
+        """The author's line at which the code could not be followed, with a caret below it."""
         place = getattr(self.verdict, "place", None)
         return () if place is None else place.code_lines()
 
     def scope_lines(self):
-        """The scope of a proof whose headline names kinds and sizes only."""
+        """The scope of a proof whose headline names only kinds and sizes."""
         if isinstance(self.verdict, Proved) and self.verdict.kinds:
             yield f"scope: {self.verdict.detail()}"
 
@@ -178,7 +180,7 @@ class SymbolicReport(Report):
         yield f"    {' ' * len(row.name)}  difference          {row.difference.text}"
 
     def number_lines(self):
-        """The numbers shown between the formulas and the counterexample, as lines of text."""
+        """The numbers between the formulas and the counterexample, as lines of text."""
         yield from (f"  {line}" for line in self.convergence_lines())
 
     def counterexample_lines(self):
@@ -191,7 +193,7 @@ class SymbolicReport(Report):
         expected, found = in_short(example.expected, example.found)
         if expected == found:
             expected, found = example.expected, example.found
-        # Arrays stand in the code below, and nobody reads them twice.
+        # Arrays are in the code below and need not be shown twice.
         has_arrays = any("[" in listed(value) for value in (*example.arguments.values(), example.y_bar))
         where = "" if has_arrays and example.code else f"at {', '.join(at)}: "
         raised = example.expected == A_RESULT
@@ -205,7 +207,7 @@ class SymbolicReport(Report):
         return True
 
     def convergence(self):
-        """The errors at more and more steps as a table, if the verdict has any; else None."""
+        """The errors for increasing numbers of steps as a table, if the verdict has any; else None."""
         verdict = self.verdict
         if not isinstance(verdict, Converges):
             return None
@@ -228,7 +230,9 @@ class SymbolicReport(Report):
         return _joined(self.lines())
 
     def details(self):
-        """Everything that the text of a report folds: the whole scope, and the formulas for each cell."""
+        """Everything that is folded in the text of a report: the whole scope, and the formulas for each
+        cell.
+        """
         return _joined(self.lines(whole=True))
 
     def page(self):
@@ -247,7 +251,7 @@ class SymbolicReport(Report):
         return Page(lead, tables, self._closing(), self.verdict.word)
 
     def to_latex(self):
-        """The verdict, the formulas as displayed mathematics, the notes."""
+        """The verdict, the formulas as displayed mathematics, and the notes."""
         table = self.convergence()
         errors = () if table is None else (table,)
         before = Page((*self._headed(), *self.scope_lines())).latex()
@@ -276,7 +280,7 @@ class SymbolicReport(Report):
         return rf"&\text{{{said(self.verdict.word)}: }}{name_latex(self.function)}"
 
     def row_latex(self, row):
-        """The formulas for one argument as a row of it."""
+        """The formulas for one argument as one of its rows."""
         name = name_latex(row.name)
         return (
             rf"\bar y\,\frac{{\partial f}}{{\partial {name}}} &= {row.derivative.latex} & \bar{{{name}}}"
@@ -298,12 +302,12 @@ class SymbolicReport(Report):
         )
 
     def _shown(self, most=None):
-        """Of how many cells the formulas are not folded: as many as a look takes in."""
+        """The number of cells whose formulas are not folded: as many as can be read at a glance."""
         rows = itertools.accumulate(len(cell.arguments) for cell in self.with_formulas())
         return sum(count <= (most or _ROWS) for count in rows)
 
     def _folded(self, shown=None):
-        """What stands before the formulas that are folded, and how many they are; empty without any."""
+        """The summary of the folded formulas and their number; empty if there are none."""
         cells = self.with_formulas()
         folded = cells[self._shown() if shown is None else shown :]
         rows = sum(len(cell.arguments) for cell in folded)
@@ -352,7 +356,7 @@ def _at_sizes(sizes):
 
 
 def _where(condition):
-    """The conditions in words, of which those that are counted must hold too.
+    """The conditions in words, including those that are only counted.
 
     >>> _where("x > 0"), _where("x > 0 and 2 more conditions")
     ('where x > 0', 'where x > 0 and 2 more conditions hold')
@@ -388,7 +392,7 @@ def _derivative_by_seed():
     return Markup("derivative times {}").format(formula_html(r"\bar y", "y_bar"))
 
 
-_ROWS = 8  # formulas that a look takes in
+_ROWS = 8  # formulas that can be read at a glance
 _TEXT_ROWS = 4  # the same in text, where each takes three lines
 _TEXT_LONG = 240  # characters of a formula in text: three lines of a terminal
 _PAGE = """\
@@ -490,11 +494,11 @@ _PAGE = """\
 _CASES = re.compile(
     r"(?P<head>scope: \d+ cases: )(?P<cases>.*?)(?P<rest>, for (?:numbers|sizes) .*|, with .*| \(by .*)"
 )
-_CASES_SHOWN = 60  # characters of the cases of a scope
+_CASES_SHOWN = 60  # characters for the cases of a scope
 
 
 def _shortened(scope):
-    """A line of scope without the cases that make it long; one without them stays as it is.
+    """A scope line with its cases shortened if they are too long.
 
     >>> _shortened(f"scope: 9 cases: {' and '.join(['of_x < 0'] * 90)}, for sizes (2,) (by it)")
     'scope: 9 cases: of_x < 0 and of_x < 0 and of_x < 0 and of_x < 0 and of_x < 0 …, for sizes (2,) (by it)'

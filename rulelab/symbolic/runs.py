@@ -1,10 +1,10 @@
-"""One sample point: the author's code run plainly, then traced, and the two compared; then rule against
-difference quotient.
+"""Judge a rule at one sample point: run the author's code plainly, then traced, and compare the two; then
+compare the rule with difference quotients.
 
-The plain run is the witness for the tracer: a value or cotangent that differs between the two by more than
-1e-9 would mean a statement about the wrong program, and ends in "unsupported". The difference quotient is
-the witness against the rule: the traced primal at x + h and x - h with h = 1e-30 and 100 digits, run there or
-by its graph, which no table of derivatives has touched.
+The plain run checks the tracer: if a value or cotangent differs between the two by more than 1e-9, the traced
+program is a different one, and the verdict is "unsupported". The difference quotient checks the rule: the
+traced primal at x + h and x - h with h = 1e-30 and 100 digits, computed by running the code or its graph,
+without any table of derivatives.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ from .verdicts import A_RESULT, Counterexample, Refuted, Unsupported
 
 @dataclass
 class Visit:
-    """What a sample at which the rule is right has shown."""
+    """What was found at a sample at which the rule is right."""
 
     sample: tuple
     trace: Trace
@@ -79,18 +79,17 @@ class Visit:
     rule_y: list
     seeds: list  # traced cotangents of the results, flat
     leaves: list  # traced inputs, flat
-    found: list  # traced cotangents the rule gives for them
-    expected: list  # the same by difference quotients, numbers
+    found: list  # traced cotangents by the rule, flat
+    expected: list  # the same by difference quotients, as numbers
     digits: int
     path: tuple
     codes: frozenset  # the author's code objects that were run
-    vague: bool = False  # the digits are fewer than an identity's, and no more of the slope are known
-    underived: tuple = ()  # the names of arguments whose cotangents are not implemented, and not judged
+    vague: bool = False  # fewer digits agree than for an identity, and no more digits of the slope are known
+    underived: tuple = ()  # names of arguments whose cotangents are not implemented and were not judged
 
 
 def visit(question, sample, seed):
-    """What happens at `sample` with seeds made by `seed()`: a Visit, or Settled, Skipped or Misfit is
-    raised."""
+    """Return the Visit at `sample` with seeds made by `seed()`; raises Settled, Skipped or Misfit."""
     seeds: list[Any] = []
     sample = _held_beyond(question.leading, sample)
 
@@ -144,23 +143,23 @@ def visit(question, sample, seed):
 
 
 def _moving(sample):
-    """How many arguments are not held."""
+    """The number of arguments that are not held fixed."""
     return sum(not isinstance(value, Static) for value in sample)
 
 
 def not_derived(names):
-    """What is said of arguments for which a rule has no cotangent."""
+    """The message for arguments for which a rule has no cotangent."""
     return f"the cotangent of {' and '.join(names)} is not implemented in the rule"
 
 
 def _own_or(leaf, missing, found, expected):
-    """The cotangent of a leaf; where there is none a number that stands for the right one."""
+    """The cotangent of a leaf; the right number in its place if the rule has none."""
     name = leaf.args.partition("[")[0].removesuffix(".real").removesuffix(".imag")
     return leaf.trace.argument("not_implemented", expected) if name in missing else found
 
 
 def _held_beyond(leading, sample):
-    """The sample with what a rule does not answer for held fixed."""
+    """The sample with the arguments that a rule does not cover held fixed."""
     if leading is None:
         return sample
     held = [v if isinstance(v, Static) else Static(plain_argument(v)) for v in sample[leading:]]
@@ -175,7 +174,7 @@ def _plain_seeds(seeds):
 
 
 def plain_value(question, sample):
-    """The function's value in floats; a sample is skipped where it has none that is finite."""
+    """The function's value in floats; a sample without a finite value is skipped."""
     with quietly():
         try:
             y = question.value_through(lambda f: f)(*map(plain_argument, sample))
@@ -198,7 +197,7 @@ def plain_value(question, sample):
 
 
 def makes_a_number(question, spec, rng, limits=()):
-    """Whether the function makes one number of arguments of these kinds, and not always the same."""
+    """Whether the function returns one number for arguments of these kinds, and not always the same one."""
     try:
         y, other = (plain_value(question, s) for s in itertools.islice(samples(spec, rng, limits), 2))
     except (Skipped, Misfit, Settled):
@@ -207,11 +206,11 @@ def makes_a_number(question, spec, rng, limits=()):
 
 
 def plain_run(question, sample, seed_for):
-    """(y, the rule's y, its cotangents) in floats, checked to be repeatable and of the right form."""
+    """(y, the rule's y, its cotangents) in floats, checked to be repeatable and to have the right form."""
     y = plain_value(question, sample)
     again = plain_value(question, sample)
     if not np.array_equal(flat_floats(y), flat_floats(again)):
-        trace_primal(question, sample)  # where a C call is at fault, this names it
+        trace_primal(question, sample)  # if a C call is the cause, this names it
         raise Settled(
             Unsupported(
                 "the function returns a different value at each call",
@@ -220,7 +219,7 @@ def plain_run(question, sample, seed_for):
             )
         )
     if any(are_complex(y)) and not any(map(is_complex_sample, sample)):
-        trace_primal(question, sample)  # a power of a negative float turns complex: skipped there
+        trace_primal(question, sample)  # a power of a negative float becomes complex: skipped there
     y_bar = seed_for(y)
     with quietly():
         arguments = list(map(plain_argument, sample))
@@ -251,7 +250,7 @@ def plain_run(question, sample, seed_for):
 
 
 def _shapes(y):
-    """The shape of a value; of a list or tuple those of its parts."""
+    """The shape of a value; for a list or tuple the shapes of its parts."""
     return [_shapes(part) for part in y] if isinstance(y, (tuple, list)) else np.shape(y)
 
 
@@ -324,7 +323,7 @@ def _check_count(wide, rule_y):
 
 
 def _widened(rule_y, y):
-    """The rule's plain value, as complex as the function's."""
+    """The rule's plain value, converted to complex if the function's is complex."""
     if isinstance(y, (tuple, list)) or np.asarray(y).dtype.kind != "c":
         return rule_y
     return np.asarray(rule_y, complex)
@@ -359,8 +358,9 @@ def _found(trace, question, sample, cotangents, plain_found, again):
 
 
 def _same_program(question, what, plain, traced, sample=None, again=None):
-    """Skipped or Settled where floats and traced numbers differ. Where a rounding of the `sample` changes
-    what `again` gives in floats, as after many steps of a chaotic equation, that says nothing of the program.
+    """Raise Skipped or Settled if plain and traced numbers differ. If a rounding error in the `sample`
+    changes what `again` returns in floats, as after many steps of a chaotic equation, this says nothing about
+    the program.
     """
     plain = flat_floats(plain)
     integrals = any(t.trace.integrands for t in traced)
@@ -371,7 +371,7 @@ def _same_program(question, what, plain, traced, sample=None, again=None):
             raise Skipped("SciPy's quad gives fewer than nine digits of the integral")
         if again is not None and _is_lost_to_rounding(sample, again):
             raise Skipped("rounding dominates its value there")
-        # Numbers that are of no traced ones may be those of memory that was read: others in each run.
+        # Numbers that depend on no traced ones may come from uninitialized memory, and differ in each run.
         against = "" if untraced else f"{traced.tolist()[:3]}, not "
         raise Settled(
             Unsupported(
@@ -383,7 +383,7 @@ def _same_program(question, what, plain, traced, sample=None, again=None):
 
 
 def _is_lost_to_rounding(sample, again):
-    """Whether what is computed in floats is another number where the arguments differ by a last digit."""
+    """Whether the result in floats changes when the arguments change in the last digit."""
 
     def numbers(arguments):
         with quietly():
@@ -413,7 +413,7 @@ def _in_floats(question, y, seeds):
 
 
 def _numbers(parts, wide):
-    """The 100-digit numbers whose real and imaginary parts these traced ones are."""
+    """The 100-digit numbers whose real and imaginary parts are these traced numbers."""
     left = iter(parts)
     return [CONTEXT.mpc(next(left).shadow, next(left).shadow) if w else next(left).shadow for w in wide]
 

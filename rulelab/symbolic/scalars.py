@@ -1,11 +1,11 @@
-"""Numbers that remember how they were made: an expression graph with a high-precision shadow that decides
+"""Numbers that record how they were computed: an expression graph, with a high-precision shadow that decides
 branches.
 
-A traced number is *concolic*: symbolic in that it keeps the operation and operands it came from, concrete
-in that it carries a shadow, its value at one sample point to 100 digits. Every comparison is decided by the
-shadow and written down as a path condition, so the author's loops and branches run unchanged and the
-finished graph holds no `Piecewise`, `Abs` or `Max`: it describes the function on one *cell*, the set of
-points that decide alike.
+A traced number is *concolic*: symbolic, because it keeps the operation and operands it came from; concrete,
+because it carries a shadow, its value at one sample point to 100 digits. Every comparison is decided by the
+shadow and recorded as a path condition, so the author's loops and branches run unchanged, and the finished
+graph contains no `Piecewise`, `Abs` or `Max`: it describes the function on one *cell*, the set of points with
+the same decisions.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from .work import A_RUN, COUNTER
 
 SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
 MAX_OPERATIONS = 100_000
-ROUNDED = 1e-80  # shadows as near as this to a whole number are meant to be one
+ROUNDED = 1e-80  # a shadow this close to an integer is meant to be one
 
-CONTEXT = mpmath.MPContext()  # our own, so that nobody's mpmath.mp.dps is disturbed or relied upon
+CONTEXT = mpmath.MPContext()  # our own, so that it neither changes nor depends on mpmath.mp.dps
 CONTEXT.dps = SHADOW_DIGITS
 
 
 class Stop(BaseException):
-    """Tracing cannot go on. Not an `Exception`: an author's `except Exception` must not swallow it."""
+    """Tracing cannot continue. Not an `Exception`, so that an author's `except Exception` does not swallow
+    it.
+    """
 
 
 class CannotTrace(Stop):
-    """The code did something that traced numbers cannot follow, for instance handed one to C code.
+    """The code did something that traced numbers cannot follow, such as passing one to C code.
 
-    `advice` is what to do instead, `why` the reason where there is nothing to do.
+    `advice` is what to do instead; `why` is the reason if there is nothing to do.
     """
 
     def __init__(self, construct, advice="", why=""):
@@ -50,16 +52,18 @@ class CannotTrace(Stop):
 
     @property
     def sentence(self):
-        """What it was, and why that is not followed."""
+        """What it was, and why it is not followed."""
         return f"{self.construct} ({self.why})" if self.why else self.construct
 
 
 class NoRealValue(Stop):
-    """The sample lies outside the region where the result is one finite real number."""
+    """The sample lies outside the region where the result is a finite real number."""
 
 
 class Decision(NamedTuple):
-    """One path condition: `left relation right`, which the shadow found to be `outcome`."""
+    """A path condition: `left relation right`, which has the truth value or number `outcome` for the
+    shadows.
+    """
 
     left: Scalar
     relation: str
@@ -68,14 +72,14 @@ class Decision(NamedTuple):
 
 
 class Trace:
-    """What one run over traced numbers has decided, how much it has done, and what it has assumed.
+    """The decisions of one run on traced numbers, its work, and its assumptions.
 
-    `tie` is set when rounding met a jump, and `equal` holds pairs of different expressions that a comparison
+    `tie` is set if rounding hit a jump, and `equal` holds pairs of different expressions that a comparison
     found equal: unless they are equal everywhere, such a sample lies on the border of its cell, where
-    derivatives need not exist, and proves nothing about the inside. `for_symmetric` is set where a function
-    was called that is for symmetric matrices only, and reads one triangle of them. `beyond_decisions` is set
-    where a number is zero or at a pole: what the code does then (a ZeroDivisionError that it catches) no
-    decision says.
+    derivatives need not exist, and proves nothing about the inside. `for_symmetric` is set if a function was
+    called that is for symmetric matrices only, and reads one triangle of them. `beyond_decisions` is set if a
+    number is zero or at a pole: what the code does then (a ZeroDivisionError that it catches) is not in the
+    decisions.
     """
 
     def __init__(self):
@@ -83,7 +87,7 @@ class Trace:
         self.operations = 0
         COUNTER.done += A_RUN
         self.notes: dict[str, None] = {}  # an ordered set
-        self.rounded: dict[float, None] = {}  # constants that were taken as decimals
+        self.rounded: dict[float, None] = {}  # constants that were treated as decimals
         self.stop: Stop | None = None
         self.tie = False
         self.for_symmetric = False
@@ -92,14 +96,14 @@ class Trace:
         self.equal: list[tuple[Scalar, Scalar]] = []  # equal shadows: a tie, unless equal everywhere
         self.names: set[str] = set()  # of the arguments
         self.bound: list[Scalar] = []  # the variables of all integrals
-        self.depth = 0  # how many integrals we are inside of
-        self.integrands: dict[int, Any] = {}  # what was found out about each integral, by its node's id
+        self.depth = 0  # nesting depth of integrals
+        self.integrands: dict[int, Any] = {}  # what is known about each integral, by its node's id
         self.quadratures: list[Any] = []  # how each of them was computed, in order
-        self.follows: list[Any] = []  # the same of the trace whose integrals are to be computed alike
-        self.known_digits = SHADOW_DIGITS  # of the least well-known integral
+        self.follows: list[Any] = []  # the quadratures of another trace, to be repeated in this one
+        self.known_digits = SHADOW_DIGITS  # of the least accurately known integral
 
     def halt(self, stop):
-        """Raise `stop`, and remember it: a bare `except:` in the traced code may catch what is raised."""
+        """Raise `stop`, and remember it in case a bare `except:` in the traced code catches it."""
         if self.stop is None:
             self.stop = stop
         raise stop
@@ -129,7 +133,9 @@ class Trace:
 
     @contextlib.contextmanager
     def inside_integral(self, value, letters):
-        """The variable of an integral, named by its depth and not as any argument, at the sample `value`."""
+        """Context with the variable of an integral at the sample `value`; its name depends on the nesting
+        depth and differs from those of the arguments.
+        """
         free = [letter for letter in letters if letter not in self.names]
         name = free[self.depth] if self.depth < len(free) else f"t__{self.depth}"
         self.bound.append(Scalar(self, "argument", name, value))
@@ -140,7 +146,7 @@ class Trace:
             self.depth -= 1
 
     def constant(self, value):
-        """The traced number for a plain one, or None where `value` is not a number we take."""
+        """The traced number for a plain one; None if `value` is not a supported number."""
         if isinstance(value, Scalar):
             return value
         if isinstance(value, (np.floating, np.integer, np.bool_, np.complexfloating)):
@@ -156,7 +162,7 @@ class Trace:
         return Scalar(self, "constant", Constant(exact), _shadow(exact))
 
     def complex_constant(self, value):
-        """The traced number for a plain complex one; `complexes` knows how."""
+        """The traced number for a plain complex one; overridden by `complexes`."""
         self.halt(CannotTrace("a complex number"))
 
     def _float_constant(self, value):
@@ -193,7 +199,7 @@ class Trace:
 
 
 class Constant(NamedTuple):
-    """`factor` times the irrational number called `name` (None: just the factor)."""
+    """`factor` times the irrational number called `name` (None: only the factor)."""
 
     factor: Fraction
     name: str | None = None
@@ -205,7 +211,7 @@ class Constant(NamedTuple):
 
 @functools.lru_cache(256)
 def _irrational(name, _):
-    """An irrational number to the digits that the context has now: the same ones are met in every run."""
+    """An irrational number to the context's current precision, cached since every run uses the same ones."""
     return IRRATIONALS[name]()
 
 
@@ -227,13 +233,13 @@ IRRATIONALS = {
 
 
 def infinite_limit(trace, value):
-    """Plus or minus infinity as the limit of an integral; it takes part in no arithmetic."""
+    """Plus or minus infinity as a limit of an integral; it does not occur in arithmetic."""
     return Scalar(trace, "constant", Constant(Fraction(1 if value > 0 else -1), "oo"), CONTEXT.mpf(value))
 
 
 @functools.lru_cache(4096)
 def recognise(value):
-    """The exact constant a float stands for, and a note where that is a guess.
+    """The exact constant that a float represents, and a note if that is a guess.
 
     >>> recognise(0.1)[0].factor, recognise(1/3)[0].factor
     (Fraction(1, 10), Fraction(1, 3))
@@ -255,17 +261,18 @@ def recognise(value):
 
 
 def _is_always_zero(op, operands):
-    """Whether a node that is zero is so at all arguments: a difference with itself, a product with zero."""
+    """Whether a node that is zero is so for all arguments: a difference with itself, a product with zero."""
     if op == "sub":
         return operands[0] is operands[1]
     return op in ("mul", "neg", "div") and any(a.is_constant and not a.shadow for a in operands)
 
 
 def is_finite(shadow):
-    """Whether a value is a finite real number; mpmath's own question takes ten times as long."""
+    """Whether a value is a finite real number; mpmath's own test takes ten times as long."""
     if type(shadow) is not CONTEXT.mpf:
         return not isinstance(shadow, CONTEXT.mpc) and CONTEXT.isfinite(shadow)
-    _, mantissa, exponent, _ = shadow._mpf_  # without a mantissa it is 0, or by its exponent inf or nan
+    # Without a mantissa it is 0 or, depending on the exponent, inf or nan.
+    _, mantissa, exponent, _ = shadow._mpf_
     return bool(mantissa) or not exponent
 
 
@@ -277,8 +284,9 @@ def _shadow(value):
 
 @functools.lru_cache(4096)
 def quotient(value, _):
-    """A fraction to the digits that the context has now: in the runs for a difference quotient all arguments
-    but one are the same."""
+    """A fraction to the context's current precision, cached since in the runs for a difference quotient all
+    arguments but one are the same.
+    """
     number = CONTEXT.mpf(value.numerator)
     return number if value.denominator == 1 else number / value.denominator
 
@@ -318,8 +326,9 @@ def _comparison(relation, compare):
 
 
 def power(base, exponent):
-    """`base ** exponent` over the reals; complex results and derivatives through 0 ** n leave the check's
-    domain."""
+    """`base ** exponent` over the reals; complex results, and derivatives through 0 ** n, are outside the
+    domain of the check.
+    """
     if exponent.op == "complex":
         return exponent.met("pow", base)
     if base.op == "complex":
@@ -338,17 +347,17 @@ def power(base, exponent):
 
 
 class Scalar:
-    """A real number on its way through the author's code.
+    """A traced real number, which passes through the author's code.
 
-    Stands for a Python float: the same operators and comparisons, the same ZeroDivisionError. Whatever
-    would turn it into a machine number (C code asking for `__float__`) stops the trace, since the result
-    would have forgotten what it depends on.
+    It acts like a Python float: the same operators and comparisons, the same ZeroDivisionError. Whatever
+    would convert it to a machine number (C code calling `__float__`) stops the trace, since the result would
+    no longer record what it depends on.
     """
 
     __slots__ = ("trace", "op", "args", "shadow")
     MACHINE_NUMBER = "C code needs a float"
-    # Equality is by value and is a decision; no container may make it silently.
-    __hash__ = None  # type: ignore[assignment]  # how Python spells "not hashable"
+    # Equality is by value and is a decision, which containers must not take implicitly.
+    __hash__ = None  # type: ignore[assignment]  # makes it unhashable
 
     def __init__(self, trace, op, args, shadow):
         self.trace, self.op, self.args, self.shadow = trace, op, args, shadow
@@ -416,7 +425,9 @@ class Scalar:
         return round(self * 10**digits) / self.trace.constant(10**digits)
 
     def _times_in(self, other, reflected=False):
-        """How many whole times one goes into the other; None where `other` is not a number."""
+        """(left, right, quotient): the operands, and their integer quotient as a float; None for each if
+        `other` is not a number.
+        """
         other = self.trace.constant(other)
         if other is None:
             return None, None, None
@@ -464,7 +475,7 @@ class Scalar:
     __index__ = None
 
     def __getitem__(self, key):
-        if key == ():  # `np.where(…)[()]` turns 0-d arrays into numbers; this is one already
+        if key == ():  # `np.where(…)[()]` converts 0-d arrays to numbers; this already is one
             return self
         raise TypeError("'float' object is not subscriptable")
 
@@ -478,8 +489,8 @@ class Scalar:
 
     conj = conjugate
 
-    # As a number of NumPy has, which `np.exp` of a float is: a rule that calls them of a plain float fails
-    # where it is judged by numbers.
+    # Methods of NumPy scalars, since `np.exp` of a float is one. A rule that calls them on a Python float
+    # fails in the numeric check.
 
     def sum(self):
         return self
@@ -507,13 +518,14 @@ numbers.Real.register(Scalar)
 
 
 def shadow_of(value):
-    """The 100-digit value of a traced number, or a plain one itself."""
+    """The 100-digit value of a traced number; a plain number itself."""
     return value.shadow if isinstance(value, Scalar) else value
 
 
 def first_trace(value):
-    """The trace of the first traced number in `value`, looked for in arrays, lists, tuples and dicts; else
-    None."""
+    """The trace of the first traced number in `value`, which may be an array, list, tuple or dict; None if
+    there is none.
+    """
     if isinstance(value, Scalar):
         return value.trace
     if isinstance(value, dict):

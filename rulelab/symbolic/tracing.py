@@ -1,4 +1,4 @@
-"""The author's code run on traced numbers: what goes in, what comes out as graphs, and where it stopped."""
+"""Run the author's code on traced numbers: the inputs, the resulting graphs, and where the trace stopped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ THE_AD_CALLED = "the rule calls the AD"
 _BY_NUMBERS = f"SymPy cannot follow it; {BY_NUMBERS}"
 
 
-# --- what stands in for functions of ours -------------------------------------------------------------------
+# --- replacements of rulelab's functions --------------------------------------------------------------------
 
 
 def _unbroadcast(x_bar, x):
@@ -44,7 +44,7 @@ def _unbroadcast(x_bar, x):
 
 
 def as_real_as(x, x_bar):
-    """The real part of a cotangent, where the argument is real."""
+    """The cotangent; its real part if the argument is real."""
     return x_bar if is_zero(x_bar) or is_complex(x) or not is_complex(x_bar) else x_bar.real
 
 
@@ -58,7 +58,7 @@ def _project_to(x):
 
 
 def _exactly(original, function):
-    """One that a rule computes by a series, as the `function` that it computes."""
+    """Replace a function that a rule computes by a series by the exact `function`."""
 
     def on_scalar(x):
         x.trace.notes[f"{original.__name__} is treated as the exact function"] = None
@@ -72,7 +72,7 @@ def _exactly(original, function):
     return original, scalar_version(original, on_values)
 
 
-RESULT_OF_TYPE = "a result of type"  # that is no number, and may hold some
+RESULT_OF_TYPE = "a result of type"  # neither a number nor a container of numbers
 STAND_INS = (
     _exactly(python_math.digamma, lambda x: apply("digamma", x, False)),
     _exactly(numpy_elementwise.bessel_i1, lambda x: apply_to("besseli", x.trace.constant(1), x)),
@@ -82,11 +82,13 @@ STAND_INS = (
 )
 
 
-# --- what goes in -------------------------------------------------------------------------------------------
+# --- inputs -------------------------------------------------------------------------------------------------
 
 
 def traced_arguments(trace, names, sample, moved=None):
-    """(arguments, leaves): traced inputs for `sample`; `moved` has how much is added to leaves, by number."""
+    """(arguments, leaves): traced inputs for `sample`; `moved` maps numbers of leaves to what is added to
+    them.
+    """
     leaves: list[Scalar] = []
 
     def leaf(name, value):
@@ -146,21 +148,21 @@ def traced_seed(trace, names, plain_y, seeds):
 
 
 def seed_name(names):
-    """A name for the seed that no argument has."""
+    """A name for the seed that differs from those of the arguments."""
     name = "y_bar"
     while name in names:
         name += "_"
     return name
 
 
-# --- what comes out -----------------------------------------------------------------------------------------
+# --- outputs ------------------------------------------------------------------------------------------------
 
 
 def flat_numbers(trace, value, wide=None):
-    """Traced real numbers of a result or cotangent, in C order; whole numbers in a tuple are left out.
+    """The traced real numbers in a result or cotangent, in C order; ints in a tuple are left out.
 
-    `wide` says of each number whether it stands for a complex one, which gives two; by default, what is
-    complex does.
+    `wide` says for each number whether it is treated as complex, which gives two numbers; by default, those
+    that are complex are.
     """
     lifted = [trace.constant(v) for part in parts_that_move(value) for v in entries_of(part)]
     if any(v is None for v in lifted):
@@ -178,7 +180,9 @@ def _real_parts(number, pair):
 
 
 def of_leaves(value, entries):
-    """The cotangents of the free entries of an argument; both places of a symmetric one count."""
+    """The cotangents of the free entries of an argument; in a symmetric one both positions of an entry
+    count.
+    """
     if not isinstance(value, Array) or not value.symmetric:
         return entries
     square = same_shape_object_array(entries, value.shape)
@@ -186,7 +190,7 @@ def of_leaves(value, entries):
 
 
 def leaf_values(value, numbers):
-    """As `of_leaves`, for plain numbers."""
+    """Like `of_leaves`, for plain numbers."""
     if not isinstance(value, Array) or not value.symmetric:
         return numbers
     square = np.reshape(np.array(numbers), value.shape)
@@ -194,7 +198,7 @@ def leaf_values(value, numbers):
 
 
 def mentions(node, leaves):
-    """Whether a traced number was made of one of `leaves`."""
+    """Whether a traced number depends on one of `leaves`."""
     wanted, seen, stack = {id(leaf) for leaf in leaves}, set(), [node]
     while stack:
         top = stack.pop()
@@ -207,8 +211,9 @@ def mentions(node, leaves):
 
 
 def reads_one_triangle(leaves, y):
-    """Whether the results leave out every entry above the diagonal, or every one below it, of some
-    matrices."""
+    """Whether the results are independent of all entries above the diagonal, or of all below it, of the
+    matrices.
+    """
     above: list[Scalar] = []
     below: list[Scalar] = []
     for leaf in leaves:
@@ -219,16 +224,18 @@ def reads_one_triangle(leaves, y):
 
 
 def skip_ties(trace):
-    """Skips a sample that lies on the border of a cell: a tie, or numbers that are equal there only."""
+    """Raise Skipped for a sample on the border of a cell: a tie, or expressions that are equal at this sample
+    only.
+    """
     if trace.tie or not all(same_everywhere(left, right) for left, right in trace.equal):
         raise Skipped("on the border between two cases")
 
 
-# --- the run ------------------------------------------------------------------------------------------------
+# --- runs ---------------------------------------------------------------------------------------------------
 
 
 def trace_primal(question, sample, moved=None, quadratures=()):
-    """(trace, swap, arguments, leaves, what it returns) of the primal alone."""
+    """(trace, swap, arguments, leaves, result) of a run of the primal alone."""
     trace = Trace()
     trace.follows = list(quadratures)
     swap = question.swap(trace, (*STAND_INS, *stand_ins(trace)))
@@ -244,7 +251,8 @@ def difference_quotients(
 ):
     """d(sum of y_bar * y)/d(leaf) for every leaf, by central differences with 100 digits.
 
-    The code is run for each of them, unless `moving`, a graph that speaks for the code, tells the values.
+    The code is run for each of them, unless `moving`, a graph that is equivalent to the code, gives the
+    values.
     """
     slopes = []
     for i, leaf in enumerate(leaves):
@@ -255,7 +263,7 @@ def difference_quotients(
             if told is None:
                 told = _values_at(question, sample, moved, path, quadratures, wide)
             sides.append(told)
-        # Result by result: one that does not change, however large, takes no digits from those that do.
+        # Result by result, so that a large one that does not change costs the others no digits.
         total = sum(s.shadow * (high - low) for s, high, low in zip(seeds, *sides, strict=True))
         slopes.append(total / (2 * step))
     return slopes
@@ -266,7 +274,9 @@ def _step(leaf, width):
 
 
 def _values_at(question, sample, moved, path, quadratures=(), wide=None):
-    """The results of the code, run with leaves moved; the sample is skipped where it takes another path."""
+    """The results of the code with leaves moved; the sample is skipped if the code takes another path
+    there.
+    """
     trace, _, _, _, y = trace_primal(question, sample, moved, quadratures)
     if trace.path() != path:
         raise Skipped("on the border between two cases")
@@ -274,9 +284,10 @@ def _values_at(question, sample, moved, path, quadratures=(), wide=None):
 
 
 def speaks_for_the_code(moving, question, sample, path, wide):
-    """Whether a graph gives to the last digit what the code gives where all leaves are moved: no difference
-    quotient of one knows what else the code looks at, a counter or what it keeps from call to call. It is no
-    work that counts, since a graph that speaks for the code saves more."""
+    """Whether a graph gives exactly what the code gives when all leaves are moved: the graph does not know
+    what else the code depends on, such as a counter or state kept between calls. This run is not counted as
+    work, since an equivalent graph saves more.
+    """
     moved = {i: _step(leaf, STEP) for i, leaf in enumerate(moving.leaves)}
     told = moving.moved(moved)
     if told is None:
@@ -291,7 +302,7 @@ def speaks_for_the_code(moving, question, sample, path, wide):
 
 
 def run_traced(trace, swap, question, work):
-    """`work()` with every way of failing turned into a verdict about the tracing, not about the rule."""
+    """Return `work()`; every failure becomes a verdict about the tracing, not about the rule."""
 
     def unsupported(construct, raised, advice=""):
         return Settled(Unsupported(construct, users_place(raised, swap.codes, question.primal), advice))
@@ -310,16 +321,17 @@ def run_traced(trace, swap, question, work):
                 raise unsupported(THE_AD_CALLED, refusal, _BY_NUMBERS) from refusal
             raise Skipped.by_refusal(refusal) from refusal
         except Exception as raised:
-            if isinstance(trace.stop, CannotTrace):  # C code made another error of it
+            if isinstance(trace.stop, CannotTrace):  # C code has replaced the exception
                 remark = trace.stop.advice or trace.stop.why
                 raise unsupported(trace.stop.construct, raised, remark) from raised
-            said = raised.found if isinstance(raised, RuleLabError) else raised  # its advice is for others
+            # Its advice is not for this case.
+            said = raised.found if isinstance(raised, RuleLabError) else raised
             raise unsupported(
                 f"{type(raised).__name__} on SymPy's symbols: {said}",
                 raised,
                 "it runs on floats: the code needs something that only floats have",
             ) from raised
-    if isinstance(trace.stop, CannotTrace):  # it was caught by a bare except
+    if isinstance(trace.stop, CannotTrace):  # a bare except has caught it
         raise unsupported(trace.stop.construct, trace.stop)
     if trace.stop is not None:
         raise NotFollowed(str(trace.stop))
@@ -327,14 +339,15 @@ def run_traced(trace, swap, question, work):
 
 
 def asked_the_ad(raised):
-    """Whether what was raised comes from a derivative that the author's code asked for."""
+    """Whether an exception comes from a derivative that the author's code asked for."""
     frames = traceback.walk_tb(raised.__traceback__)
     return any(frame.f_globals.get("__name__", "").startswith(_THE_AD) for frame, _ in frames)
 
 
 def users_place(raised, codes, function):
-    """The innermost line of the code objects `codes` that `raised` passed through, else where `function` is
-    defined."""
+    """The innermost line in the code objects `codes` that `raised` passed through; else where `function` is
+    defined.
+    """
     place, walk = None, raised.__traceback__
     while walk is not None:
         if walk.tb_frame.f_code in codes:
@@ -344,6 +357,6 @@ def users_place(raised, codes, function):
 
 
 def place_of(function):
-    """The place where a function is defined, of a copy the one where its original is; None for one of C."""
+    """Where a function is defined; for a twin, where its original is; None for a C function."""
     function = written(function)
     return Place.of_function(function) if getattr(function, "__code__", None) else None

@@ -1,10 +1,9 @@
-"""The special functions of one argument or more in a graph: their SymPy form, and what relates the neighbours
-of an order.
+"""Special functions in a graph: their SymPy form, and recurrences in their order.
 
-SciPy's convention of arguments is the one that is kept: the parameter m = k**2 of elliptic integrals,
-regularised incomplete gamma and beta functions, the order first. What SymPy has is taken from it, with its
-slopes; what it lacks is a class here. A slope that nobody has in closed form (that of a Bessel function by
-its order) stays an unevaluated `Derivative`.
+Arguments follow SciPy's conventions: the parameter m = k**2 of elliptic integrals, regularized incomplete
+gamma and beta functions, the order first. Functions that SymPy has are taken from it, with their derivatives;
+the others are classes here. A derivative without a closed form (that of a Bessel function with respect to its
+order) stays an unevaluated `Derivative`.
 """
 
 from __future__ import annotations
@@ -17,17 +16,21 @@ import sympy as sp
 from . import special_values
 from .scalars import CONTEXT
 
-# --- what SymPy lacks, or has with other arguments ----------------------------------------------------------
+# --- functions that SymPy lacks, or has with other arguments ------------------------------------------------
 
 
 class _OfScipy(sp.Function):
-    """A function with the name and arguments that SciPy gives it; `slope(i, *args)` is that by the i-th."""
+    """A function with SciPy's name and arguments; `slope(i, *args)` is the derivative with respect to the
+    i-th.
+    """
 
     evaluate: Callable
     latex_name = ""
 
     def fdiff(self, argindex=1):
-        """Its slope by an argument, counted from 1; not evaluated where there is no closed form."""
+        """The derivative with respect to an argument, counted from 1; unevaluated if there is no closed
+        form.
+        """
         slope = self.slope(argindex, *self.args)
         return sp.Function.fdiff(self, argindex) if slope is None else slope
 
@@ -50,7 +53,7 @@ class _OfScipy(sp.Function):
 
 
 class gammainc(_OfScipy):
-    """The lower incomplete gamma function over the gamma function."""
+    """The regularized lower incomplete gamma function."""
 
     nargs, latex_name = 2, "P"
     evaluate = staticmethod(special_values.gammainc)
@@ -60,7 +63,7 @@ class gammainc(_OfScipy):
 
 
 class gammaincc(_OfScipy):
-    """One minus `gammainc`, also where that is nearly one."""
+    """One minus `gammainc`, accurate also where that is nearly one."""
 
     nargs, latex_name = 2, "Q"
     evaluate = staticmethod(special_values.gammaincc)
@@ -70,7 +73,7 @@ class gammaincc(_OfScipy):
 
 
 class betainc(_OfScipy):
-    """The incomplete beta function from 0 to x over the beta function."""
+    """The regularized incomplete beta function, from 0 to x."""
 
     nargs, latex_name = 3, "I"
     evaluate = staticmethod(lambda a, b, x: CONTEXT.betainc(a, b, 0, x, regularized=True))
@@ -82,7 +85,7 @@ class betainc(_OfScipy):
 
 
 class struve(_OfScipy):
-    """Struve's function of an order, first, and a number."""
+    """The Struve function of an order, first, and a number."""
 
     nargs, latex_name = 2, r"\mathbf{H}"
     evaluate = staticmethod(CONTEXT.struveh)
@@ -92,7 +95,7 @@ class struve(_OfScipy):
 
 
 class modstruve(_OfScipy):
-    """The modified one."""
+    """The modified Struve function."""
 
     nargs, latex_name = 2, r"\mathbf{L}"
     evaluate = staticmethod(CONTEXT.struvel)
@@ -102,7 +105,9 @@ class modstruve(_OfScipy):
 
 
 class jacobi_am(_OfScipy):
-    """The amplitude of u with the parameter m: Jacobi's three functions are its sine, cosine and a root."""
+    """The amplitude of u for the parameter m: Jacobi's three functions are its sine, its cosine and a
+    root.
+    """
 
     nargs, latex_name = 2, r"\operatorname{am}"
     evaluate = staticmethod(special_values.jacobi_am)
@@ -156,7 +161,7 @@ class spence(_OfScipy):
 
 
 class owens_t(_OfScipy):
-    """A quarter of what a normal distribution in the plane has beyond h in a wedge."""
+    """Owen's T function: the probability of X > h and 0 < Y < a*X for independent standard normal X, Y."""
 
     nargs, latex_name = 2, "T"
     evaluate = staticmethod(special_values.owens_t)
@@ -187,9 +192,9 @@ IN_SYMPY: dict[str, Callable] = {
         "fresnels fresnelc zeta erfi polygamma airyai airybi airyaiprime airybiprime"
     ).split()
 } | {own.__name__: own for own in (*NAMED_AS_IN_SCIPY, jacobi_am)}
-"""By the operation in a graph: what makes the SymPy form of its operands' forms."""
+"""By operation in a graph: the function that combines the SymPy forms of its operands."""
 
-# --- neighbours of an order ---------------------------------------------------------------------------------
+# --- recurrences in an order --------------------------------------------------------------------------------
 
 MOST_STEPS = 12
 
@@ -199,7 +204,7 @@ def _half_power(v, x):
 
 
 def _two_back(f, sign, factor=2, extra=None):
-    """(from below, from above) where f(v - 1) + sign*f(v + 1) = factor*v/x*f(v) + extra(v)."""
+    """(from below, from above) for f(v - 1) + sign*f(v + 1) = factor*v/x*f(v) + extra(v)."""
 
     def rest(v, x):
         return factor * v / x * f(v, x) + (extra(v, x) if extra else 0)
@@ -210,7 +215,7 @@ def _two_back(f, sign, factor=2, extra=None):
     )
 
 
-# How many neighbours are independent; what the function is by those below it, and by those above.
+# How many neighbours are independent; the function in terms of those below it, and of those above.
 _NEIGHBOURS: dict[type, tuple[int, Callable, Callable]] = {
     sp.besselj: (2, *_two_back(sp.besselj, 1)),
     sp.bessely: (2, *_two_back(sp.bessely, 1)),

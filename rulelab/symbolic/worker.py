@@ -3,8 +3,8 @@
 A fork avoids pickling the author's closures, and SIGKILL ends C code and big-integer loops as well. The
 process leads its own process group, so that everything the job has started ends with it, and it has its own
 timers, so that it ends even if its parent is gone. Its time is processor time, so that other load on the
-machine does not change what it finds. Without fork, the job runs in this process, and the time limit is not
-enforced.
+machine does not change what it finds. Without fork, the job runs in this process and must watch the clock
+itself.
 """
 
 from __future__ import annotations
