@@ -1,8 +1,8 @@
-"""Arrays of traced numbers: they stand for float64 arrays and answer to NumPy's own names.
+"""Arrays of traced numbers, which act like float64 arrays in NumPy functions.
 
-NumPy's two protocols lead every ufunc and every function here, from the author's code and from NumPy's own
-Python code alike. What is not in the tables of this floor runs as NumPy wrote it, on arrays of objects; where
-that ends in C code which wants machine numbers, the trace stops and names the function.
+NumPy's two protocols dispatch every ufunc and every function here, both from the author's code and from
+NumPy's own Python code. A function that is not in the tables of this package runs as NumPy wrote it, on
+object arrays; if that reaches C code that needs machine numbers, the trace stops and names the function.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .transforms import TRANSFORMS
 
 FLOAT, COMPLEX = np.dtype(float), np.dtype(complex)
 
-# Ufuncs whose loops over objects use the numbers' own operators.
+# Ufuncs whose loops over objects use the numbers' operators.
 _NATIVE = frozenset(
     "add subtract multiply negative positive matmul vecdot matvec vecmat less less_equal greater "
     "greater_equal equal not_equal".split()
@@ -34,7 +34,7 @@ _NEUTRAL = {"add": 0.0, "multiply": 1.0, "logical_and": True, "logical_or": Fals
 
 
 class ObjectArray(np.ndarray):
-    """An array of traced numbers that says what it is: dtype object. NumPy's own Python code gets these."""
+    """An array of traced numbers whose dtype is object. NumPy's own Python code gets these."""
 
     def __array_ufunc__(self, ufunc, method, *args, out=None, **kwargs):
         return _shown(_ufunc(ufunc, method, args, out, kwargs), _class_for(args))
@@ -66,7 +66,7 @@ class TracedArray(ObjectArray):
         first_trace(self.ravel()).halt(CannotTrace("pickling an argument"))
 
 
-# A number that reaches a function of NumPy by itself goes the same ways.
+# A traced number passed to a NumPy function on its own is dispatched in the same way.
 Scalar.__array_ufunc__ = ObjectArray.__array_ufunc__  # type: ignore[attr-defined]
 Scalar.__array_function__ = ObjectArray.__array_function__  # type: ignore[attr-defined]
 
@@ -78,19 +78,19 @@ def _by_function(name):
     return method
 
 
-# Methods in C that would look at the entries themselves; the others come back as ufuncs.
+# Methods in C that would read the entries themselves; the others arrive as ufuncs.
 for _name in "argmax argmin argsort clip cumprod cumsum mean nonzero round std var".split():
     setattr(ObjectArray, _name, _by_function(_name))
 
 
 def own(values, cls=TracedArray):
-    """An array as one of ours, with the same memory where it holds objects already."""
+    """Convert an array to one of these classes, sharing its memory if it already holds objects."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     return array.view(cls) if array.dtype.hasobject or isinstance(array, ObjectArray) else array
 
 
 def _honest(value):
-    """A value with the traced arrays in it as arrays of objects."""
+    """A value with the traced arrays in it as object arrays."""
     if isinstance(value, TracedArray):
         return value.view(ObjectArray)
     if isinstance(value, np.ndarray) and type(value) is np.ndarray and value.dtype == object:
@@ -105,11 +105,11 @@ def _bare(value):
 
 
 def _shown(value, cls):
-    """A result in the class its arguments had; arrays without axes become numbers, as NumPy's do."""
+    """A result in the class of its arguments; arrays without axes become numbers, as in NumPy."""
     if isinstance(value, Scalar) and cls is ObjectArray:
         return own(value, cls)
     if isinstance(value, np.ndarray) and (isinstance(value, ObjectArray) or value.dtype == object):
-        # NumPy's own code asks a number for its shape; an author's code has a float there.
+        # NumPy's own code uses the shape of a number; an author's code expects a float.
         return value.view(cls) if value.ndim or cls is ObjectArray else value.view(np.ndarray).item()
     if type(value) in (tuple, list):
         return type(value)([_shown(v, cls) for v in value])
@@ -117,8 +117,7 @@ def _shown(value, cls):
 
 
 def _class_for(values):
-    """What a result is shown as: NumPy's own code, which has arrays of objects in hand, goes on with
-    these."""
+    """The class of a result: NumPy's own code, which holds object arrays, gets object arrays."""
     return ObjectArray if any(map(_is_inside, values)) else TracedArray
 
 
@@ -142,13 +141,13 @@ def _each_part(array, name):
 
 
 def _on_entries(array, function):
-    """An array like `array`, also without axes, of the values of a function at its entries."""
+    """An array like `array`, also if it has no axes, of a function's values at its entries."""
     made = np.frompyfunc(function, 1, 1)(np.atleast_1d(_bare(array)))
     return made.reshape(array.shape).view(type(array))
 
 
 def _converted(array, dtype):
-    """`array.astype(dtype)`: floats stay traced, integers and truth values become plain: decisions."""
+    """`array.astype(dtype)`: floats stay traced; ints and bools become plain, by decisions."""
     kind = _kind(dtype)
     if kind in "fO":
         return array.copy()
@@ -168,7 +167,7 @@ def _converted(array, dtype):
 
 @functools.cache
 def element_of(ufunc):
-    """What a ufunc of NumPy or SciPy does to one traced element; None for another, whatever its name."""
+    """A NumPy or SciPy ufunc for one traced element; None for any other ufunc, whatever its name."""
     if isinstance(mine := getattr(np, ufunc.__name__, None), np.ufunc) and mine is not ufunc:
         return specials.elements().get(ufunc)
     return specials.elements().get(ufunc) or NUMPY_ELEMENTS.get(ufunc.__name__)
@@ -176,7 +175,7 @@ def element_of(ufunc):
 
 @functools.cache
 def _twin(ufunc):
-    """The ufunc over objects that does what `ufunc` does to numbers, or None where there is none."""
+    """The ufunc over objects that corresponds to `ufunc`, or None."""
     if ufunc.__name__ in _NATIVE and getattr(np, ufunc.__name__, None) is ufunc:
         return ufunc
     on_scalars = element_of(ufunc)
@@ -207,7 +206,7 @@ def _ufunc(ufunc, method, args, out, kwargs):
         result = _reduced(ufunc, *bare, **kwargs)
     else:
         result = getattr(twin, method)(*bare, **kwargs)
-    if isinstance(result, tuple):  # the exponents of frexp are whole
+    if isinstance(result, tuple):  # the exponents of frexp are ints
         result = tuple(part.astype(int) if _are_whole(part) else part for part in result)
     if ufunc.__name__ in _PREDICATES and isinstance(result, np.ndarray):
         result = result.astype(bool)
@@ -228,7 +227,7 @@ def _elementwise(twin, args, out, where=True):
 
 
 def _chosen(condition, x, y):
-    """`np.where` over objects: no number is converted."""
+    """`np.where` over objects, without converting any number."""
     return np.where(condition, np.asarray(x, object), np.asarray(y, object))
 
 
@@ -241,12 +240,14 @@ def _written(out, result):
 
 
 def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
-    """A reduction over one axis, several or all; `initial` None or NumPy's mark for "not given" is none."""
+    """A reduction over one axis, several or all; `initial` None, or NumPy's marker for "not given", means
+    none.
+    """
     a, name = np.asarray(a), ufunc.__name__
     step = element_version(ufunc, element_of(ufunc))
     given = () if initial is None or type(initial).__name__ == "_NoValueType" else (initial,)
     axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if a.ndim == 0 and axes in ((0,), (-1,)):  # which NumPy allows for a number
+    if a.ndim == 0 and axes in ((0,), (-1,)):  # NumPy allows these axes for a number
         axes = ()
     axes = tuple(np.lib.array_utils.normalize_axis_tuple(axes, a.ndim))
     rest = tuple(i for i in range(a.ndim) if i not in axes)
@@ -267,9 +268,9 @@ def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
 
 
 def call(function, args, kwargs, cls=TracedArray):
-    """A NumPy function on arguments with traced numbers among them."""
+    """Call a NumPy function with traced numbers among its arguments."""
     trace = first_trace((args, kwargs))
-    if trace is None:  # arrays of objects that hold plain numbers only
+    if trace is None:  # object arrays that contain only plain numbers
         return _without_trace(function, args, kwargs, cls)
     args = [own(a, ObjectArray) if isinstance(a, Scalar) else _honest(a) for a in args]
     kwargs = {k: _honest(v) for k, v in kwargs.items()}
@@ -280,7 +281,7 @@ def call(function, args, kwargs, cls=TracedArray):
 
 
 def _without_trace(function, args, kwargs, cls):
-    """Makers such as `zeros_like` on a buffer that has not been written to yet."""
+    """Call a function such as `zeros_like` for a buffer that has not been written to yet."""
     args, kwargs = _honest(list(args)), {k: _honest(v) for k, v in kwargs.items()}
     return _shown(_handler(function)(*args, **kwargs), cls)
 
@@ -291,20 +292,22 @@ def _handler(function):
 
 
 def _handler_of_numpy(function):
-    """NumPy's own code, behind its dispatch."""
+    """The implementation of a NumPy function, without its dispatch."""
     return getattr(function, "_implementation", function)
 
 
 @contextlib.contextmanager
 def _named(trace, function):
-    """Failures inside a NumPy function, told by its name; errors a caller may want to catch go through."""
+    """Name the NumPy function in failures inside it; exceptions that a caller may want to catch pass
+    through.
+    """
     try:
         yield
     except Stop as stop:
         _tell_name(stop, function)
         raise
     except Exception as raised:
-        if isinstance(trace.stop, CannotTrace):  # C code made another error of it
+        if isinstance(trace.stop, CannotTrace):  # C code has replaced the exception
             _tell_name(trace.stop, function)
             raise trace.stop from raised
         if isinstance(raised, (TypeError, AttributeError)):
@@ -339,7 +342,7 @@ def _is_dtype_question(function):
 
 
 def _as_floats(function):
-    """A question about dtypes, asked of float arrays and numbers in place of the traced ones."""
+    """A question about dtypes, asked with float arrays and numbers in place of the traced ones."""
 
     def asked(*args, **kwargs):
         return function(*map(_plain_like, args), **kwargs)
@@ -356,14 +359,14 @@ def _plain_like(value):
 
 
 def filled(shape, value):
-    """An object array of one value, in the author's class."""
+    """An object array filled with one value, in the class that authors see."""
     made = np.empty(shape, dtype=object)
     made[...] = value
     return made.view(TracedArray)
 
 
 def maker_like(original, value):
-    """`np.zeros_like` and its kin."""
+    """The counterpart of `np.zeros_like` and similar."""
 
     def make(prototype, dtype=None, order="K", subok=True, shape=None, **kwargs):
         if not _is_float(dtype) or (dtype is None and _plain_kind(prototype)):
@@ -416,7 +419,7 @@ def _squared_sizes(a):
 
 
 def _norm(x, ord=None, axis=None, keepdims=False):
-    """NumPy's own code, but for the ways in which it looks at dtypes."""
+    """NumPy's own code, except where it depends on dtypes."""
     n = np.ndim(x)
     squares = ord is None or axis is None and (ord in ("f", "fro") and n == 2 or ord == 2 and n == 1)
     if isinstance(ord, float) and ord not in (0, 1, 2, math.inf, -math.inf) and (n == 1 or axis is not None):
@@ -616,7 +619,7 @@ FUNCTIONS |= LINALG | TRANSFORMS
 
 
 def summed_to(x_bar, shape):
-    """`x_bar` summed over the axes along which an argument of this shape was repeated."""
+    """`x_bar` summed over the axes along which an argument of this shape was broadcast."""
     lead = np.ndim(x_bar) - len(shape)
     if np.shape(x_bar) == tuple(shape) or lead < 0:
         return x_bar

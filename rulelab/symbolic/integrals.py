@@ -1,10 +1,10 @@
 """`scipy.integrate.quad` on traced numbers: the integral itself, and its value to more digits than a check
 compares.
 
-The integrand is run once, on a number that stands for the variable. The graph it leaves is what SymPy and the
-finite field see, and what a quadrature in mpmath's arithmetic evaluates at its nodes: Gauss and Legendre's on
-panels that are halved until nothing changes, tanh-sinh where the limits are infinite or the integrand ends in
-a singularity. A value whose digits are not known is no value: such a sample is skipped.
+The integrand is run once, on a number that represents the variable. SymPy and the finite field use the
+resulting graph, and a quadrature in mpmath's arithmetic evaluates it at its nodes: Gauss-Legendre on panels
+that are halved until nothing changes; tanh-sinh if the limits are infinite or the integrand has a singularity
+at an end. A value of unknown accuracy is not used: such a sample is skipped.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from .moving import DECIDED, operation
 from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
 from .work import COUNTER
 
-WANTED_DIGITS = 36  # more than a proof asks of its samples
-WELL_KNOWN = 42  # digits that do for a difference quotient
+WANTED_DIGITS = 36  # more than a proof requires of its samples
+WELL_KNOWN = 42  # digits that suffice for a difference quotient
 LEAST_DIGITS = 32
 EXACT = CONTEXT.mpf(10) ** -EXACT_DIGITS
-CHANGES = 1000  # times by how much a slope changes with the sum: within that nothing is known of it
+# Multiple of the change of a slope with the quadrature, within which nothing is known about it.
+CHANGES = 1000
 PANELS = ((4, 1), (5, 1), (5, 2), (5, 4), (5, 8), (5, 16))  # degree and number: 24 or 48 nodes on each
 HOPELESS = (
     CONTEXT.mpf(10) ** -12
 )  # two sums of so many panels that differ by more: the integrand is not smooth
 TANH_SINH = (3, 8)  # the degrees whose sums are compared; the step is 2**-degree
 LINE_DEGREES = (3, 7)
-FAR = 20_000  # where an integrand that falls off exponentially is nothing
+FAR = 20_000  # where an exponentially decaying integrand has vanished
 NOTHING = CONTEXT.mpf(10) ** -150
 NOTE = "scipy.integrate.quad is treated as the exact integral"
 _LETTERS = "tsuvw"
@@ -45,14 +46,15 @@ _REFUSED = ("full_output", "weight", "complex_func")
 
 
 def stand_ins(trace):
-    """Pairs of what integrates in SciPy and what does so on traced numbers; none where nobody has imported
-    it."""
+    """Pairs of an integration function of SciPy and its replacement for traced numbers; empty if SciPy's
+    integration is not imported.
+    """
     quad = getattr(sys.modules.get("scipy.integrate"), "quad", None)
     return () if quad is None else ((quad, _quad_for(trace, inspect.signature(quad))),)
 
 
 def prepare():
-    """Have the nodes ready before a worker is forked, where SciPy's integration is in use."""
+    """Compute the nodes before a worker is forked, if SciPy's integration is in use."""
     if "scipy.integrate" in sys.modules:
         _gauss_nodes(4), _gauss_nodes(5)
         _warm_sympy()
@@ -60,7 +62,7 @@ def prepare():
 
 @functools.cache
 def _warm_sympy():
-    """Have SymPy load here, once, what it needs for Leibniz' rule."""
+    """Make SymPy load what it needs for Leibniz' rule, once."""
     x, t = sp.symbols("x t")
     slope = sp.diff(sp.Integral(sp.exp(-x * t), (t, 0, x**2)), x)
     sp.latex(slope), sp.sstr(slope), sp.cancel(slope / x)
@@ -98,7 +100,7 @@ def integral(trace, function, a, b, args=()):
 
 
 def _only_entry(value):
-    """The number in an array of one; anything else as it is."""
+    """The number in an array of one element; anything else unchanged."""
     return value.view(np.ndarray).item() if isinstance(value, np.ndarray) and value.size == 1 else value
 
 
@@ -113,7 +115,7 @@ def _limit(trace, value):
 
 
 def _between(a, b):
-    """A number between two limits at which nothing special happens."""
+    """A generic number between two limits."""
     if a > b:
         a, b = b, a
     part = CONTEXT.mpf(163) / 379
@@ -130,9 +132,9 @@ def _between(a, b):
 class _Integrand:
     """A graph as a function of one number in it.
 
-    `decisions` are those made while it was traced: they must come out alike at every node, or the graph
-    would describe a part of the way only. What depends on the variables of integrals inside (`inner`) is
-    left to those.
+    `decisions` are those made while it was traced: they must have the same outcome at every node, or the
+    graph would describe only a part of the interval. Nodes that depend on the variables of nested integrals
+    (`inner`) are left to those.
     """
 
     def __init__(self, result, variable, decisions, inner):
@@ -149,14 +151,14 @@ class _Integrand:
         self.decisions = [d for d in decisions if id(d.left) in own or id(d.right) in own]
 
     def computing(self, node):
-        """What makes the node's value from those of its operands."""
+        """The function that computes the node's value from those of its operands."""
         if node.op == "integral":
             rule = self.trace.integrands[id(node)]
             return lambda lower, upper: rule.between(lower, upper, self.known)
         return operation(node.op)
 
     def at(self, number, known):
-        """The value at one number; `known` holds those of the integrals around."""
+        """The value at one number; `known` contains the variables of the enclosing integrals."""
         self.known = known = dict(known)
         known[id(self.variable)] = number
         COUNTER.done += 1 + len(self.steps)
@@ -174,7 +176,7 @@ class _Integrand:
         return known.get(id(self.result), self.result.shadow)
 
     def between(self, a, b, known):
-        """The integral from `a` to `b`; the trace remembers how many digits of it are known."""
+        """The integral from `a` to `b`; the trace records how many of its digits are known."""
         if a == b:
             return CONTEXT.mpf(0)
         sign, (a, b) = (-1, (b, a)) if a > b else (1, (a, b))
@@ -196,8 +198,9 @@ class _Integrand:
 
 
 class _free_variables(dict):
-    """By the id of each node under `roots`, which variables of integration it depends on; `order` has the
-    nodes, operands first."""
+    """For each node under `roots`, by id, the variables of integration that it depends on; `order` has the
+    nodes, operands first.
+    """
 
     def __init__(self, roots, bound):
         self.order = []
@@ -225,11 +228,11 @@ class _free_variables(dict):
 
 
 def _quadrature(f, a, b):
-    """The integral of `f` from `a` to `b`, a < b; its relative error; and which sum will do for difference
-    quotients.
+    """The integral of `f` from `a` to `b`, a < b; its relative error; and the sum that suffices for
+    difference quotients.
 
-    The error is by how much the last two sums differ: that of the one before the last, and more than that of
-    the last. It is infinite where no value was found.
+    The error is the difference of the last two sums, which is that of the second to last, and more than that
+    of the last. It is infinite if no value was found.
     """
     best: tuple[Any, Any, Any, int] = CONTEXT.mpf(0), CONTEXT.inf, None, 0
     wanted, well = CONTEXT.mpf(10) ** -WANTED_DIGITS, CONTEXT.mpf(10) ** -WELL_KNOWN
@@ -248,15 +251,16 @@ def _quadrature(f, a, b):
 
 
 def _digits(error):
-    """How many digits are known where two sums differ by a relative error."""
+    """The number of known digits if two sums differ by a relative error."""
     if error == 0:
         return SHADOW_DIGITS
-    return max(0, int(-CONTEXT.log10(error)) - 2)  # two sums may lack the same little piece at an end
+    return max(0, int(-CONTEXT.log10(error)) - 2)  # both sums may lack the same small piece at an end
 
 
 def _as_before(quadrature, f, a, b):
-    """The same sum for another integrand and other limits: with the same nodes its error changes as little as
-    those do, so that a difference quotient has as many digits as the value."""
+    """The same sum for a perturbed integrand and limits: with the same nodes its error changes as little as
+    these do, so a difference quotient has as many digits as the value.
+    """
     sums, number = quadrature
     if sums is _gauss_sums:
         return _over_panels(f, a, b, *PANELS[number])[0]
@@ -264,8 +268,9 @@ def _as_before(quadrature, f, a, b):
 
 
 def is_vague(quotients, quadratures, expected, found):
-    """Whether numbers differ from the slopes by no more than these change when the integrals are summed
-    otherwise: then the difference says nothing. `quotients(quadratures=…)` gives the slopes by other sums."""
+    """Whether numbers differ from the slopes by no more than the slopes change with another quadrature: then
+    the difference means nothing. `quotients(quadratures=…)` returns the slopes for other sums.
+    """
     close = [abs(e - f) <= EXACT * max(abs(e), abs(f)) for e, f in zip(expected, found, strict=True)]
     if all(close) or not all(map(CONTEXT.isfinite, (*expected, *found))):
         return False
@@ -277,7 +282,7 @@ def is_vague(quotients, quadratures, expected, found):
 
 
 def _other_sums(quadratures):
-    """For each of the sums by which integrals were computed the next finer one, or else one before."""
+    """For each sum by which an integral was computed the next finer one, or else the previous one."""
     counts = {_gauss_sums: len(PANELS), _tanh_sinh_sums: _count(TANH_SINH), _line_sums: _count(LINE_DEGREES)}
     return tuple((sums, n + 1 if n + 1 < counts[sums] else n - 1) for sums, n in quadratures)
 
@@ -288,7 +293,9 @@ def _count(degrees):
 
 
 def _gauss_sums(f, a, b):
-    """Sums over more and more panels with the sums of the absolute values, while there is hope."""
+    """Yield sums over more and more panels, with the sums of absolute values, as long as they may
+    converge.
+    """
     if not (CONTEXT.isfinite(a) and CONTEXT.isfinite(b)):
         return
     before = None
@@ -312,7 +319,9 @@ def _over_panels(f, a, b, degree, panels):
 
 
 def _tanh_sinh_sums(f, a, b):
-    """Sums over more and more nodes that crowd at the limits, each having those of the one before."""
+    """Yield sums over more and more nodes that cluster at the limits, each including those of the one
+    before.
+    """
     if CONTEXT.isfinite(a) and CONTEXT.isfinite(b):
         method = TanhSinh(CONTEXT)
         yield from _refined(
@@ -321,8 +330,9 @@ def _tanh_sinh_sums(f, a, b):
 
 
 def _line_sums(f, a, b):
-    """The same on a half-line or the line: the nodes move out exponentially, or doubly so where the integrand
-    falls off like a power only."""
+    """The same on a half-line or the line: the nodes move out exponentially, or doubly exponentially if the
+    integrand decays like a power only.
+    """
     ends = [sign for sign, end in ((-1, a), (1, b)) if not CONTEXT.isfinite(end)]
     if not ends:
         return
@@ -384,7 +394,7 @@ def _half_line_nodes(degree, steep):
 
 
 def _steps(degree, low, high):
-    """Multiples of 2**-degree that no lower degree has."""
+    """Multiples of 2**-degree that do not occur at a lower degree."""
     parts = 2**degree
     numbers = range(low * parts, high * parts + 1) if degree == 1 else range(low * parts + 1, high * parts, 2)
     return [CONTEXT.mpf(k) / parts for k in numbers]

@@ -1,5 +1,6 @@
-"""The functions of `scipy.special` on traced numbers, for those who have SciPy: of one element, or of a whole
-array."""
+"""The functions of `scipy.special` on traced numbers, if SciPy is installed: for one element, or for a whole
+array.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ def _pseudo_huber(delta, r):
 
 def _bessel(name, order=None, times=None):
     """A Bessel or Struve function of a given `order`, or of an order and a number; `times(x)` is a factor.
-    Below zero it has values for whole orders only."""
+    For negative numbers only integer orders have values.
+    """
 
     def of(*xs):
         v, x = xs if order is None else (xs[0].trace.constant(order), *xs)
@@ -100,7 +102,7 @@ def _is_whole(x):
 
 
 def _of_whole_order(on_scalars):
-    """Of a function whose order SciPy cuts off to a whole number: given another one, the trace stops."""
+    """For a function whose order SciPy truncates to an int: any other order stops the trace."""
 
     def of(n, x):
         return on_scalars(n, x) if _is_whole(n) else n.__float__()
@@ -109,7 +111,7 @@ def _of_whole_order(on_scalars):
 
 
 def _of_count(on_scalars):
-    """Of a function that cuts its first argument off to a whole number: given another, the trace stops."""
+    """For a function that truncates its first argument to an int: any other value stops the trace."""
 
     def of(k, *xs):
         return on_scalars(k, *xs) if _is_whole(k) else k.__float__()
@@ -118,7 +120,9 @@ def _of_count(on_scalars):
 
 
 def _bessel_slope(value, sign):
-    """The n-th derivative: n times over, that of lower order plus `sign` times that of higher, halved."""
+    """The n-th derivative: n times, half the sum of the function of lower order and `sign` times that of
+    higher order.
+    """
 
     def of(v, x, n=1):
         if n == 0:
@@ -172,7 +176,7 @@ def _ellipj(u, m):
 
 
 def _with_pole(name, other):
-    """A function with a value at 0 beside another one, which is minus infinity there."""
+    """A function with a value at 0, paired with one that is minus infinity there."""
 
     def of(x):
         at_pole = x.trace.constant(-math.inf) if x.shadow == 0 else apply_to(other, x)
@@ -191,7 +195,7 @@ def _in_degrees(name):
 
 def _polygamma(n, x):
     if isinstance(n, Scalar) or n != int(n) or n < 0:
-        return x.__float__()  # which stops the trace: there is no such one
+        return x.__float__()  # stops the trace: there is no such function
     if n in (0, 1):
         return apply("digamma" if n == 0 else "trigamma", x)
     return apply_to("polygamma", x.trace.constant(int(n)), x)
@@ -203,7 +207,7 @@ def _multigammaln(a, d):
 
 
 def _hyp1f1(a, b, x):
-    """Two of its elementary cases (DLMF 13.6.1, 13.3.3), else itself."""
+    """Two elementary cases (DLMF 13.6.1, 13.3.3), else the function itself."""
     parameters = [p.shadow if p.is_constant else None for p in (a, b)]
     if parameters == [1, 2]:
         return (apply("exp", x) - 1) / x
@@ -213,7 +217,7 @@ def _hyp1f1(a, b, x):
 
 
 def _elliprd(x, y, z):
-    """The complete one, by the classical ones (DLMF 19.25.1); others stop the trace."""
+    """The complete integral, in terms of the classical ones (DLMF 19.25.1); others stop the trace."""
     if x.is_constant and x.shadow == 0:
         if y.is_constant and y.shadow == 1:
             first, second = apply_to("elliptic_k", 1 - z), apply_to("elliptic_e", 1 - z)
@@ -232,8 +236,9 @@ def _dawsn(x):
 
 
 def _spherical(name, sign):
-    """A spherical Bessel function of a whole order; its slope is `n / x f(n) + sign f(n + 1)` (DLMF
-    10.51.2)."""
+    """A spherical Bessel function of integer order; its derivative is `n / x f(n) + sign f(n + 1)` (DLMF
+    10.51.2).
+    """
 
     def of_order(n, x):
         return apply_to(name, x.trace.constant(n + Fraction(1, 2)), x) * (math.pi / (2 * x)) ** Fraction(1, 2)
@@ -247,7 +252,7 @@ def _spherical(name, sign):
 
 
 def _of_degree(on_scalars):
-    """A polynomial of a whole degree; of another one the trace stops."""
+    """A polynomial of integer degree; any other degree stops the trace."""
 
     def of(n, *xs):
         return on_scalars(int(n.shadow), *xs) if _is_whole(n) and n.shadow >= 0 else n.__float__()
@@ -256,8 +261,9 @@ def _of_degree(on_scalars):
 
 
 def _by_recurrence(start, step):
-    """`start(*xs)` gives the first two polynomials, `step(n, *xs)` the two factors of the last two for the
-    n-th."""
+    """Return the n-th polynomial of a recurrence: `start(*xs)` gives the first two polynomials, `step(n,
+    *xs)` the factors of the last two for the n-th.
+    """
 
     def of(n, *xs):
         before, last = start(*xs)
@@ -346,7 +352,7 @@ def _diric(x, n):
 
 
 def _lifted(on_scalars):
-    """`on_scalars` with all of its arguments as traced numbers."""
+    """`on_scalars` with all of its arguments converted to traced numbers."""
 
     def of(*xs):
         trace = next(x.trace for x in xs if isinstance(x, Scalar))
@@ -355,7 +361,7 @@ def _lifted(on_scalars):
     return of
 
 
-# What each does to one element.
+# The version for one element.
 _SPECIAL = {
     name: MATH[name](False) for name in ("erf", "erfc", "log1p", "expm1", "exp2", "cbrt")
 } | {
@@ -512,7 +518,7 @@ def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     return np.log(np.sum(total, axis=axis, keepdims=keepdims))
 
 
-# What these do to a whole array: they need no shift against overflow where numbers have any size.
+# The versions for a whole array: no shift against overflow is needed, since numbers have any magnitude.
 _OF_ARRAYS = {
     "softmax": _softmax,
     "log_softmax": lambda x, axis=None: x - _logsumexp(x, axis, keepdims=True),
@@ -521,23 +527,26 @@ _OF_ARRAYS = {
 
 
 def has_scipy():
-    """Whether SciPy can be imported; it is not, for this question."""
+    """Whether SciPy can be imported, without importing it."""
     return importlib.util.find_spec("scipy") is not None
 
 
 def works_on_arrays(word):
-    """Whether what the author calls by a word is NumPy, `scipy.special` or a ufunc: code for arrays, too."""
+    """Whether an author's name refers to NumPy, `scipy.special` or a ufunc, that is, to code that also works
+    on arrays.
+    """
     return word is np or isinstance(word, np.ufunc) or word is sys.modules.get("scipy.special", np)
 
 
 def elements():
-    """What each ufunc of `scipy.special` that the table knows does to one element, by the ufunc; nothing
-    where nobody has imported it."""
+    """The version for one element of each ufunc of `scipy.special` in the table, by the ufunc; empty if
+    `scipy.special` is not imported.
+    """
     return {f: on_element for f, on_element in _known(_SPECIAL).items() if isinstance(f, np.ufunc)}
 
 
 def functions():
-    """The same of those that are Python functions, for arguments of any shape."""
+    """The same for Python functions, for arguments of any shape."""
     return {
         f: _over_elements(f, on_element)
         for f, on_element in _known(_SPECIAL).items()
@@ -546,7 +555,7 @@ def functions():
 
 
 def _known(table):
-    special = sys.modules.get("scipy.special")  # who has not imported it does not call it
+    special = sys.modules.get("scipy.special")  # otherwise nothing in the code can call it
     named = ((getattr(special, name, None), known) for name, known in table.items())
     return {original: known for original, known in named if original is not None}
 
@@ -562,7 +571,7 @@ def _over_elements(original, on_element):
 
 
 def name_of(ufunc):
-    """What a ufunc of `scipy.special` is called; None for another."""
+    """The name of a ufunc of `scipy.special`; None for any other."""
     special = sys.modules.get("scipy.special")
     name = ufunc.__name__
     return f"scipy.special.{name}" if getattr(special, name, None) is ufunc else None

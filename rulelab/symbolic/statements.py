@@ -1,5 +1,6 @@
-"""Array code as a list of operations on arrays: one for each step of the author's statements, with the shape
-of its result as far as the code alone fixes it."""
+"""Read array code as a list of operations on arrays: one for each step of the author's statements, with the
+shape of its result as far as the code alone determines it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from ..compiler.base.source import find_source
 from ..errors import RuleLabError
 from .plain import quietly
 
-# Steps, positions and counts: their derivative is zero wherever there is one.
+# Step functions, positions and counts: their derivative is zero where it exists.
 CONSTANT = frozenset(
     "argmax argmin argpartition argsort bool ceil count_nonzero digitize empty_like fix flatnonzero floor int"
     " isfinite isinf isnan len lexsort ndim nonzero ones_like range rint round searchsorted shape sign"
@@ -33,7 +34,7 @@ OPERATORS = {
 
 
 class Unreadable(Exception):
-    """Why statements cannot be read as operations on arrays, with the node that is in the way."""
+    """The reason why statements cannot be read as operations on arrays, and the node that causes it."""
 
     def __init__(self, why: str, node: ast.AST | None = None):
         super().__init__(why)
@@ -42,11 +43,12 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """What a name or an expression is: its text, what it was at the sample, whether it carries a derivative.
+    """The value of a name or an expression: its syntax tree, its sample value, and whether it carries a
+    derivative.
 
-    `dims` has for each dimension a text that computes its length, or the number that it always is; it is None
-    where the code alone does not fix them. `sure` says that for all arguments with as many dimensions as the
-    sample it has as many as it has there.
+    `dims` has for each dimension a text that computes its length, or the length itself if it is fixed; it is
+    None if the code alone does not determine the lengths. `sure` says that the number of dimensions is the
+    same for all arguments with as many dimensions as in the sample.
     """
 
     tree: ast.expr
@@ -65,18 +67,18 @@ class Value:
 
     @property
     def is_number(self):
-        """Whether it is one number, for all arguments."""
+        """Whether it is a single number, for all arguments."""
         return self.sure and self.rank == 0
 
 
 @dataclass(eq=False)
 class Step:
-    """One operation: `target = text`, with what it is done to."""
+    """One operation, `target = text`, with its operands."""
 
     value: Value
     target: str
     tree: ast.expr
-    kind: str  # a name of NumPy's, "item", "array", or "call" for what is asked of the AD
+    kind: str  # a NumPy name, "item", "array", or "call" for what is left to the AD
     operands: tuple[Value, ...]
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -84,14 +86,14 @@ class Step:
 class Reading:
     """The steps of a function at sample arguments, in order; `result` is what it returns.
 
-    `equal` are pairs of lengths that are combined element by element, so have to be equal.
+    `equal` are pairs of lengths that are combined elementwise and therefore must be equal.
     """
 
     def __init__(self, f: types.FunctionType, names, args, shape="np.shape"):
         self.f, self.names = f, tuple(names)
         self.scope = f.__globals__
         self.steps: list[Step] = []
-        self.lines: list[Any] = []  # the steps, and (name, tree) of what carries no derivative, in order
+        self.lines: list[Any] = []  # the steps, and (name, tree) of values without a derivative, in order
         self.own: set[str] = set()  # the author's names among them
         self.equal: dict[tuple, None] = {}
         self._known: dict[str, Value] = {}
@@ -119,7 +121,7 @@ class Reading:
             raise Unreadable(str(error).splitlines()[0]) from None
 
     def free_name(self, wanted):
-        """A name that nothing has."""
+        """A name that is not used yet."""
         for word in itertools.chain([wanted], (f"{wanted}_{i}" for i in itertools.count(1))):
             if word not in self.taken and word not in self.scope and not hasattr(builtins, word):
                 self.taken.add(word)
@@ -127,7 +129,7 @@ class Reading:
         raise AssertionError
 
     def env_of(self, name):
-        """The value of a parameter as it comes in."""
+        """The initial value of a parameter."""
         return self.parameters[name]
 
     # --- statements ---
@@ -183,7 +185,7 @@ class Reading:
     # --- expressions ---
 
     def value(self, node, wanted=None) -> Value:
-        """What an expression is; the steps that lead there are noted."""
+        """The value of an expression; the steps that lead to it are recorded."""
         if isinstance(node, ast.Name):
             return self._of_name(node)
         if isinstance(node, ast.Constant):
@@ -244,7 +246,7 @@ class Reading:
         return self.step("item", tree, (owner,), wanted, node, index=index, parts=parts)
 
     def _index(self, node):
-        """(the tree of an index, what is in it): calls in it get names, so that they run once."""
+        """(the tree of an index, its parts): calls in it are bound to names, so that they run once."""
         if isinstance(node, ast.Tuple):
             found = [self._index(part) for part in node.elts]
             return ast.Tuple([tree for tree, _ in found], ast.Load()), [p for _, ps in found for p in ps]
@@ -275,7 +277,7 @@ class Reading:
         return self._called(node, callee, word, tree, args, dict(keywords), wanted)
 
     def _argument(self, node):
-        """An argument; a list or tuple of numbers is one value, whose parts are its operands."""
+        """An argument; a list or tuple of numbers is one value, whose parts are the operands."""
         if not isinstance(node, (ast.List, ast.Tuple)):
             return self.value(node)
         parts = [self.value(part) for part in node.elts]
@@ -317,7 +319,7 @@ class Reading:
         return self.step(name, tree, (owner, *args), wanted, node, keywords=keywords, method=True)
 
     def _plain(self, node):
-        """Anything else, where it carries no derivative: as it is written."""
+        """Any other expression without a derivative, as it is written."""
         inner = list(ast.iter_child_nodes(node))
         if isinstance(node, (ast.Tuple, ast.List)):
             parts = [self.value(part) for part in node.elts]
@@ -337,7 +339,7 @@ class Reading:
         dims = self._broadcast(left, rest[0]) if len(rest) == 1 else None
         return self._constant(tree, dims, left, *rest)
 
-    # --- what they are noted as ---
+    # --- recording ---
 
     def _run(self, tree, node=None):
         code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<a step>", "eval")
@@ -359,13 +361,13 @@ class Reading:
         return Value(tree, sample, False, dims, dims is not None)
 
     def _kept(self, value, name):
-        """What the author gives a name, under this name."""
+        """Record a value that the author binds to a name, under this name."""
         if value.active or isinstance(value.tree, (ast.Name, ast.Constant)):
             return value
         return self._named(value, name if name not in self.names and name not in self.samples else None)
 
     def _named(self, value, wanted=None):
-        """The same under a name, unless its text is as short as one."""
+        """The value bound to a name, unless its text is as short as a name."""
         if wanted is None and not any(isinstance(n, _WORTH_A_NAME) for n in ast.walk(value.tree)):
             return value
         if value.text in self._known:
@@ -378,7 +380,7 @@ class Reading:
         return named
 
     def step(self, kind, tree, operands, wanted, node, **options) -> Value:
-        """Note an operation, unless it was noted before, and give its result."""
+        """Record an operation, unless it is already recorded, and return its result."""
         if "callee" in options and not _is_path(options["callee"].tree):
             raise Unreadable(f"a call of `{ast.unparse(options['callee'].tree)}`", node)
         operands = tuple(v if v.active else self._named(v) for v in operands)
@@ -426,7 +428,7 @@ class Reading:
         return self._dims_of_call(kind, operands, options.get("keywords", {}))
 
     def _dims_of_call(self, word, args, keywords=None):
-        """The dimensions of the result of some calls, where these follow from those of the arguments."""
+        """The dimensions of the result of some calls, if those of the arguments determine them."""
         keywords, first = keywords or {}, args[0] if args else None
         if word in _REDUCTIONS and len(args) == 1:
             return _reduced(first, keywords)
@@ -449,7 +451,7 @@ class Reading:
         return self._counted(word, args, keywords)
 
     def _counted(self, word, args, keywords):
-        """Of `np.arange(len(x))` and `np.eye(len(x))`."""
+        """The dimensions of `np.arange(len(x))` and `np.eye(len(x))`."""
         if word not in ("arange", "eye") or keywords or len(args) != 1:
             return None
         call = args[0].tree
@@ -460,7 +462,7 @@ class Reading:
         return None if not dims else dims[:1] * (2 if word == "eye" else 1)
 
     def _crossed(self, left, right):
-        """Of a cross product of two vectors of three numbers."""
+        """The dimensions of the cross product of two vectors of three numbers."""
         if any(v.dims is None or np.shape(v.sample) != (3,) for v in (left, right)):
             return None
         for value in (left, right):
@@ -469,7 +471,9 @@ class Reading:
         return (3,)
 
     def _broadcast(self, left, right):
-        """The dimensions of an elementwise result; dimensions of parameters that meet have to be equal."""
+        """The dimensions of an elementwise result; dimensions of parameters that are combined must be
+        equal.
+        """
         if left.dims is None or right.dims is None:
             return None
         sizes = [np.shape(left.sample), np.shape(right.sample)]
@@ -492,7 +496,7 @@ class Reading:
         return tuple(found)
 
     def _picked(self, owner, index, parts):
-        """The dimensions of `owner[index]`, for whole numbers, slices, None and one array of positions."""
+        """The dimensions of `owner[index]`, for ints, slices, None and a single array of positions."""
         if owner.dims is None:
             return None
         items = list(index.elts) if isinstance(index, ast.Tuple) else [index]
@@ -522,7 +526,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class _Parts(Value):
-    """A list of values with derivatives, which only some calls take."""
+    """A list of values with derivatives, which only some calls accept."""
 
     parts: tuple[Value, ...] = ()
 
@@ -557,7 +561,7 @@ def _is_path(tree):
 
 
 def _as_literal(tree, sample):
-    """The number that an expression of literals is, where that is no longer: Python computes it so, too."""
+    """The value of an expression of literals, if it is not longer: Python computes the same value."""
     parts = (ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Constant)
     if type(sample) not in (int, float) or not all(isinstance(node, parts) for node in ast.walk(tree)):
         return tree
@@ -568,7 +572,7 @@ def _as_literal(tree, sample):
 
 
 def _sliced(length, item):
-    """The length of `:`, `::-1`, `2:` or `:-2` of so many; None for other slices."""
+    """The length of `:`, `::-1`, `2:` or `:-2` of a dimension; None for other slices."""
     if item.step is not None and (item.lower or item.upper or ast.unparse(item.step) not in ("1", "-1")):
         return None
     if item.lower is None and item.upper is None:
@@ -606,7 +610,7 @@ def _contracted(left, right):
 
 
 def _reduced(value, keywords):
-    """The dimensions of a sum over an axis that is written out."""
+    """The dimensions of a reduction over an axis that is a literal."""
     if not {*keywords} <= {"axis", "keepdims"}:
         return None
     axis = keywords["axis"].sample if "axis" in keywords else None
@@ -627,7 +631,7 @@ def _reduced(value, keywords):
 
 
 def _with_operands(tree, operands, options):
-    """The tree with the names that its operands were given meanwhile."""
+    """The tree with the names that its operands have been bound to."""
     trees = [v.tree for v in operands]
     if isinstance(tree, ast.BinOp):
         return ast.BinOp(trees[0], tree.op, trees[1])

@@ -1,9 +1,9 @@
-"""Arguments and results that are dicts, tuples, lists and objects of numbers and arrays: each number and each
-array in them is an argument of its own to the judge, and what holds them is made anew around these for the
+"""Arguments and results that are dicts, tuples, lists and objects of numbers and arrays: to the judge each
+number and each array in them is a separate argument, and the structures are rebuilt around these for the
 function and its rule.
 
-So samples, cells, refutation and proof are those of plain arguments; what is judged goes by names such as
-`p.rate`, `p.0` and `p.w`, for attributes, places and keys.
+So samples, cells, refutation and proof are the same as for plain arguments. The parts have names such as
+`p.rate`, `p.0` and `p.w`, for attributes, positions and keys.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from .plain import plain_argument, quietly
 from .questions import NO_DEFAULT, Plan, Question, find_rule, kind_of, positional_parameters, sample_of
 from .verdicts import Refuted, Unsupported
 
-_PARTS_OF_COMPLEX = ("real", "imag")  # which a name must not end in
+_PARTS_OF_COMPLEX = ("real", "imag")  # suffixes that a name must not have
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the argument of this number stands in what holds it."""
+    """The position of the argument with this number in a structure."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Something of a class that holds others, by key."""
+    """A structure: its class, and its parts by key."""
 
     cls: type
     held: tuple[tuple[Any, Any], ...]
 
     def built(self, values: list, exchange: Callable = lambda cls: cls) -> Any:
-        """The same with these values, of the class that stands for its own in an exchange."""
+        """The structure with these values, its classes replaced by `exchange`."""
         held = {key: built(node, values, exchange) for key, node in self.held}
         if is_namedtuple(self.cls):
             return exchange(self.cls)(**held)
@@ -72,7 +72,7 @@ class Holder:
         return found
 
     def text(self, texts: list[str]) -> str:
-        """It in Python, with the texts of its values."""
+        """The structure as Python source, with these texts for its values."""
         held = [(key, text(node, texts)) for key, node in self.held]
         if is_mapping(self.cls):
             return f"{{{', '.join(f'{key!r}: {one}' for key, one in held)}}}"
@@ -84,7 +84,7 @@ class Holder:
 
 
 def built(node: Any, values: list, exchange: Callable = lambda cls: cls) -> Any:
-    """What a node stands for, with these values."""
+    """The structure or value of a node, with these values."""
     return values[node.number] if isinstance(node, Place) else node.built(values, exchange)
 
 
@@ -93,7 +93,9 @@ def text(node: Any, texts: list[str]) -> str:
 
 
 def holds(x: Any) -> bool:
-    """Whether something holds others that may vary: its class is one that can be made again."""
+    """Whether something is a structure with parts that may vary: its class must be one that can be
+    rebuilt.
+    """
     cls = type(x)
     if cls in (dict, list, tuple) or is_namedtuple(cls) or dataclasses.is_dataclass(cls):
         return True
@@ -105,15 +107,16 @@ _TAKE_LISTS = ("numpy", "scipy")
 
 
 def _has_what_varies(x: Any) -> bool:
-    """Whether there is a number or an array that may vary in what something holds."""
+    """Whether something contains a number or an array that may vary."""
     if holds(x):
         return any(map(_has_what_varies, parts(x).values()))
     return not isinstance(sample_of(x), Static)
 
 
 def is_of_parts(f: Callable, args: tuple, kwargs: dict) -> bool:
-    """Whether some arguments, or what a function makes of them, hold others that vary. NumPy and SciPy take
-    lists for arrays, and their rules do not."""
+    """Whether some arguments, or the function's result, are structures with parts that vary. NumPy and SciPy
+    accept lists in place of arrays, but their rules do not.
+    """
     if (getattr(f, "__module__", None) or "").split(".")[0] in _TAKE_LISTS:
         return False
     if any(holds(x) and _has_what_varies(x) for x in args):
@@ -124,7 +127,7 @@ def is_of_parts(f: Callable, args: tuple, kwargs: dict) -> bool:
 
 
 def read(args: tuple, names: tuple[str, ...]) -> tuple[list, list[str], list]:
-    """(nodes, names, values) of all that the arguments hold, in order."""
+    """(nodes, names, values) of all parts of the arguments, in order."""
     found: list[str] = []
     values: list[Any] = []
 
@@ -148,7 +151,7 @@ def named(name: str, key: Any) -> str:
 
 
 def places(node: Any) -> Iterator[int]:
-    """The numbers of what is held."""
+    """The numbers of the parts."""
     if isinstance(node, Place):
         yield node.number
     else:
@@ -157,7 +160,7 @@ def places(node: Any) -> Iterator[int]:
 
 
 def what_is_held(node: Any, x: Any) -> Iterator[Any]:
-    """What stands now in the places of something that was built."""
+    """Yield the current contents of the places in something that was built."""
     if isinstance(node, Place):
         yield x
         return
@@ -167,8 +170,9 @@ def what_is_held(node: Any, x: Any) -> Iterator[Any]:
 
 
 def check_as_its_class_does(x: Any) -> None:
-    """Raises what the checks of a class of the author's raise: an object is built here without its
-    constructor."""
+    """Run the checks of an author's class, which may raise: an object is built here without its
+    constructor.
+    """
     if not holds(x):
         return
     for part in parts(x).values():
@@ -182,7 +186,7 @@ def check_as_its_class_does(x: Any) -> None:
 
 
 def cotangents_of(node: Any, x_bar: Any, name: str) -> Iterator[Any]:
-    """The cotangents of what is held, in order, of that of the whole as a rule may give it."""
+    """Yield the cotangents of the parts, in order, from a cotangent of the whole as a rule may return it."""
     if isinstance(node, Place):
         yield x_bar
         return
@@ -203,7 +207,7 @@ def cotangents_of(node: Any, x_bar: Any, name: str) -> Iterator[Any]:
 
 
 def _entries(x_bar: Any, cls: type) -> dict | None:
-    """The parts of a cotangent by key; None where it is none of such a class."""
+    """The parts of a cotangent by key; None if it is not one of such a class."""
     if isinstance(x_bar, Tangent):
         return dict(entries_of(x_bar)) if _are_alike(class_of(x_bar), cls) else None
     if is_raw(x_bar):
@@ -212,8 +216,9 @@ def _entries(x_bar: Any, cls: type) -> dict | None:
 
 
 def _are_alike(given: type, cls: type) -> bool:
-    """Whether the parts of both go by the same keys: a tuple may stand for a list, and what stands for a
-    class in an exchange for that."""
+    """Whether the parts of both are identified by the same keys: a tuple may replace a list, and a class that
+    replaces another in an exchange counts as that.
+    """
     if is_namedtuple(cls) or field_names(cls) is not None:
         return issubclass(given, cls) or is_mapping(given) and not is_namedtuple(cls)
     if is_sequence(cls):
@@ -231,8 +236,9 @@ def _kind(x_bar: Any) -> str:
 
 
 def opened_value(y: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """A value with tuples in the place of dicts and objects, and what makes of a cotangent of this one of the
-    value itself. What has none of these is as it was."""
+    """A value with dicts and objects converted to tuples, and a function that converts a cotangent of the
+    result to one of the value. A value without these is returned unchanged.
+    """
     cls = type(y)
     if not _is_opened(y):
         return y, lambda y_bar: y_bar
@@ -255,7 +261,7 @@ def _is_opened(y: Any) -> bool:
 
 
 def form_of(y: Any) -> Any:
-    """What a value is made of, without its numbers."""
+    """The structure of a value, without its numbers."""
     if not holds(y):
         return None
     return type(y).__name__, tuple(sorted(((key, form_of(part)) for key, part in parts(y).items()), key=str))
@@ -266,9 +272,11 @@ def form_of(y: Any) -> Any:
 
 @dataclass(frozen=True)
 class StructuredQuestion(Question):
-    """The `inner` question about arguments that hold others, by what they hold: `nodes` say where it is."""
+    """The `inner` question about structured arguments, as a question about their parts; `nodes` describe the
+    structures.
+    """
 
-    inner: Question = None  # type: ignore[assignment]  # there is always one
+    inner: Question = None  # type: ignore[assignment]  # always set
     nodes: tuple = ()
     opens_value: bool = False
 
@@ -310,14 +318,16 @@ class StructuredQuestion(Question):
         return structured_rule
 
     def _refute_writes(self, args, xs):
-        """Raises Settled where something stands in an argument that was not put there."""
+        """Raise Settled if a place in an argument no longer contains what was put there."""
         kept = [x for node, arg in zip(self.nodes, args, strict=True) for x in what_is_held(node, arg)]
         changed = (name for name, x, put in zip(self.names, kept, xs, strict=True) if x is not put)
         if (name := next(changed, None)) is not None:
             raise Settled(Refuted("effects", f"the rule writes to its argument {name}"))
 
     def ways(self):
-        """How Python reaches each number and array, by its name: `points[0].mass` for `points.0.mass`."""
+        """The Python expression for each number and array, by its name: `points[0].mass` for
+        `points.0.mass`.
+        """
         held = [
             (number, f"{name}{way}")
             for name, node in zip(self.inner.names, self.nodes, strict=True)
@@ -362,7 +372,8 @@ class StructuredQuestion(Question):
         )
 
     def code(self, arguments, index, seed):
-        # How the seed of a dict is written depends on what is in it: whoever pastes this goes on from `y`.
+        # How the seed of a dict is written depends on its contents: users have to continue from `y`
+        # themselves.
         return f"y, back = {self.ask}{arguments})" if self.opens_value and index is not None else None
 
     def defaults(self):
@@ -371,7 +382,7 @@ class StructuredQuestion(Question):
 
 
 def _ways(node: Any, way: str = "") -> Iterator[tuple[int, str]]:
-    """The number of each thing held, and how one gets to it."""
+    """Yield the number of each part, and the expression that accesses it."""
     if isinstance(node, Place):
         yield node.number, way
         return
@@ -381,8 +392,9 @@ def _ways(node: Any, way: str = "") -> Iterator[tuple[int, str]]:
 
 
 def structured(f, rule, choices, registry=None, name=None, kwargs=None):
-    """(names, samples, question) of several `choices` of arguments that are made alike, about the numbers and
-    arrays in them; what does not vary is as it is in the first, but for arrays. Raises `NoRuleFound`."""
+    """(names, samples, question) about the numbers and arrays in several `choices` of arguments with the same
+    structure. What does not vary is taken from the first choice, except for arrays. Raises `NoRuleFound`.
+    """
     parameters, _ = positional_parameters(f, len(choices[0]), kwargs or ())
     parameters = parameters[: len(choices[0])]
     nodes, names, values = read(choices[0], parameters)
@@ -394,7 +406,7 @@ def structured(f, rule, choices, registry=None, name=None, kwargs=None):
     samples = [tuple(map(sample_of, one)) for one in known]
     first = samples[0]
     samples = [tuple(a if _is_held_by_all(a) else b for a, b in zip(first, one)) for one in samples]
-    kinds = tuple(kind_of(sample_of(x)) for x in choices[0])  # what holds others is one thing to the registry
+    kinds = tuple(kind_of(sample_of(x)) for x in choices[0])  # for the registry a structure is one argument
     inner = find_rule(f, rule, parameters, Plan((kinds,)), registry, name, kwargs)
     stated = {field.name: getattr(inner, field.name) for field in dataclasses.fields(Question)}
     stated |= {"names": tuple(names), "leading": None, "inner": inner, "nodes": tuple(nodes)}
@@ -404,12 +416,12 @@ def structured(f, rule, choices, registry=None, name=None, kwargs=None):
 
 
 def _is_held_by_all(sample):
-    """Whether it does not vary, nor go with the lengths of what does, as an array of flags may."""
+    """Whether a part does not vary, nor depend on the lengths of those that do, as an array of flags may."""
     return isinstance(sample, Static) and not isinstance(sample.value, np.ndarray)
 
 
 def _value_at(question, sample):
-    """The function's own value at a sample; None where it has none."""
+    """The function's own value at a sample; None if it has none."""
     with quietly(), contextlib.suppress(Exception):
         args = question.arguments(map(plain_argument, sample))
         return question.primal(*args, **question.kwargs)

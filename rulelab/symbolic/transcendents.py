@@ -235,7 +235,7 @@ _NEIGHBOURS: dict[type, tuple[int, Callable, Callable]] = {
     ),
     sp.gamma: (1, lambda x: (x - 1) * sp.gamma(x - 1), lambda x: sp.gamma(x + 1) / x),
 }
-# What is another function, at each order (None) or at one that is this number.
+# Functions that equal another one, at every order (None) or at this order.
 _ANOTHER: dict[tuple[type, int | None], Callable] = {
     (gammaincc, None): lambda a, x: 1 - gammainc(a, x),
     (gammainc, 0): lambda a, x: sp.Integer(1),
@@ -247,8 +247,10 @@ REDUCED = frozenset((*_NEIGHBOURS, *(kind for kind, _ in _ANOTHER)))
 
 
 def step_from(kind, constant, alone):
-    """The step from a function of an order to those neighbours that it is made of, or to another function;
-    None for what stays as it is. `constant` is the rational part of the order, `alone` if it has no other."""
+    """The step from a function with an order to the neighbours that it is computed from, or to another
+    function; None if there is none. `constant` is the rational part of the order, `alone` says that it has no
+    other.
+    """
     for order in (None, constant) if alone else (None,):
         if (kind, order) in _ANOTHER:
             return _ANOTHER[kind, order]
@@ -262,13 +264,13 @@ def step_from(kind, constant, alone):
 
 
 def reflected(expr):
-    """The same with gamma and digamma of `c - x` by those of `x` (DLMF 5.5.3, 5.5.4)."""
+    """The expression with gamma and digamma of `c - x` expressed by those of `x` (DLMF 5.5.3, 5.5.4)."""
 
     def is_mirrored(part):
         if not isinstance(part, (sp.gamma, sp.polygamma)):
             return False
         _, varying = part.args[-1].as_coeff_Add()
-        return varying.could_extract_minus_sign()  # so is that of one of `z` and `1 - z`
+        return varying.could_extract_minus_sign()  # true for exactly one of `z` and `1 - z`
 
     def mirrored(part):
         z = part.args[-1]
@@ -291,7 +293,9 @@ def written_out(step, count):
 
 @functools.cache
 def slopes_of(kind, count):
-    """(symbols, slopes) of a function by each of its arguments; None for one without a closed form."""
+    """(symbols, derivatives) of a function, one for each of its arguments; None for one without a closed
+    form.
+    """
     symbols = sp.symbols(f"a:{count}", cls=sp.Dummy)
     value = kind(*symbols)
     return symbols, tuple(_closed(sp.diff(value, symbol)) for symbol in symbols)
@@ -302,5 +306,5 @@ def _closed(slope):
 
 
 def is_open(slope):
-    """Whether there is something in a derivative that SymPy has no closed form of."""
+    """Whether a derivative contains a part without a closed form in SymPy."""
     return slope.has(sp.Derivative, sp.Subs, sp.meijerg)

@@ -1,6 +1,7 @@
-"""Which kinds and sizes of arguments a function and its rule take, tried on floats before anything is traced.
+"""Which kinds and sizes of arguments a function and its rule accept, tried with floats before anything is
+traced.
 
-What is tried here are guesses of ours: a rule that fails for them may be for other kinds or sizes.
+These are guesses: a rule that fails for them may be intended for other kinds or sizes.
 """
 
 from __future__ import annotations
@@ -45,16 +46,16 @@ from .runs import plain_run
 from .scalars import Stop
 
 SAMPLES = 4  # of a kind, until one has a value
-LENGTHS = tuple(range(2, 25))  # of vectors, where none of the usual ones fits
-SHORT = tuple(range(2, 8))  # of several vectors, each apart
+LENGTHS = tuple(range(2, 25))  # of vectors, if none of the usual lengths fits
+SHORT = tuple(range(2, 8))  # of several vectors of different lengths
 MOST_TRIALS = 400
-COUNT = 101  # numbers to make samples of
-ENOUGH = 2  # sizes that fit
-ROUGHLY = 1e-4  # relative: of a difference quotient in floats
+COUNT = 101  # numbers from which samples are made
+ENOUGH = 2  # number of sizes that fit
+ROUGHLY = 1e-4  # relative tolerance of a difference quotient in floats
 
 
 class Trials:
-    """What fits one question, within `limits`."""
+    """Tries arguments for one question, within `limits`."""
 
     def __init__(self, question, limits=()):
         self.question, self.limits = question, limits
@@ -69,7 +70,7 @@ class Trials:
         return (sample for sample in itertools.chain(some, positive) if inside(sample, self.limits))
 
     def has_idle_entries(self, spec):
-        """Whether the function does not depend on some entries of a vector, at any sample."""
+        """Whether the function is independent of some entries of a vector, at every sample."""
         rng = np.random.default_rng(3)
         idle = None
         for sample in self.samples(spec, rng):
@@ -82,7 +83,7 @@ class Trials:
         return bool(idle)
 
     def _still(self, sample):
-        """The places (argument, index) of the entries that may change while the value does not."""
+        """The places (argument, index) of entries that can change without changing the value."""
         f = self.question.value_through(lambda f: f)
         y = flat_floats(f(*map(plain_argument, sample)))
         still = set()
@@ -98,7 +99,7 @@ class Trials:
         return still
 
     def misfit(self, spec):
-        """Why arguments of these kinds do not fit; None where they do."""
+        """Why arguments of these kinds do not fit; None if they do."""
         self.left -= 1
         found: Misfit | None = None
         rng = np.random.default_rng(0)
@@ -111,15 +112,15 @@ class Trials:
                 if not misfit.raised:
                     return misfit
                 found = misfit
-            except (Settled, Stop):  # the judge will say
+            except (Settled, Stop):  # the judge reports it
                 return None
             else:
                 return self._left_out(spec, sample)
         return found or Misfit("no sample was found")
 
     def _left_out(self, spec, sample):
-        """That a whole number is supposed in the place of what varies, by the function and by its rule; None
-        where none is: a proof would leave its cotangent out.
+        """The misfit if an argument is treated as an int although it varies for the function and for its
+        rule; None otherwise. A proof would leave out its cotangent.
         """
         for i, kind in enumerate(spec):
             if kind is SUPPOSED and _takes_fraction(self.question, sample, i):
@@ -129,8 +130,9 @@ class Trials:
         return None
 
     def fitting(self, specs, search=False):
-        """(those of the specs that fit, why the first other one does not); where none does, other lengths of
-        vectors may be searched."""
+        """(the specs that fit, why the first other one does not). If none fits, `search` allows other lengths
+        of vectors to be tried.
+        """
         misfits = {spec: self.misfit(spec) for spec in specs if not _is_single(spec)}
         fit = tuple(spec for spec, misfit in misfits.items() if misfit is None)
         if not fit and search and not all(map(_is_of_kind, misfits.values())):
@@ -138,7 +140,9 @@ class Trials:
         return fit, next((m for m in misfits.values() if m is not None), None)
 
     def searched(self, spec):
-        """The same kinds with vectors of other lengths: one for all of them, then one for each."""
+        """The same kinds with vectors of other lengths: first of one length for all, then of separate
+        ones.
+        """
         places = [i for i, kind in enumerate(spec) if _is_vector(kind)]
         if not places or len({shape_of(spec[i]) for i in places}) > 1 or not _all_numbers(spec, places):
             return ()
@@ -155,8 +159,9 @@ class Trials:
         return tuple(found)
 
     def held_count(self, spec):
-        """The name of an argument that is called or used as counts are and for which the rule says
-        `NoTangent()`, so that it is meant to be a whole number; None where there is none."""
+        """The name of an argument that by its name or use is a count, and for which the rule returns
+        `NoTangent()`, so that it is meant to be an int; None if there is none.
+        """
         used = meant_whole(self.question.primal)
         named = enumerate(self.question.names[: len(spec)])
         counts = [i for i, name in named if name in used or may_be_a_count(name)]
@@ -170,7 +175,7 @@ class Trials:
         return None
 
     def seems_right(self, spec):
-        """Whether the rule goes with a difference quotient along one direction, in floats."""
+        """Whether the rule agrees with a difference quotient along one direction, in floats."""
         rng = np.random.default_rng(1)
         for sample in self.samples(spec, rng):
             try:
@@ -187,8 +192,9 @@ class Trials:
         return bool(abs(wanted - given) <= ROUGHLY * sum(abs(w) + abs(g) for _, w, g in along))
 
     def _along(self, sample, rng):
-        """For each argument that moves, its place, and what the value moves by along a direction of it, by
-        the function and by the rule."""
+        """For each argument that varies, yield its position and its contribution to the directional
+        derivative of the value along a direction, by the function and by the rule.
+        """
         y, _, found = plain_run(self.question, sample, _seeds)
         y_bar = _flat_seeds(y)
         for i, value in enumerate(sample):
@@ -202,7 +208,7 @@ class Trials:
             yield i, float(np.sum(y_bar * slope)), float(np.sum(found[i] * step))
 
     def count_wrong(self, spec):
-        """Of how many arguments the cotangent does not go with a difference quotient, in floats."""
+        """The number of arguments whose cotangents do not agree with a difference quotient, in floats."""
         rng = np.random.default_rng(1)
         for sample in self.samples(spec, rng):
             try:
@@ -222,19 +228,19 @@ class Trials:
 
 
 def _is_single(spec):
-    """Whether there are vectors of one entry, and no matrices: such are numbers in disguise."""
-    shapes = [shape_of(kind) for kind in spec]  # of what is held it is ()
+    """Whether there are vectors of one entry, and no matrices: these are effectively numbers."""
+    shapes = [shape_of(kind) for kind in spec]  # () for arguments that are held fixed
     return (1,) in shapes and max(map(len, shapes)) == 1
 
 
 def _is_of_kind(misfit):
-    """Whether arguments of this kind do not fit at any size: it is their type that is not taken."""
+    """Whether arguments of this kind do not fit at any size, because their type is not accepted."""
     return isinstance(misfit.__cause__, (TypeError, AttributeError))
 
 
 @functools.cache
 def number_rows():
-    """Rows of numbers to make samples of: of both signs, positive below 1, positive and larger."""
+    """Rows of numbers from which samples are made: of both signs, positive below 1, positive and larger."""
     rng = np.random.default_rng(5)
     signs = rng.choice((1, -1), COUNT).tolist()
     first, *rows = [[fraction(rng, *size) for _ in range(COUNT)] for size in (SIZES[0], *SIZES, *SIZES)]
@@ -242,7 +248,7 @@ def number_rows():
 
 
 def _drawn(kind, place, row):
-    """A sample of one argument out of a row of numbers, beginning elsewhere for each argument."""
+    """A sample of one argument from a row of numbers, with a different start for each argument."""
     if isinstance(kind, Static):
         return kind
     start = 17 * place
@@ -252,13 +258,13 @@ def _drawn(kind, place, row):
 
 
 def _seeds(y):
-    """A cotangent for a plain result: numbers that are all different."""
+    """A cotangent for a plain result, made of distinct numbers."""
     numbers = map(_seed, itertools.count())
     return seed_like(y, lambda shape: numbers_in(shape, numbers))
 
 
 def _flat_seeds(y):
-    """The same as a vector beside that of the result, where complex numbers are pairs."""
+    """The same as a vector like the flat result, where complex numbers are pairs."""
     return np.array(
         [s for k, is_wide in enumerate(are_complex(y)) for s in ((_seed(k), 0.0) if is_wide else (_seed(k),))]
     )
@@ -273,16 +279,17 @@ def _is_vector(kind):
 
 
 def _all_numbers(spec, places):
-    """Whether everything but the vectors in these places is a number or held."""
+    """Whether everything but the vectors at these positions is a number or held fixed."""
     return all(i in places or isinstance(kind, Static) or not shape_of(kind) for i, kind in enumerate(spec))
 
 
-# --- whole numbers that were given --------------------------------------------------------------------------
+# --- ints that were given -----------------------------------------------------------------------------------
 
 
 def with_whole_numbers(question, plan):
-    """The plan with the whole numbers among the given arguments free to vary: those for which the function
-    takes a fraction and the rule does not say that there is no tangent."""
+    """The plan with the ints among the given arguments free to vary, if the function accepts a fraction and
+    the rule does not say that there is no tangent.
+    """
     (given,) = plan.given
     free = [i for i, value in enumerate(given) if _is_whole(value) and _takes_fraction(question, given, i)]
     others = any(count_of(value) for value in given)
@@ -324,7 +331,7 @@ def _takes_fraction(question, given, i):
 
 
 def _has_no_tangent(question, sample, i):
-    """Whether the rule says so, or does not take a fraction."""
+    """Whether the rule says so, or does not accept a fraction."""
     try:
         return isinstance(opened(_returned(question, sample, i), sample, [])[i], NoTangent)
     except Exception:
@@ -332,8 +339,9 @@ def _has_no_tangent(question, sample, i):
 
 
 def with_held_guards(plan, question, defaults):
-    """The plan with those arguments at their default that are there for a formula not to fail, as `eps=1e-12`
-    is, and for which the rule says `NoTangent()`."""
+    """The plan with arguments held at their defaults that only keep a formula from failing, such as
+    `eps=1e-12`, and for which the rule returns `NoTangent()`.
+    """
     pairs = enumerate(zip(question.names, defaults, strict=False))
     guards = [i for i, (name, default) in pairs if is_a_guard(name, default) and not _is_limited(plan, i)]
     guards = [i for i in guards if plan.specs[0][i] == "scalar"]
@@ -350,7 +358,7 @@ def with_held_guards(plan, question, defaults):
 
 
 def _is_limited(plan, i):
-    """Whether somebody has said where this argument lies."""
+    """Whether limits were given for this argument."""
     return bool(plan.limits) and plan.limits[i] is not None
 
 
@@ -359,7 +367,7 @@ def _with_static(spec, places, values):
 
 
 def _returned(question, sample, fraction=None):
-    """What the pullback returns, with a fraction in the place of that number."""
+    """The result of the pullback, with a fraction in place of the argument of that number."""
     arguments = list(map(plain_argument, sample))
     if fraction is not None:
         arguments[fraction] = arguments[fraction] + 0.37

@@ -1,8 +1,9 @@
-"""What no trace of a rule shows, asked on floats: other layouts and types of the same numbers, other
-cotangents, later calls, what is written to and kept.
+"""Properties of a rule that no trace shows, tested in floats: other memory layouts and types of the same
+numbers, other cotangents, later calls, arguments that are written to, and state that is kept.
 
-The trace has run one layout, one type and seeds of moderate size, and its calls come one by one. Each way in
-which an answer differs here from the first one is held against the exact derivative before it refutes.
+The trace uses one layout, one type and seeds of moderate magnitude, and its calls are separate. If an answer
+differs from the first one in a variation, it is compared with the exact derivative before it refutes the
+rule.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ from .scalars import CONTEXT, Scalar, Stop, Trace
 from .tracing import difference_quotients, leaf_values, mentions, trace_primal
 from .verdicts import Refuted
 
-SUSPICIOUS = 1e-7  # relative: a difference that rounding may explain or not
-WRONG = 1e-6  # relative: of a float beside the exact number
-VANISHING = 1e-30  # of exact cotangents: these are zero, of which there is no relative error
-ROUNDING = 1e-12  # what floats leave of such, relative to the value and the cotangent
-WORSE = 1e3  # how much further off it must be than the answer that was judged
-HUGE = (100_000, Fraction(1, 100_000))  # times the seeds
-LESS = Fraction(15, 16)  # times an argument that changes alone
+SUSPICIOUS = 1e-7  # relative: a difference that rounding may or may not explain
+WRONG = 1e-6  # relative difference of a float from the exact number
+VANISHING = 1e-30  # exact cotangents below this are zero, and have no relative error
+ROUNDING = 1e-12  # rounding errors of zero cotangents, relative to the value and the cotangent
+WORSE = 1e3  # factor by which it must be further off than the answer that was judged
+HUGE = (100_000, Fraction(1, 100_000))  # factors for the seeds
+LESS = Fraction(15, 16)  # factor for an argument that changes alone
 MOST_CONSTANTS = 6
 
 
 class Variations:
-    """One rule at a sample where it was found to be right, asked in other ways."""
+    """A rule at a sample where it was found to be right, tested in other ways."""
 
     def __init__(self, question, visits, whole=()):
         self.question, self.visits, self.whole = question, visits, whole
@@ -77,11 +78,11 @@ class Variations:
         return seed_like(self.y, lambda shape: numbers_in(shape, numbers))
 
     def of_pullback(self, back, y_bar):
-        """The cotangents that a pullback gives, as it gives them."""
+        """The cotangents of a pullback, as it returns them."""
         return opened(padded(self.question, back(y_bar), len(self.sample)), self.sample)
 
     def answers(self, arguments, y_bar):
-        """The cotangents as one vector; None where the rule raises, which says nothing here."""
+        """The cotangents as one vector; None if the rule raises, which means nothing here."""
         with quietly():
             try:
                 _, back = self.rule(*arguments)
@@ -106,7 +107,7 @@ class Variations:
     # --- judging ---
 
     def refute(self):
-        """Raises Settled where an answer is wrong."""
+        """Raise Settled if an answer is wrong."""
         self.answers_whole_numbers()
         if self.base is None or not self.base.size or not np.all(np.isfinite(self.base)):
             return
@@ -120,7 +121,7 @@ class Variations:
         self.changed_alone()
 
     def hold(self, words, found, wanted, seeds, spelled=None):
-        """Raises Settled where `found` is not `wanted`, and the exact derivative says so, too."""
+        """Raise Settled if `found` differs from `wanted`, and the exact derivative confirms it."""
         if found is None or found.shape != wanted.shape or not np.all(np.isfinite(wanted)):
             return
         size = np.max(np.abs(wanted), initial=0.0)
@@ -131,7 +132,7 @@ class Variations:
         exact = wanted if known is None else known
         size = np.max(np.abs(exact), initial=0.0)
         off, own = np.abs(found - exact), np.max(np.abs(wanted - exact), initial=0.0)
-        # What is made of floats, too, may be a rounding itself.
+        # `wanted`, which was computed in floats, may itself have rounding errors.
         left = self._left_of_zero(0.0 if known is None else size, seeds)
         wrong = np.flatnonzero(~(off <= max(WRONG * size, WORSE * own, left)))
         if wrong.size:
@@ -145,8 +146,8 @@ class Variations:
             raise Settled(Refuted("gradient", f"the cotangent of {name} is wrong {words}", example))
 
     def _left_of_zero(self, size, seeds):
-        """What rounding may leave of cotangents that vanish: a little beside the seeds and the value, which
-        is nothing where they do not vanish.
+        """What rounding may leave of cotangents that are zero: small relative to the seeds and the value; 0
+        if they are not zero.
         """
         if size > VANISHING:
             return 0.0
@@ -154,7 +155,7 @@ class Variations:
         return ROUNDING * value * max(abs(complex(s)) for s in seeds)
 
     def _leaf(self, i):
-        """The number of the leaf that entry `i` is, or is the first part of."""
+        """The number of the leaf for entry `i`, or of its first part."""
         places: list[int] = []
         count = 0
         for value in self.sample:
@@ -180,11 +181,12 @@ class Variations:
             return None
         return np.array([float(number) for number in found])
 
-    # --- the same numbers otherwise ---
+    # --- the same numbers in another form ---
 
     def other_arguments(self) -> Iterator[tuple[str, list, Callable]]:
-        """(when, arguments, how a sample of one is written): the same numbers laid out otherwise, or of
-        another type."""
+        """Yield (when, arguments, how to write a sample of one): the same numbers in another layout or
+        type.
+        """
         for words, change, text in _LAYOUTS:
             changed = [change(x) if _has_axes(x) else x for x in self.arguments()]
             if any(map(_has_axes, changed)):
@@ -198,8 +200,9 @@ class Variations:
             yield "for whole numbers as they were given", given, lambda v: next(texts)
 
     def answers_whole_numbers(self):
-        """Raises Settled where the rule fails at the whole numbers that were given, and the function has
-        a value there: no others condemn it by an exception."""
+        """Raise Settled if the rule raises at the ints that were given although the function has a value
+        there; no other variation refutes by an exception.
+        """
         if not self.whole:
             return
 
@@ -225,7 +228,7 @@ class Variations:
                 raise Settled(Refuted("effects", words)) from raised
 
     def other_cotangents(self) -> Iterator[tuple[str, list, Any]]:
-        """(when, seeds, cotangent): the same seeds in other layouts, or of another type."""
+        """Yield (when, seeds, cotangent): the same seeds in another layout or type."""
         y_bar = self.cotangent(self.seeds)
         if isinstance(y_bar, np.ndarray) and y_bar.ndim:
             for words, change, _ in _LAYOUTS:
@@ -236,10 +239,12 @@ class Variations:
         elif isinstance(y_bar, float):
             yield "for a cotangent of type np.float64", self.seeds, np.float64(y_bar)
 
-    # --- linear in the cotangent ---
+    # --- linearity in the cotangent ---
 
     def linear(self):
-        """Other seeds: all ones, huge and tiny ones, and the numbers that the rule compares them with."""
+        """Test other seeds: all ones, huge and tiny ones, and the constants that the rule compares them
+        with.
+        """
         for number in (Fraction(1), *self.compared_with()):
             for factor in (1, Fraction(3, 2)):
                 one = number * factor
@@ -267,7 +272,7 @@ class Variations:
         return list(found)[:MOST_CONSTANTS]
 
     def decides_by_cotangent(self):
-        """Whether the rule decides by its cotangent anywhere."""
+        """Whether the rule has a decision on its cotangent anywhere."""
         return any(
             mentions(d.left, seen.seeds) or mentions(d.right, seen.seeds)
             for seen in {v.path: v for v in self.visits}.values()
@@ -277,8 +282,8 @@ class Variations:
     # --- later calls ---
 
     def later_calls(self):
-        """Raises Settled where an answer does not stand, or is not given again, once the rule was called for
-        others: of the same shapes, and then of other ones.
+        """Raise Settled if a result changes, or is not reproduced, after the rule was called with other
+        arguments: of the same shapes, and then of other shapes.
         """
         samples = [v.sample for v in self.visits[1:]]
         alike = [s for s in samples if s != self.sample and self._shapes(s) == self._shapes(self.sample)]
@@ -293,8 +298,8 @@ class Variations:
         return [np.shape(x) for x in self.arguments(sample)]
 
     def stands_after(self, others):
-        """Whether an answer could be asked for before and after a call with other arguments. Raises Settled
-        where it is another one then.
+        """Whether a result could be obtained before and after a call with other arguments. Raises Settled if
+        it has changed.
         """
         y_bar = self.cotangent(self.seeds)
         with quietly():
@@ -327,8 +332,8 @@ class Variations:
         return True
 
     def changed_alone(self):
-        """Raises Settled where the rule and the function differ in value once one argument has changed
-        and the others are as they were: what is kept by some arguments is right for all that change at once.
+        """Raise Settled if the rule and the function differ in value after a single argument has changed: a
+        cache keyed by only some of the arguments is right as long as all change together.
         """
         for i, name in enumerate(self.question.names[: len(self.sample)]):
             if isinstance(self.sample[i], Static):
@@ -348,8 +353,9 @@ class Variations:
                 raise Settled(Refuted("effects", words))
 
     def keeps(self):
-        """The name of something that changes from call to call, though the arguments are the same; None where
-        nothing is seen to."""
+        """The name of something that changes from call to call although the arguments are the same; None if
+        nothing does.
+        """
         functions = [self.question.primal, self.question.rule, self.question.partials]
         y_bar = self.cotangent(self.seeds)
         with quietly():
@@ -366,7 +372,7 @@ class Variations:
 
 
 def _longer(x):
-    """The same numbers with the last of them once more along each axis."""
+    """The same numbers with the last one repeated along each axis."""
     for axis in range(x.ndim):
         x = np.concatenate([x, np.take(x, [-1], axis)], axis)
     return x
@@ -377,7 +383,7 @@ def _has_axes(x):
 
 
 def _spelled(text, value):
-    """A sample of one argument as an expression, within `text` if it varies."""
+    """A sample of one argument as an expression, inside `text` if it varies."""
     return literal(value) if isinstance(value, Static) else text.format(literal(value))
 
 
@@ -394,7 +400,7 @@ def _scaled(seed, factor):
 
 
 def _less(value):
-    """A sample of one argument nearer to zero, of the same signs and as symmetric."""
+    """A sample of one argument closer to zero, with the same signs and symmetry."""
     if isinstance(value, Array):
         return value._replace(entries=tuple(_scaled(entry, LESS) for entry in value.entries))
     return _scaled(value, LESS)
@@ -425,11 +431,11 @@ _LAYOUTS = (
 )
 
 
-# --- what functions keep ------------------------------------------------------------------------------------
+# --- state of functions -------------------------------------------------------------------------------------
 
 
 class _Memory:
-    """What functions and what they name hold, as it is now."""
+    """A snapshot of what functions, and the objects that they refer to, hold."""
 
     DEEPEST, MOST = 4, 400
 
@@ -438,7 +444,7 @@ class _Memory:
         self.before = self._taken()
 
     def changed(self):
-        """The name of the first thing that is not what it was; else None."""
+        """The name of the first thing that has changed; else None."""
         now = self._taken()
         return next((key[0] for key in (*self.before, *now) if self.before.get(key) != now.get(key)), None)
 
