@@ -1,10 +1,10 @@
 """Derivatives of a traced graph in a finite field: the identity test of `zerotest` without any expression.
 
-A graph is evaluated at random numbers of the field, its derivatives by one sweep backwards, and both are
+A graph is evaluated at random numbers of the field, its derivatives by one reverse sweep, and both are
 compared with what the rule gives. The cost is that of a few floating-point runs, so arrays of a dozen entries
-are no matter, where SymPy would differentiate for minutes. The derivatives come from the table below; a slip
-in it cannot prove a wrong rule, because the caller has compared the rule with difference quotients to 30
-digits at samples of the same cell.
+are no problem, whereas SymPy would differentiate for minutes. The derivatives come from the table below; an
+error in it cannot prove a wrong rule, because the caller has compared the rule with difference quotients to
+30 digits at samples of the same cell.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ METHOD = "identity test in a finite field"
 
 def is_identity(leaves, seeds, y, found, rule_y):
     """Whether the cotangents `found` are those of `y` for `leaves`, and `rule_y` is `y`: True, or None for
-    "not shown"."""
+    "not shown".
+    """
     parts = [(leaves, seeds, y, found, rule_y)]
     if seeds is not None:
         parts = _independent(leaves, seeds, y, found, rule_y)
@@ -38,7 +39,9 @@ def is_identity(leaves, seeds, y, found, rule_y):
 
 
 def _independent(leaves, seeds, y, found, rule_y):
-    """The same question in parts that share no argument: entries of an elementwise function, for instance."""
+    """Split the question into parts that share no argument: entries of an elementwise function, for
+    instance.
+    """
     masks: dict[int, int] = {}
     bits: dict[str, int] = {}
 
@@ -48,7 +51,8 @@ def _independent(leaves, seeds, y, found, rule_y):
                 masks[id(part)] = bits.setdefault(part.args, 1 << len(bits))
             else:
                 below = () if part.op == "constant" else part.args
-                known = mask if part.op == "integral" else lambda a: masks[id(a)]  # its inside is not walked
+                # The inside of an integral is not traversed.
+                known = mask if part.op == "integral" else lambda a: masks[id(a)]
                 masks[id(part)] = functools.reduce(operator.or_, map(known, below), 0)
         return masks[id(node)]
 
@@ -88,11 +92,11 @@ SEEDS_FOR_ROOTS = 2000  # one complex number in eight has a root
 
 
 class _NoRoot(NoValue):
-    """This seed gives a complex number without the root that is asked for."""
+    """This seed gives a complex number without the required root."""
 
 
 def _shown(wide, leaves, seeds, y, found, rule_y):
-    """The same in the field itself, or in the wide one where its roots have no values."""
+    """Test in the field itself, or in the wide one if the roots have no values in it."""
     passed, tries = 0, SEEDS_TRIED
     for number in itertools.count():
         if number == tries:
@@ -101,7 +105,7 @@ def _shown(wide, leaves, seeds, y, found, rule_y):
             field = _Field(number, wide)
             if any(field.value(a) != field.value(b) for a, b in zip(y, rule_y, strict=True)):
                 return None
-            given = [field.value(f) for f in found]  # before the derivatives: it may have no value here
+            given = [field.value(f) for f in found]  # before the derivatives, since it may have no value here
             if seeds is not None and field.cotangents(leaves, seeds, y) != given:
                 return None
         except _NoRoot:
@@ -157,7 +161,7 @@ class _Pair:
     def __hash__(self):
         return hash((self.a, self.b))
 
-    def __repr__(self):  # the key of a function's value there
+    def __repr__(self):  # part of the key of a function's value
         return f"{self.a}+{self.b}i"
 
 
@@ -166,7 +170,7 @@ def _pair(number):
 
 
 def _power(number, times):
-    """A power of a number of the wider field with a whole exponent that is not negative."""
+    """A power of a number of the wider field with a non-negative integer exponent."""
     a, b, c, d = 1, 0, number.a, number.b
     while times:
         if times & 1:
@@ -178,8 +182,9 @@ def _power(number, times):
 
 @functools.cache
 def _orders(denominator):
-    """(order, rest) of the two groups the numbers of size one are products of: in the first, roots of this
-    degree are unique; the second is small."""
+    """(order, rest) of the two groups whose product is the group of numbers of norm one: in the first, roots
+    of this degree are unique; the second is small.
+    """
     order = _without_factors_of(P + 1, denominator)
     return order, (P + 1) // order
 
@@ -188,7 +193,7 @@ def _orders(denominator):
 def _small_logarithms(order, rest):
     """(generator, {number: exponent}) of the small group."""
     for n in itertools.count(2):
-        unit = _Pair(1, n) * _Pair(1, -n).inverse()  # of size one
+        unit = _Pair(1, n) * _Pair(1, -n).inverse()  # of norm one
         generator = _power(unit, order)
         powers = [_Pair(1, 0)]
         while len(powers) < rest:
@@ -198,10 +203,10 @@ def _small_logarithms(order, rest):
 
 
 def _fraction_of_turn(unit, times):
-    """A power of a number of size one with a fraction as exponent.
+    """A power of a number of norm one with a fractional exponent.
 
-    In the small group the root with the smallest exponent is taken, and none where that is large: so the root
-    of a product is the product of the roots, whose exponents cannot have gone round.
+    In the small group the root with the smallest exponent is taken, and none if that is large: then the root
+    of a product is the product of the roots, since their exponents cannot wrap around.
     """
     order, rest = _orders(times.denominator)
     generator, logarithms = _small_logarithms(order, rest)
@@ -225,8 +230,9 @@ _POWER_WITH_ROOTS = (P * P - 1) // _without_factors_of(P * P - 1, ROOTS)
 
 
 def _with_roots(signs, random):
-    """(a, b) with a + ib of an order prime to 2, 3, 5, …, and both squares times their signs; `random(n)`
-    gives the n-th start."""
+    """(a, b) such that a + ib has an order coprime to 2, 3, 5, …, and both are squares times their signs;
+    `random(n)` gives the n-th candidate.
+    """
     for n in itertools.count():
         number = _power(_Pair(*random(n)), _POWER_WITH_ROOTS)
         parts = number.a, number.b
@@ -257,13 +263,13 @@ class _WideModel(FieldModel):
 
 
 class _Field:
-    """One random homomorphism from traced graphs to the field."""
+    """A random homomorphism from traced graphs to the field."""
 
     def __init__(self, seed, wide=False):
         self.model = _WideModel(seed) if wide else FieldModel(seed)
         self.values = {}
         self.sums = {}
-        self.bound = {}  # the variables of the integrals around, by id: their values
+        self.bound = {}  # the values of the variables of the enclosing integrals, by id
         self.complex_arguments: dict[str, tuple] = {}
         self.turns: dict[tuple, tuple] = {}
         self.kept: list[Any] = []
@@ -320,26 +326,27 @@ class _Field:
         return self.model.random(op, *(self.values[id(a)] for a in args))
 
     def constant_part(self, node):
-        """(the rational number among the terms of a node, whether that is all of it)."""
+        """(the rational constant among the terms of a node, whether that is the whole node)."""
         terms = self.sum_of(node)
         constant, _ = terms.get(("one",), (Fraction(0), None))
         return constant, len(terms) == bool(constant)
 
     def written(self, symbols, expr, nodes):
-        """The value of an expression with the nodes of a graph for its symbols: so that the angles and
-        exponents in it are told as those of the rule are."""
+        """The value of an expression with nodes of a graph for its symbols, so that its angles and exponents
+        get the same keys as those of the rule.
+        """
         made = graph_of(expr, nodes[0].trace, dict(zip(symbols, nodes, strict=True)))
-        self.kept.append(made)  # what `values` is keyed by must not die
+        self.kept.append(made)  # `values` is keyed by ids, so these nodes must stay alive
         return self.value(made)
 
     def inside(self, variable, lower, upper):
-        """The functional that stands for an integral: weights, and this field at the nodes."""
+        """Yield the functional that represents an integral: weights, and this field at the nodes."""
         for sign, limit in ((1, upper), (-1, lower)):
             for weight, node in self.model.functional(self.value(limit)):
                 yield sign * weight, self.at(variable, node)
 
     def part_of_complex(self, node, name, part):
-        """The real or imaginary part of a complex argument, chosen so that all its roots have values."""
+        """The real or imaginary part of a complex argument, chosen so that all its roots exist."""
         parts = ("real", "imag")
         if name not in self.complex_arguments:
             signs = [-1 if node.trace.arguments[f"{name}.{p}"].shadow < 0 else 1 for p in parts]
@@ -367,7 +374,7 @@ class _Field:
         return self.exp(self.times_log(self.sum_of(exponent), base))
 
     def log(self, node):
-        """The logarithm of products and powers is that of their parts."""
+        """The logarithm; that of products and powers is computed from those of their factors."""
         total = 0
         for times, part in _factors(node):
             if part.op == "exp":
@@ -379,11 +386,12 @@ class _Field:
             total += times.numerator * self.model.inverse(times.denominator) * logarithm
         return total
 
-    # --- what is additive: exponents and angles ---
+    # --- additive arguments: exponents and angles ---
 
     def sum_of(self, node):
-        """A node as rational multiples of atoms: `{key: (coefficient, base)}`; exp of an atom with a `base`
-        is that number of the field, a product of logarithms for instance."""
+        """A node as a sum of rational multiples of atoms, `{key: (coefficient, base)}`; exp of an atom with a
+        `base` is that number of the field, such as a product for a sum of logarithms.
+        """
         if id(node) not in self.sums:
             for part in _in_order(node, self.sums):
                 self.sums[id(part)] = self._sum_of(part)
@@ -421,13 +429,14 @@ class _Field:
         return self.atom(self.values[id(node)], _content(node))
 
     def atom(self, value, content):
-        """A value as a rational multiple of what else is in it, so that x*x/2 and (x/sqrt(2))**2 are told by
-        one atom."""
+        """A value as a rational multiple of its remaining factor, so that x*x/2 and (x/sqrt(2))**2 have the
+        same atom.
+        """
         rest = value * content.denominator * self.model.inverse(content.numerator % P) % P
         return {("atom", rest): (content, None)}
 
     def times_log(self, terms, base):
-        """A sum times the logarithm of `base`; the logarithm itself is what exp undoes."""
+        """A sum times the logarithm of `base`; exp undoes the logarithm itself."""
         total: dict[tuple, tuple] = {}
         for times, part in _factors(base):
             total = _joined(total, _scaled(self.times_number(terms, self.value(part)), times), 1)
@@ -491,7 +500,9 @@ class _Field:
         return cos, sin
 
     def turned(self, y, x, times):
-        """(cos, sin) of a multiple of the angle of x + i y: a power of that number of size one."""
+        """(cos, sin) of a multiple of the angle of x + i y: a power of the corresponding number of norm
+        one.
+        """
         if isinstance(x, _Pair) or isinstance(y, _Pair):
             raise NoValue
         scale = self.model.inverse(self.model.rational_power((x * x + y * y) % P, sp.Rational(1, 2)))
@@ -509,13 +520,16 @@ class _Field:
     # --- derivatives ---
 
     def cotangents(self, leaves, seeds, y):
-        """The derivatives of the sum of seeds times results, for each leaf, by one sweep backwards."""
+        """The derivatives of the sum of seeds times results with respect to each leaf, by one reverse
+        sweep.
+        """
         bars = self.swept([(result, self.value(seed)) for seed, result in zip(seeds, y, strict=True)])
         return [bars.get(id(leaf), 0) % P for leaf in leaves]
 
     def swept(self, seeded):
-        """Cotangents, by the ids of all parts of the graphs in `seeded`, which are pairs of a result and its
-        cotangent."""
+        """Cotangents by id of all nodes in the graphs of `seeded`, which are pairs of a result and its
+        cotangent.
+        """
         order, bars = [], dict[int, Any]()
         done: dict[int, int] = {}
         for result, seed in seeded:
@@ -538,7 +552,9 @@ class _Field:
             yield id(argument), bar * slope
 
     def by_leibniz(self, node, bar):
-        """The integrand at the limits, and the integral of its derivative by what else is in it."""
+        """Yield the integrand at the limits, and the integral of its derivative with respect to everything
+        else in it.
+        """
         integrand, variable, *limits = node.args
         for sign, limit in zip((-1, 1), limits, strict=True):
             if not limit.is_constant:
@@ -571,7 +587,7 @@ class _Field:
             raise NotImplementedError(node.op) from None
 
     def special_slopes(self, node, *args):
-        """Those of SymPy; where it has no closed form of one, some number of the field."""
+        """The derivatives by SymPy; a random number of the field for one without a closed form."""
         symbols, slopes = slopes_of(IN_SYMPY[node.op], len(args))
         for i, (argument, slope) in enumerate(zip(node.args, slopes, strict=True)):
             if argument.is_constant:
@@ -589,7 +605,7 @@ class _Field:
         return exponent * value * inverse(base), value * self.log(node.args[0])
 
     def gauss(self, node):
-        """exp(-x**2) for the value x of a node, keyed as the graph of it would be."""
+        """exp(-x**2) for the value x of a node, with the key that its graph would have."""
         x = self.values[id(node)]
         return self.exp(_scaled(self.atom(x * x % P, _content(node, 2)), Fraction(-1)))
 
@@ -604,7 +620,7 @@ _ARITHMETIC: dict[str, Callable] = {
 
 _LOGARITHMS = {"log(2)": 2, "log(10)": 10}
 
-# Functions that are logarithms of algebraic ones: what exp makes of them.
+# Functions that are logarithms of algebraic ones: their exponentials.
 _EXP_OF: dict[str, Callable] = {
     "asinh": lambda f, x: (x + f.root(x * x + 1)) % P,
     "acosh": lambda f, x: (x + f.root(x * x - 1)) % P,
@@ -649,7 +665,7 @@ def _name(node):
 
 
 def _factors(node):
-    """(times, part) for the parts of a product, quotient, power or root."""
+    """Yield (times, part) for the factors of a product, quotient, power or root."""
     stack = [(Fraction(1), node)]
     while stack:
         times, top = stack.pop()
@@ -671,7 +687,7 @@ MAX_FACTORS = 100
 
 
 def _content(node, power=1):
-    """The rational factor of a product, quotient or power, or of its `power`; 1 where it has none."""
+    """The rational factor of a product, quotient or power, raised to `power`; 1 if it has none."""
     content = Fraction(1)
     factors = list(itertools.islice(_signed_factors(node, Fraction(power)), MAX_FACTORS))
     for times, constant in factors if len(factors) < MAX_FACTORS else ():
@@ -682,7 +698,7 @@ def _content(node, power=1):
 
 
 def _signed_factors(node, power):
-    """(times, constant) for the constants and signs in a product."""
+    """Yield (times, constant) for the constants and signs in a product."""
     stack = [(power, node)]
     while stack:
         power, top = stack.pop()
@@ -712,14 +728,15 @@ def _joined(a, b, sign):
 
 
 def _in_order(node, done):
-    """The parts of a graph that are not in `done` yet, operands first; the caller puts each there."""
+    """Yield the nodes of a graph that are not in `done` yet, operands first; the caller adds each to it."""
     stack = [node]
     while stack:
         top = stack[-1]
         if id(top) in done:
             stack.pop()
             continue
-        operands = top.args[2:] if top.op == "integral" else top.args  # what is inside has other values
+        # The inside of an integral has other values.
+        operands = top.args[2:] if top.op == "integral" else top.args
         missing = () if top.op in ("argument", "constant") else [a for a in operands if id(a) not in done]
         if missing:
             stack.extend(missing)
@@ -729,7 +746,7 @@ def _in_order(node, done):
 
 
 def _leaves(node):
-    """The arguments that a graph is made of, with the variables of its integrals."""
+    """Yield the arguments in a graph, including the variables of its integrals."""
     seen: set[int] = set()
     stack = [node]
     while stack:

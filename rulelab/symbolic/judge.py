@@ -1,5 +1,6 @@
-"""Is this rule right for all kinds of arguments that its function takes: numbers, vectors, matrices, complex
-numbers? Each is judged by its plan; one refutation refutes, and a proof names the kinds that it is for."""
+"""Judge a rule for all kinds of arguments that its function accepts: numbers, vectors, matrices, complex
+numbers. Each kind has a plan; one refutation refutes, and a proof names the kinds that it covers.
+"""
 
 from __future__ import annotations
 
@@ -41,20 +42,21 @@ from .verdicts import Proved, Refuted, Undecided, Unsupported
 from .work import WorkLimit
 
 NOTHING_VARIES = "no argument varies"
-MOST_SHARES = 8  # ways to have vectors for some of the arguments
-BORDER_SHARE = 0.25  # the same for the points on borders
+MOST_SHARES = 8  # ways to choose which arguments are vectors
+BORDER_SHARE = 0.25  # part of the time limit for the points on borders
 
 
 class Judge(PlanJudge):
-    """The judge of a rule, over all plans of an inquiry; `drawn` looks for other kinds of arguments, where
-    none of those fit.
+    """The judge of a rule, over all plans of an inquiry; `drawn` finds other kinds of arguments if none of
+    these fit.
     """
 
     def __init__(self, inquiry, rng, time_limit, report, evidence=None, drawn=lambda: None):
         super().__init__(inquiry, rng, time_limit, report, evidence)
         self.drawn = drawn
-        self.not_meant: list[SymbolicReport] = []  # refutations by arguments that the function is not for
-        self.fits_nowhere = False  # whether no kind of those that are tried fits
+        # Refutations by arguments that the function is not meant for.
+        self.not_meant: list[SymbolicReport] = []
+        self.fits_nowhere = False  # whether none of the kinds that are tried fits
 
     def judge(self):
         report = self.judge_cells()
@@ -63,9 +65,10 @@ class Judge(PlanJudge):
         return self.of_numbers(report) or self.judge_borders(self.with_no_number(report))
 
     def of_drawn(self, so_far):
-        """The proof, or the refutation, at arguments of the kinds at which numbers judge the rule, where
-        none of those that are tried here fit; None where there is none. What refutes it there has to be seen
-        by numbers, too, which know more of the arguments that are meant."""
+        """The proof or refutation with arguments of the kinds that numeric checks use, if none of the kinds
+        here fits; None if there is none. A refutation must be confirmed numerically, since that check knows
+        more about the arguments that are intended.
+        """
         is_of_type = getattr(so_far.verdict, "construct", "").startswith(RESULT_OF_TYPE)
         drawn = self.drawn() if is_of_type or self.fits_nowhere else None
         if drawn is None:
@@ -93,9 +96,8 @@ class Judge(PlanJudge):
         return report if found else None
 
     def of_numbers(self, proved):
-        """The refutation of a rule that is proved for some arguments by numbers at others that its function
-        is for, as a check without a proof draws them; None where they find nothing, or somebody said which
-        arguments are meant.
+        """The numeric refutation of a rule that is proved for some arguments, at others that its function is
+        meant for, drawn as in a check without a proof; None if there is none, or if the arguments were given.
         """
         if self.evidence.meant is None:
             return None
@@ -113,14 +115,16 @@ class Judge(PlanJudge):
         return refuted
 
     def is_of_few_lengths(self):
-        """Whether arrays of one size alone were proved, or only with a length of one among them: much is
-        right there that is wrong at others, and more points are worth their time.
+        """Whether arrays were proved for a single size, or only with a length of one among their sizes: rules
+        that are wrong at other sizes may be right there, so more points are worthwhile.
         """
         sizes = {spec for proof in self.proofs for spec in proof.plan.specs if any(map(shape_of, spec))}
         return len(sizes) == 1 or bool(sizes) and all(map(_has_one, sizes))
 
     def with_no_number(self, proved):
-        """The proof, which is of exact arithmetic, without the arguments at which floats give no number."""
+        """The proof, which is for exact arithmetic, with an exception for arguments at which floats give no
+        number.
+        """
         at = self.evidence.no_number_at
         if not at:
             return proved
@@ -129,7 +133,7 @@ class Judge(PlanJudge):
         return dataclasses.replace(proved, verdict=verdict, warnings=warnings)
 
     def judge_borders(self, proved):
-        """The proof with what is found where its open cells end."""
+        """The proof, with what is found on the borders of its open cells."""
         digits = min(v.digits for proof in self.proofs for v in proof.visits)
         unseen = (
             "each case by itself is proved, but "
@@ -158,23 +162,26 @@ class Judge(PlanJudge):
                 verdict = except_at(verdict, borders.exceptions)
         warnings = (*caveats, *proved.warnings)
         notes = [*proved.notes, *dict.fromkeys(notes)]
-        # Formulas may take longer than all that went before: a proof does not hang on them.
+        # Formulas may take longer than everything before; the proof must not depend on them.
         self.hand_over(self.make(verdict, (), (*notes, self.took_more("no formula is shown: it")), warnings))
         return self.say(verdict, proved.cells, notes, warnings)
 
     def admits(self, proof):
-        """Which points are asked of a proof: those in its domain that lie in none of the guards left out."""
+        """A predicate for the points to test for a proof: those in its domain and outside the guards that
+        were left out.
+        """
         guards, plan, names = list(self.guards.values()), proof.plan, self.names
         return lambda point: plan.admits(point) and not any(guard.holds(point, names) for guard in guards)
 
     def with_borders(self):
-        """The proofs whose borders are looked at: of the kind that is shown, and of others if they decide by
-        what they are given."""
+        """The proofs whose borders are examined: of the kind that is shown, and of others if they have
+        conditions.
+        """
         ordered = sorted(self.proofs, key=lambda proof: not proof.is_meant)
         return [p for p in ordered if p is ordered[0] or p.plan.form != ARRAYS and any(p.conditions)]
 
     def judge_cells(self):
-        """The verdict on the open cells, over all kinds of arguments that the function takes."""
+        """The verdict on the open cells, over all kinds of arguments that the function accepts."""
         for form in dict.fromkeys(plan.form for plan, _ in self.questions):
             group = [
                 (self.with_guards(plan, question), question)
@@ -183,7 +190,7 @@ class Judge(PlanJudge):
             ]
             ended = self.judge_guesses(form, group) if form else self.judge_asked(group)
             if ended is not None:
-                if not isinstance(ended.verdict, Proved):  # of which this is not the last word
+                if not isinstance(ended.verdict, Proved):  # a proof is not final yet
                     self.hand_over(ended)
                 return ended
         self.fits_nowhere = not self.proofs
@@ -197,9 +204,10 @@ class Judge(PlanJudge):
         return refuted or self.proved()
 
     def of_complex(self):
-        """The refutation of a rule that is proved for real numbers, by complex ones in the place of what it
-        or its function takes apart as such; None where there is none. Where it is right for complex numbers
-        in the place of all, the proofs are of these, too: of some alone nothing is said."""
+        """The refutation, by complex numbers, of a rule that is proved for real ones, in arguments that the
+        rule or its function treats as complex; None if there is none. If the rule is right with all arguments
+        complex, the proofs cover these, too; nothing is claimed for some of them complex.
+        """
         for proof in list(self.proofs) if any(proof.plan.form for proof in self.proofs) else ():
             question = proof.question
             authors = filter(None, (question.primal, question.rule))
@@ -218,7 +226,7 @@ class Judge(PlanJudge):
         return None
 
     def judge_asked(self, questions):
-        """The report on arguments of the kinds that were asked for; None where none of them fit."""
+        """The report on arguments of the kinds that were given; None if none of them fits."""
         for plan, question in questions:
             plan = self.prepared(plan, question)
             if not any(map(count_of, plan.specs[0])):
@@ -229,20 +237,20 @@ class Judge(PlanJudge):
         return None
 
     def with_guards(self, plan, question):
-        """The plan with guards of a formula at their defaults, where the rule holds them."""
+        """The plan with guards of a formula at their defaults, if the rule treats them as fixed."""
         if plan.given:
             return plan
         return with_held_guards(plan, question, question.defaults())
 
     def prepared(self, plan, question):
-        """The plan with whole numbers that vary, where some were given."""
+        """The plan with ints free to vary, if some were given."""
         return with_whole_numbers(question, plan) if plan.given else plan
 
     def judge_guesses(self, form, questions):
-        """The report that ends the matter, among guesses of one form; None where it goes on to other forms.
+        """The final report among guesses of one form; None if other forms must be tried.
 
-        Which of several arguments are meant to be numbers is not known: a rule that is wrong for arrays in
-        the place of all of them may be proved for numbers in the place of some, and that is what it is for.
+        It is not known which of several arguments are meant to be numbers: a rule that is wrong for arrays in
+        all places may be proved for numbers in some of them, and then it is for these.
         """
         refuted = None
         trials = Trials(questions[0][1], questions[0][0].limits)
@@ -280,8 +288,9 @@ class Judge(PlanJudge):
         return undecided or self.of_refutation(*refuted)
 
     def of_symmetric(self, trials, plan, question):
-        """That it cannot be told of a rule that is proved for symmetric matrices, and wrong in several
-        cotangents for other square ones, whether it is for these; None of any other rule."""
+        """Undecided for a rule that is proved for symmetric matrices but wrong in several cotangents for
+        other square ones, since it may be for symmetric ones only; None for any other rule.
+        """
         symmetric = plan.symmetric()
         if symmetric is None or trials.count_wrong(plan.specs[0]) < 2:
             return None
@@ -296,9 +305,9 @@ class Judge(PlanJudge):
         return self.say(Undecided(0, why))
 
     def of_set_aside(self, trials, report, plan):
-        """That it cannot be told of a rule whether it is for the arguments that refute it, where numbers,
-        which know more of those that are meant, set aside the same: it is right for symmetric matrices, or
-        where its function finds what it looks for. None of any other rule.
+        """Undecided for a rule whose refuting arguments may not be intended, if the numeric check, which
+        knows more about these, sets the same refutation aside: the rule is right for symmetric matrices, or
+        where its function finds what it searches for. None for any other rule.
         """
         symmetric = plan.symmetric()
         is_open = symmetric is not None and trials.count_wrong(plan.specs[0]) > 1
@@ -311,8 +320,9 @@ class Judge(PlanJudge):
         return self.say(Undecided(0, words)) if words else None
 
     def of_other_ranks(self, form, questions, proved, trials):
-        """The refutation of a rule that is proved for vectors and wrong for a number in the place of one,
-        where it or its function asks which it has, so that both are meant; None where there is none."""
+        """The refutation of a rule that is proved for vectors but wrong for a number in place of one, if it
+        or its function distinguishes the two, so that both are intended; None if there is none.
+        """
         asked = asked_by(questions[0][1]) if form == VECTORS else ()
         for plan, question in questions if asked else ():
             pairs = zip(self.names, plan.specs[0], proved.specs[0], strict=True)
@@ -326,7 +336,9 @@ class Judge(PlanJudge):
         return None
 
     def fitting(self, form, questions, trials):
-        """The guesses of one form that the function and its rule take, at the sizes that they take."""
+        """Yield the guesses of one form that the function and its rule accept, at the sizes that they
+        accept.
+        """
         if form != NUMBERS:
             questions = self.with_sums_as_numbers(questions)
         proved = {proof.plan.form for proof in self.proofs}
@@ -345,7 +357,7 @@ class Judge(PlanJudge):
             specs, misfit = trials.fitting(plan.specs, search=form == VECTORS)
             if misfit is not None:
                 self.misfits.append((plan, misfit))
-                if all(map(_has_one, specs)):  # at a length of one much fits by chance
+                if all(map(_has_one, specs)):  # much fits a length of one by chance
                     specs = ()
             if specs:
                 if alone and specs == plan.specs:
@@ -356,8 +368,9 @@ class Judge(PlanJudge):
                     return
 
     def with_sums_as_numbers(self, questions):
-        """The questions with numbers for those arguments of which the cotangent is a sum by the text of the
-        rule; all of them where there are no others."""
+        """The questions with numbers for those arguments whose cotangents are sums in the source of the rule;
+        all questions if there are none.
+        """
         question = questions[0][1]
         summed = summed_for(question.rule, self.is_of_number(questions)) if question.rule else frozenset()
 
@@ -373,7 +386,9 @@ class Judge(PlanJudge):
         return list(found.values()) or questions
 
     def is_of_number(self, questions):
-        """Whether the function makes one number of the arrays that are tried, where it takes some of them."""
+        """Whether the function returns a single number for the arrays that are tried, as far as it accepts
+        them.
+        """
         for plan, question in itertools.islice(questions, MOST_SHARES):
             for sample in positive_samples(plan.specs[-1], np.random.default_rng(0)):
                 with contextlib.suppress(Skipped, Misfit, Settled):
@@ -383,7 +398,9 @@ class Judge(PlanJudge):
         return False
 
     def of_refutation(self, report, plan, question):
-        """What a refutation at a guessed kind means: the last word, or that the rule is for other kinds."""
+        """What a refutation for a guessed kind means: the final report, or None if the rule is for other
+        kinds.
+        """
         proved = {proof.plan.form for proof in self.proofs}
         higher = plan.form == ARRAYS and VECTORS in proved and not names_an_axis(question.primal)
         if not higher and not (plan.form == VECTORS and ARRAYS in proved):
@@ -394,8 +411,9 @@ class Judge(PlanJudge):
         return None
 
     def of_read_entries(self, refuted, plan, question):
-        """The last word on a rule that is wrong for vectors; None where that is so only at lengths of which
-        the function does not read all entries, while there are others."""
+        """The final report on a rule that is wrong for vectors; None if that is so only at lengths at which
+        the function does not read all entries, while there are others.
+        """
         trials = Trials(question, plan.limits)
         if not any(map(trials.has_idle_entries, plan.specs)):
             return refuted
@@ -411,8 +429,9 @@ class Judge(PlanJudge):
         return None
 
     def of_shape(self, form, questions):
-        """REFUTED where a function makes numbers of vectors and its rule has cotangents of another shape for
-        them, at any length."""
+        """The refutation if a function maps vectors to numbers and its rule has cotangents of a different
+        shape for them, at any length.
+        """
         plan, question = questions[0]
         of_form = (m for p, m in self.misfits if p.form == form and not self.evidence.excludes_ranks(p))
         misfit = next(of_form, None)
@@ -425,7 +444,7 @@ class Judge(PlanJudge):
         return None
 
     def proved(self):
-        """One report of all proofs."""
+        """One report for all proofs."""
         proofs = self.proofs
         if all(map(_is_of_one_degenerate_size, proofs)):
             words = f"the derivative is zero at the only arguments that fit: {self.kinds(proofs[0].plan)}"

@@ -1,9 +1,9 @@
-"""Is this rule right for arguments of one plan? Refuted by a number, or proved cell by cell, on the author's
-own unchanged code.
+"""Judge a rule for the arguments of one plan: refute it by a number, or prove it cell by cell, on the
+author's own unchanged code.
 
-Sample points in every orthant and size are tried first, and the first at which the rule is off by more than
-1e-12 ends the matter. What survives is proved: for each cell visited the derivative SymPy finds, times y_bar,
-minus the rule's cotangent is shown to be identically zero.
+Sample points in every orthant and at several magnitudes are tried first, and the first at which the error of
+the rule exceeds 1e-12 refutes it. If none does, the rule is proved: for each cell visited, SymPy's derivative
+times y_bar minus the rule's cotangent is shown to be identically zero.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
 SMALLER = "give smaller arrays"
 OTHER_KINDS = "other kinds of arguments"
 MAX_CELLS = 8
-ENOUGH_SIZES = 2  # of a function with branches
-MOST_RAISED = 3  # exceptions of a rule, until it is said not to be for arguments of a kind
+ENOUGH_SIZES = 2  # for a function with branches
+MOST_RAISED = 3  # exceptions of a rule before it is considered not to be for arguments of a kind
 MAX_LEAVES = 64
 MAX_VISITS = 40
-NUMERIC_SHARE = 0.4  # of the time limit, in seconds of work, for the samples
-INTEGRAL_SHARE = 0.2  # the same where a function integrates
-LIMIT_SHARE = 0.5  # the same for the samples with more and more steps
+NUMERIC_SHARE = 0.4  # part of the time limit, in seconds of work, for the samples
+INTEGRAL_SHARE = 0.2  # the same for a function with integrals
+LIMIT_SHARE = 0.5  # the same for the samples with increasing numbers of steps
 
 
 class Inquiry(NamedTuple):
-    """What is asked of a judge: the `questions` about a function, each with the plan of its arguments, which
-    have `names`; `steps` is the parameter that is the number of steps of a sum, if somebody said so.
+    """What a judge is asked: the `questions` about a function, each with the plan for its arguments, whose
+    names are `names`; `steps` is the parameter that is the number of steps of a sum, if it was given.
     """
 
     function: str
@@ -72,7 +72,7 @@ class Inquiry(NamedTuple):
 
 
 class KindProof(NamedTuple):
-    """What was proved of one kind of arguments; `is_meant` says that its formulas are those to be shown."""
+    """What was proved for one kind of arguments; `is_meant` says that its formulas should be shown."""
 
     verdict: Proved
     plan: Plan
@@ -86,30 +86,32 @@ class KindProof(NamedTuple):
 
 
 class PlanJudge:
-    """The judge of single plans. It reports what is known so far, so that a cut job still has an answer, and
-    keeps what was proved of each kind of arguments.
+    """The judge of single plans. It reports what is known so far, so that an interrupted job still has a
+    result, and keeps the proof of each kind of arguments.
     """
 
-    exceptions_condemn = False  # those of a rule at arguments of ours
+    exceptions_condemn = False  # whether exceptions of a rule at chosen arguments refute it
 
     def __init__(self, inquiry, rng, time_limit, report, evidence=None):
         self.inquiry, self.names, self.questions = inquiry, inquiry.names, inquiry.questions
         self.rng, self.report = rng, report
         self.evidence = evidence or Evidence(inquiry.names)
-        self.one_triangle = False  # of square matrices, at the sample that refuted
+        # Whether the function reads one triangle of square matrices at the refuting sample.
+        self.one_triangle = False
         self.time_limit, self.work = time_limit, Work()
-        self.for_symmetric = False  # whether it called what is for symmetric matrices only
+        self.for_symmetric = False  # whether it called something that is for symmetric matrices only
         self.for_samples = NUMERIC_SHARE * time_limit  # seconds of work
-        self.last: SymbolicReport | None = None  # that was passed
+        self.last: SymbolicReport | None = None  # the last report that was sent
         self.proofs: list[KindProof] = []
         self.misfits: list[tuple[Any, Misfit]] = []  # by plan
         self.guessed: dict[tuple, tuple] = {}  # all sizes of a guess, by those that fit
-        self.remarks: list[str] = []  # on kinds that were judged and are not proved
-        self.guards: dict[str, Guard] = {}  # narrow ones, inside of which the rule is that of the outside
-        self.is_in_doubt = False  # whether a refutation was set aside as one by arguments that are not meant
+        self.remarks: list[str] = []  # about kinds that were judged but not proved
+        self.guards: dict[str, Guard] = {}  # narrow guards inside which the rule is that of the outside
+        # Whether a refutation was set aside because its arguments may not be intended.
+        self.is_in_doubt = False
 
     def judged(self, plan, question):
-        """The report on one plan; None where its arguments do not fit."""
+        """The report on one plan; None if its arguments do not fit."""
         self.one_triangle = self.for_symmetric = False
         try:
             report = self.judge_plan(plan, question)
@@ -117,7 +119,7 @@ class PlanJudge:
             self.misfits.append((plan, misfit))
             return None
         if isinstance(report.verdict, Refuted) and self.one_triangle:
-            # Of the sizes at which no sample of ours was one for the function, too.
+            # Including the sizes at which none of the samples was suitable for the function.
             symmetric = plan._replace(specs=self.guessed.get(plan.specs, plan.specs)).symmetric()
             if symmetric:
                 report = self.judge_symmetric(report, symmetric, question)
@@ -136,9 +138,9 @@ class PlanJudge:
         return self.judge_limit(report, plan, question)
 
     def of_usual_signs(self, refuted, plan, question):
-        """The proof of a rule that is right where what has a positive default is positive, as a width or a
-        bound is, what has a negative one negative, as a lower bound has, and in the intervals that the
-        function is meant for; the refutation of any other rule.
+        """The proof of a rule that is right if arguments with positive defaults, such as widths or bounds,
+        are positive, those with negative defaults, such as lower bounds, are negative, and all are in the
+        intervals that the function is meant for; for any other rule the refutation.
         """
         defaults = zip(*positional_parameters(question.primal, None), strict=True)
         signs = {n: _sign_of(default) for n, default in defaults if n in self.names}
@@ -161,11 +163,11 @@ class PlanJudge:
         return report
 
     def judge_symmetric(self, refuted, plan, question):
-        """The verdict on symmetric matrices, where the function looks at one triangle of them only: its rule
-        may divide a cotangent between the two places as it likes.
+        """The verdict for symmetric matrices, if the function reads only one triangle of them: then its rule
+        may divide a cotangent between the two positions as it likes.
 
-        That counts where the function is for such matrices (it factorises them); a trace or a triangle of any
-        matrix stays refuted, and what was found is a note.
+        It applies if the function is for such matrices (it factorizes them); a trace or a triangle of an
+        arbitrary matrix stays refuted, with a note on what was found.
         """
         try:
             report = self.judge_plan(plan, question)
@@ -179,8 +181,9 @@ class PlanJudge:
         return self.say(refuted.verdict, refuted.cells, (*refuted.notes, *hint), refuted.warnings)
 
     def judge_limit(self, report, plan, question):
-        """The verdict on a rule that is off by a little, where many steps may lead the function to what the
-        rule is for."""
+        """The verdict on a rule with a small error, if the function may converge for many steps to what the
+        rule is for.
+        """
         verdict = report.verdict
         gradient = isinstance(verdict, Refuted) and verdict.kind == "gradient"
         if not gradient and not getattr(verdict, "digits", EXACT_DIGITS) < EXACT_DIGITS:
@@ -202,7 +205,8 @@ class PlanJudge:
         try:
             for number, spec in enumerate(plan.specs):
                 if number >= ENOUGH_SIZES and plan.form and len({v.path for v in visits}) > number:
-                    plan = plan._replace(specs=plan.specs[:number])  # it has a branch: more and more cells
+                    # It has a branch, hence more and more cells.
+                    plan = plan._replace(specs=plan.specs[:number])
                     break
                 unfollowed: dict[str, None] = {}
                 there = self.visits(question, spec, plan, skipped, unfollowed)
@@ -244,7 +248,7 @@ class PlanJudge:
         if why is not None:
             return self.say(Undecided(digits, why), (), notes, rounded)
         is_meant = any(map(shape_of, plan.specs[0])) and (
-            (bool(self.proofs) and all(map(is_of_zeros, self.proofs)))  # as the softmax of a number is 1
+            (bool(self.proofs) and all(map(is_of_zeros, self.proofs)))  # the softmax of a number is 1
             or makes_a_number(question, plan.specs[0], np.random.default_rng(0), plan.limits)
         )
         report = self.prove_cells(visits, plan, digits, notes, rounded, is_meant)
@@ -262,8 +266,9 @@ class PlanJudge:
         return report
 
     def vary(self, plan, question, visits):
-        """Why a rule that is right at all samples is not to be proved; None for none. Raises Settled where
-        it is wrong in a way that the samples do not show."""
+        """Why a rule that is right at all samples must not be proved; None if there is no reason. Raises
+        Settled if it is wrong in a way that the samples do not show.
+        """
         variations = Variations(question, visits, tuple(map(plain_argument, plan.whole)))
         variations.refute()
         if variations.decides_by_cotangent():
@@ -279,12 +284,12 @@ class PlanJudge:
         return int(self.rng.choice((1, -1))) * fraction(self.rng, Fraction(5, 4), Fraction(4))
 
     def visits(self, question, spec, plan, skipped, left_out):
-        """The visits at all samples of `spec`, and beside the borders that the first ones met."""
+        """The visits at all samples of `spec`, and beside the borders that the first ones found."""
         if sum(map(count_of, spec)) > MAX_LEAVES:
             advice = with_at(SMALLER, self.names)
             raise Settled(Unsupported(f"more than {MAX_LEAVES} numbers as arguments", None, advice))
         visits: list[Visit] = []
-        raised: list[Misfit] = []  # by the rule, at arguments of ours
+        raised: list[Misfit] = []  # by the rule, at chosen arguments
         queue = SampleQueue(self.names, spec, plan, self.rng)
         while queue.tried < MAX_VISITS and queue.has_more(visits):
             if visits and self.work.used() >= self.for_samples:
@@ -323,11 +328,11 @@ class PlanJudge:
         return visits
 
     def not_judged_for(self, misfit, plan, sample, visits, raised):
-        """What is said of a sample that does not fit, which is raised where it means that no other does;
-        `raised` has those at which the rule ended in an exception.
+        """The note about a sample that does not fit; raises the misfit if no other sample will fit either.
+        `raised` collects those at which the rule raised an exception.
         """
         if visits and plan.given and misfit.verdict is None and not misfit.raised:
-            # The kinds fit, and the function refuses this sample: an index beyond an array.
+            # The kinds fit, but the function refuses this sample, for instance an index out of bounds.
             return f"not judged where the function raises {misfit.reason_in_short()}"
         if not misfit.raised or sample in plan.given or self.exceptions_condemn:
             raise misfit
@@ -337,7 +342,9 @@ class PlanJudge:
         return f"not judged where {misfit.reason_in_short()}"
 
     def is_inside_a_guard(self, settled, question, sample):
-        """Whether what seems wrong at a sample is what a narrow guard leaves open, which is noted then."""
+        """Whether an apparent error at a sample is within the tolerance of a narrow guard, which is then
+        recorded.
+        """
         guard = guard_around(settled, question, sample) if hasattr(settled, "graphs") else None
         if guard is not None:
             self.guards.setdefault(guard.words(), guard)
@@ -349,7 +356,7 @@ class PlanJudge:
         leaves, found, y, seeds = settled.graphs
         self.one_triangle = reads_one_triangle(leaves, y)
         self.for_symmetric = leaves[0].trace.for_symmetric
-        # Of a function for symmetric matrices this is not the last word, and is kept back.
+        # For a function of symmetric matrices this is not final, and is held back.
         say = self.make if self.one_triangle and self.for_symmetric else self.say
         report = say(settled.verdict)
         try:
@@ -362,7 +369,7 @@ class PlanJudge:
             return report
         except worker.TooLong:
             return say(settled.verdict, (), (NO_FORMULA,))
-        # Where this is not the last word its formulas are made for nobody.
+        # A report that is not final needs no formulas.
         return self.make(dataclasses.replace(settled.verdict, reason=reason), [cell])
 
     def prove_cells(self, visits, plan, digits, notes, warnings, is_meant=True):
@@ -374,7 +381,7 @@ class PlanJudge:
         for members in _each_size_first(list(cells.values()))[:MAX_CELLS]:
             v = members[0]
             try:
-                # Nobody reads that many formulas.
+                # So many formulas would not be read.
                 brief = len(findings) >= 2 and len(v.leaves) > 2 or bool(self.proofs) and not is_meant
                 cell = self.finding(v.leaves, v.found, v.y, v.seeds, v.trace.decisions, members, brief=brief)
             except TooLarge as large:
@@ -408,19 +415,19 @@ class PlanJudge:
         )
 
     def say(self, verdict, cells=(), notes=(), warnings=()):
-        """Make a report, and hand it over as the best that is known."""
+        """Make a report, and send it as the best result so far."""
         report = self.make(verdict, cells, notes, warnings)
-        # Once a kind is proved, what is not the last word on another one is no better answer.
+        # Once a kind is proved, a preliminary result on another kind is no improvement.
         if not self.proofs or isinstance(verdict, Proved):
             if isinstance(verdict, Refuted) and self.evidence.excludes(verdict):
-                # Never the refutation itself: what is handed over is the answer if somebody stops the check.
+                # Never the refutation itself: the report sent is the result if the check is stopped.
                 self.hand_over(self.make(of_not_meant(verdict), (), notes, warnings))
             else:
                 self.hand_over(report)
         return report
 
     def hand_over(self, report):
-        """Report it with its formulas, unless it was the last one."""
+        """Send a report with its formulas, unless it was the last one sent."""
         if report is not self.last:
             self.last = report
             self.report(with_formulas(report))
@@ -433,7 +440,7 @@ class PlanJudge:
 
 
 def _each_size_first(cells):
-    """The same cells with the first one of each size before the others: a size without a proof has none."""
+    """The same cells with the first one of each size before the others, so that every size gets a proof."""
     sizes: dict[Any, list] = {}
     for members in cells:
         sizes.setdefault(sizes_of(members[0].leaves), []).append(members)
@@ -441,14 +448,16 @@ def _each_size_first(cells):
 
 
 def _sign_of(default):
-    """The sign of a number, in the word for such an interval; empty for what has none."""
+    """The word for the interval of numbers with the sign of a default; empty if it has none."""
     if not isinstance(default, float) or not default:
         return ""
     return "positive" if default > 0 else "negative"
 
 
 def _why_no_identity(digits, rounded):
-    """Why a rule that agrees to so many digits only is no identity; `rounded` has the inexact constants."""
+    """Why a rule that agrees to only `digits` digits is not an identity; `rounded` has the inexact
+    constants.
+    """
     if not rounded:
         return (
             f"the two differ from digit {digits + 1} on, as they do where an iteration stops or a constant "
@@ -459,6 +468,6 @@ def _why_no_identity(digits, rounded):
 
 
 def is_of_zeros(proof):
-    """Whether all derivatives that a proof shows are 0, which tells a reader nothing about the rule."""
+    """Whether all derivatives that a proof shows are 0, which says nothing about the rule."""
     cells = [cell for cell in proof.cells if cell.rows]
     return bool(cells) and all(cell.is_of_zeros() for cell in cells)

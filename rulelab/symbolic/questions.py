@@ -1,5 +1,6 @@
-"""What is asked of the checker: which arguments a function has, of which kind, and which rule is to be
-judged."""
+"""The questions for the checker: which arguments a function has, of which kinds, and which rule is to be
+judged.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +41,11 @@ NUMBERS, VECTORS, ARRAYS = "numbers", "vectors", "arrays"
 
 
 class Plan(NamedTuple):
-    """One reading of the arguments: `specs` to sample from (all of one kind), samples the caller `given`, and
-    `limits` of the numbers, (low, high) or None per argument, where there are any.
+    """One choice of kinds of arguments: `specs` to sample from (all of one kind), samples that were `given`,
+    and `limits` of the numbers, (low, high) or None per argument, if there are any.
 
-    `form` is NUMBERS, VECTORS or ARRAYS where the kinds are a guess of ours, empty where they were asked for.
-    `whole` is what was given where whole numbers of it vary like others.
+    `form` is NUMBERS, VECTORS or ARRAYS if the kinds are guessed, empty if they were given. `whole` is the
+    given sample if ints in it vary like other numbers.
     """
 
     specs: tuple
@@ -58,37 +59,37 @@ class Plan(NamedTuple):
         return inside(sample, self.limits)
 
     def symmetric(self):
-        """The same with symmetric matrices for square ones; None where there are none."""
+        """The plan with symmetric matrices in place of square ones; None if there are none."""
         specs = tuple(tuple(map(_symmetric, spec)) for spec in self.specs)
         return None if specs == self.specs else Plan(specs, (), self.limits, self.form)
 
     def ranks(self):
-        """How many axes each argument has."""
+        """The number of axes of each argument."""
         return tuple(len(shape_of(kind)) for kind in self.specs[0])
 
     def has_fewer_axes(self, other):
-        """Whether the arguments have fewer axes than those of another plan, none of them more."""
+        """Whether the arguments have fewer axes than those of another plan, and none has more."""
         ranks = self.ranks(), other.ranks()
         lower = all(here <= there for here, there in zip(*ranks, strict=True)) and ranks[0] != ranks[1]
         return lower and not any(isinstance(kind, Symmetric) for kind in self.specs[0])
 
     def is_of_one_shape(self):
-        """Whether all arguments of which the kinds are guessed are of one, which no broadcasting changes."""
+        """Whether all arguments with guessed kinds have the same shape, so that nothing is broadcast."""
         guessed = [kind for kind in self.specs[0] if not isinstance(kind, Static)]
         shapes = {shape_of(kind) for kind in guessed if kind != "scalar"}
         return len(shapes) < 2 and not (shapes and "scalar" in guessed)
 
     def is_of_matrices(self):
-        """Whether all that varies are matrices."""
+        """Whether all arguments that vary are matrices."""
         return all(isinstance(k, Static) or isinstance(k, tuple) and len(k) == 2 for k in self.specs[0])
 
     def as_matrices(self):
-        """The same with matrices of more than one row and column, and not as many of one as of the other."""
+        """The plan with matrices of several rows and columns, in different numbers."""
         return self._replace(specs=tuple(self._all_of(shape) for shape in ((2, 3), (3, 2))))
 
     def squares(self):
-        """The sizes with a square matrix for one that is none: a rule may do otherwise with as many rows as
-        columns. None of other kinds.
+        """The sizes with a square matrix in place of a non-square one, for which a rule may behave
+        differently; empty if the arguments are not all matrices, or include a square one.
         """
         shapes = [kind for kind in self.specs[0] if not isinstance(kind, Static)]
         if not self.is_of_matrices() or any(rows == columns for rows, columns in shapes):
@@ -96,7 +97,7 @@ class Plan(NamedTuple):
         return (self._all_of((2, 2)),)
 
     def with_complex(self, names, wide):
-        """The same with complex numbers for the real ones of the names that are `wide`."""
+        """The plan with complex numbers in place of real ones for the names in `wide`."""
         specs = [tuple(_complex(*pair, wide) for pair in zip(names, spec)) for spec in self.specs]
         return self._replace(specs=tuple(specs))
 
@@ -121,8 +122,8 @@ def _symmetric(kind):
 class Question:
     """What is judged: `rule(*args) -> (y, pullback)`, or `partials(y, *args)`, for `primal`.
 
-    `leading` is set for rules that give cotangents for the first so many arguments only. `ask` is the text
-    by which a reader gets at (y, pullback), up to the opening bracket's arguments.
+    `leading` is set if the rule only gives cotangents for the first `leading` arguments. `ask` is the source
+    of the call that returns (y, pullback), up to the arguments.
     """
 
     primal: Callable
@@ -134,36 +135,39 @@ class Question:
     kwargs: dict = field(default_factory=dict)
 
     def swap(self, trace, stand_ins):
-        """The exchange of namespaces for one trace."""
+        """The replacement of namespaces for one trace."""
         return Swap(trace, stand_ins)
 
     def code(self, arguments, index, seed):
-        """Code that shows what was found at `arguments`, in a way of its own; None for that of a rule."""
+        """Code that shows what was found at `arguments`, if it differs from that for a rule; else None."""
         return None
 
     def spelled(self, texts):
-        """The arguments as they are written in a call, where those that vary or are held have these texts."""
+        """The arguments as written in a call, with these texts for those that vary or are held."""
         return ", ".join(texts)
 
     def place(self, number):
-        """Where in what a pullback returns the cotangent of the argument of this number stands, as Python
-        writes it."""
+        """The index of the cotangent of the argument `number` in the result of a pullback, as Python
+        source.
+        """
         return f"[{number}]"
 
     def defaults(self):
-        """The defaults of the arguments, `NO_DEFAULT` where there is none."""
+        """The defaults of the arguments, `NO_DEFAULT` if there is none."""
         return positional_parameters(self.primal, None)[1]
 
     def options(self):
-        """The values of the parameters that are given by keyword alone, which do not vary."""
+        """The values of keyword-only arguments, which do not vary."""
         return keyword_defaults(self.primal) | self.kwargs
 
     def value_through(self, exchange):
-        """The function passed through `exchange`, with its keyword arguments."""
+        """The function passed through `exchange`, with its keyword arguments bound."""
         return _with_keywords(exchange(self.primal), self.kwargs)
 
     def rule_through(self, exchange):
-        """The rule as a function to (y, pullback), each of its parts passed through `exchange`."""
+        """The rule as a function that returns (y, pullback), with each of its parts passed through
+        `exchange`.
+        """
         if self.partials is None:
             return _with_keywords(exchange(self.rule), self.kwargs)
         primal, partials = exchange(self.primal), exchange(self.partials)
@@ -190,13 +194,14 @@ def _conjugated(slope):
 
 
 def times(slope, y_bar):
-    """A partial derivative of a scalar rule times the seed; zeros pass through."""
+    """A partial derivative of a scalar rule times the seed; zeros are returned unchanged."""
     return slope if isinstance(slope, zeros.AbstractZero) else slope * y_bar
 
 
 class NoRuleFound(Exception):
-    """The registry has no rule for arguments of this kind; `error` is what the user is to see, and there may
-    be one for arguments that hold others if it `is_of_kinds`."""
+    """The registry has no rule for arguments of this kind. `error` is for the user; if it `is_of_kinds`,
+    there may be a rule for structured arguments.
+    """
 
     def __init__(self, error, is_of_kinds=False):
         super().__init__(str(error))
@@ -204,9 +209,10 @@ class NoRuleFound(Exception):
 
 
 def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
-    """The names of `f`'s positional arguments, and the plans to try in turn. Those that `kwargs` name, and
-    the ones after them, are left to the call. The one that holds the number of steps, called `steps` or as
-    such numbers are, may have to be a whole number."""
+    """The names of `f`'s positional arguments, and the plans to try in order. Arguments in `kwargs`, and
+    those after them, are not judged. The argument that holds the number of steps, called `steps` or having
+    such a name, may have to be an int.
+    """
     if at is not None:
         at = at if isinstance(at, tuple) else (at,)
     names, defaults = positional_parameters(f, None if at is None else len(at), kwargs)
@@ -232,7 +238,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     if any(complex_ones := _meant_complex(f, names, defaults)):
         wide = zip(scalar, complex_ones, strict=True)
         return names, [Plan((tuple(ComplexNumbers() if is_one else kind for kind, is_one in wide),))]
-    # Whose default is a number is one beside arrays, too, and its cotangent a sum.
+    # An argument whose default is a number stays one beside arrays, too, and its cotangent is a sum.
     single = ("scalar" if isinstance(d, float) else None for d in defaults)
     apart = tuple(h or s for h, s in zip(held, single, strict=True))
     apart = held if all(apart) else apart
@@ -241,7 +247,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     of_called = _renamed(kinds, names, called)
     arrays = [Plan(specs, form=ARRAYS) for specs in array_specs(called, apart, of_called)]
     vectors, arrays = _of_held_lengths(names, vectors, f), _of_held_lengths(names, arrays, f)
-    # Symmetric ones hide a transpose: only where no others fit.
+    # Symmetric ones hide a transpose, so they come last.
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     arrays += [Plan(specs, form=ARRAYS) for specs in solved_specs(f, names, apart)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
@@ -256,7 +262,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     plans = [*numbers, *([*arrays, *vectors] if wide_first else [*vectors, *arrays])]
     unlike: dict[tuple, Plan] = {}
     for plan in _within(names, plans, kinds):
-        unlike.setdefault(plan.specs, plan)  # a domain makes some equal
+        unlike.setdefault(plan.specs, plan)  # a domain makes some of them equal
     return names, list(unlike.values())
 
 
@@ -280,7 +286,9 @@ def _within(names, plans, kinds):
 
 
 def _as_symmetric(sample, kinds):
-    """A given sample that moves as these kinds do; DomainError where it is not as symmetric."""
+    """A given sample that is perturbed as these kinds are; DomainError if it is not symmetric although the
+    kind is.
+    """
     pairs = list(zip(kinds, sample, strict=True))
     if any(isinstance(kind, Symmetric) and not _is_symmetric(value) for kind, value in pairs):
         raise DomainError("a matrix that was given is not symmetric, as the domain requires")
@@ -293,9 +301,10 @@ def _is_symmetric(value):
 
 
 def _of_held_lengths(names, plans, f):
-    """The plans without those sizes that the function is not for by its text: three columns of points in a
-    plane, two numbers where a cross product takes three. Where one size is left, its free lengths take other
-    values as well: of a single point a sum over all of them is forgotten unseen."""
+    """The plans without sizes that the function's source excludes: three columns for points in a plane, two
+    numbers where a cross product takes three. If one size is left, its free lengths also get other values:
+    with a single point, a missing sum over points goes unnoticed.
+    """
     held = lengths_held(f)
 
     def is_meant(spec):
@@ -310,7 +319,9 @@ def _of_held_lengths(names, plans, f):
 
 
 def _of_other_lengths(names, spec, held):
-    """The same kinds with another length for each that no text holds, the same for the same one."""
+    """The same kinds with each length that the source does not fix replaced by another one, equal lengths by
+    equal ones.
+    """
     taken = {n for kind in spec for n in shape_of(kind)}
     fresh = (n for n in itertools.count(2) if n not in taken)
     other: dict[int, int] = {}
@@ -328,14 +339,16 @@ def _of_other_lengths(names, spec, held):
 
 
 def _has_length(shape, lengths):
-    """Whether a shape is one of those, as far as they are numbers, or has other axes than all of them."""
+    """Whether a shape agrees with one of these, as far as their lengths are numbers, or has a different rank
+    from all.
+    """
     alike = [dims for dims in lengths if len(dims) == len(shape)]
     fits = (all(n == d for n, d in zip(shape, dims) if isinstance(d, int)) for dims in alike)
     return not alike or any(fits)
 
 
 def _definite_as_said(f, names, at):
-    """The domain of given matrices that are positive definite, and which the docstring of `f` calls so."""
+    """The domain for given matrices that are positive definite, and called so in the docstring of `f`."""
     said = symmetric_said(f)
     given = [(name, x) for name, x in zip(names, at) if name in said and is_of_form("positive definite", x)]
     those = [name for name, x in given if np.array_equal(x, np.transpose(x))]
@@ -346,12 +359,12 @@ def _renamed(kinds, names, called):
     return {other: kinds[name] for name, other in zip(names, called, strict=True) if name in kinds}
 
 
-WHOLE = 3  # what is annotated as a whole number
-NO_DEFAULT = object()  # of a parameter that has to be given
+WHOLE = 3  # the value for an argument annotated as int
+NO_DEFAULT = object()  # for a parameter without default
 
 
 def _meant_complex(f, names, defaults):
-    """Of each parameter, whether it is annotated as `complex` or has a complex default."""
+    """For each parameter, whether it is annotated as `complex` or has a complex default."""
     notes = meant_types(f)
     return [
         notes.get(name) in (complex, np.complex128) or isinstance(default, complex)
@@ -360,11 +373,11 @@ def _meant_complex(f, names, defaults):
 
 
 def positional_parameters(f, count, kwargs=()):
-    """(names, defaults) of the positional parameters before the first of `kwargs`; where there is no
-    signature, as many as were given.
+    """(names, defaults) of the positional parameters before the first of `kwargs`; without a signature, as
+    many as were given.
 
-    Optional parameters of C functions (`out` of a ufunc) are left out: their rules are called as the caller
-    wrote it.
+    Optional parameters of C functions (`out` of a ufunc) are left out: their rules are called with the
+    arguments as written.
     """
     names, defaults = _all_parameters(f, count)
     if not hasattr(f, "__code__"):
@@ -396,7 +409,7 @@ def _all_parameters(f, count):
 
 
 def _free_name(name, taken):
-    """`name`, or one like it: two arguments of one name would be one symbol."""
+    """`name`, or a similar one if it is taken: two arguments with the same name would be one symbol."""
     while name in taken:
         name += "_"
     return name
@@ -407,8 +420,9 @@ def _letters(count):
 
 
 def exact_sample(value):
-    """A given argument as a sample: floats as exact fractions, float arrays entry by entry, all else held
-    fixed."""
+    """A given argument as a sample: floats as exact fractions, float arrays entry by entry, everything else
+    held fixed.
+    """
     if isinstance(value, (float, np.floating)) and np.isfinite(value):
         return Fraction(repr(float(value)))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
@@ -417,7 +431,7 @@ def exact_sample(value):
 
 
 def sample_of(value):
-    """The same where complex numbers are meant to move too."""
+    """The same, with complex numbers free to vary, too."""
     if isinstance(value, (complex, np.complexfloating)) and np.isfinite(value):
         return _exact_complex(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "c":
@@ -430,7 +444,7 @@ def _exact_complex(value):
 
 
 def kind_of(sample):
-    """The kind of which a sample of one argument is."""
+    """The kind of a sample of one argument."""
     if isinstance(sample, ComplexNumber):
         return ComplexNumbers()
     if isinstance(sample, Array):
@@ -439,7 +453,7 @@ def kind_of(sample):
 
 
 def _copies_with_rules(target, book):
-    """The names of the copies of a function that have rules of their own, the last one first."""
+    """The names of the twins of a function that have rules of their own, the latest first."""
     copies = [entry.target() for entry in book.entries() if entry.user]
     return [c.__name__ for c in reversed(copies) if is_twin(c) and primal_of(c) is target]
 

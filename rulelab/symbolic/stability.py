@@ -1,5 +1,6 @@
-"""Where a right rule is numerically bad: its floats against the same code with hundreds of digits, and a
-better formula where a short search finds one."""
+"""Where a right rule is numerically bad: its floats compared with the same code in hundreds of digits, and a
+better formula if a short search finds one.
+"""
 
 from __future__ import annotations
 
@@ -45,12 +46,12 @@ from .swap import Swap, same_shape_object_array
 from .tracing import STAND_INS, THE_AD_CALLED, asked_the_ad, flat_numbers, traced_arguments
 from .work import WorkLimit
 
-BAD = 64.0  # ulps: beyond them six bits are lost
-LOST = 2.0**52  # ulps: no digit is left
-PRECISIONS = (60, 160, 450, 1100)  # digits, raised until two agree
-POINT_SECONDS = 2.0  # of the processor
-SHARE = 0.6  # of the time limit, in seconds of work, for the inputs; the rest is for the search
-ROOM = 2  # times the time limit that all of it may take: hundreds of digits are slow
+BAD = 64.0  # ulps: six lost bits
+LOST = 2.0**52  # ulps: no correct digit
+PRECISIONS = (60, 160, 450, 1100)  # digits, increased until two results agree
+POINT_SECONDS = 2.0  # processor seconds
+SHARE = 0.6  # part of the time limit, in seconds of work, for the inputs; the rest is for the search
+ROOM = 2  # factor of the time limit for the whole scan, since hundreds of digits are slow
 ONE_TOOK_MORE = took_more("one of them", POINT_SECONDS)
 MAX_REGIONS = 4
 MIN_NORMAL, LARGEST = sys.float_info.min, sys.float_info.max
@@ -58,12 +59,12 @@ MIN_NORMAL, LARGEST = sys.float_info.min, sys.float_info.max
 
 @dataclass(frozen=True)
 class Region:
-    """Neighbouring inputs at which the pullback loses digits, and the worst of them.
+    """A range of neighbouring inputs at which the pullback loses digits, and the worst of them.
 
     `low` and `high` are the first and the last of the inputs tried; `ulps` is the error at `worst` in units
-    of the last place (infinite where no finite number came out), `found` and `exact` are what came out there
-    and what should have.
-    `cause` is empty where none is visible. With `own` the function itself has no finite number there.
+    in the last place (infinite if there is no finite result), `found` is the result there and `exact` the
+    right one. `cause` is empty if none is visible. `own` says that the function itself has no finite value
+    there.
     """
 
     argument: str
@@ -78,7 +79,7 @@ class Region:
 
     @property
     def loss(self) -> str:
-        """How much is lost, in words."""
+        """The loss in words."""
         if not self.ulps < math.inf:
             return "no finite number"
         if self.ulps >= LOST:
@@ -89,19 +90,19 @@ class Region:
 
     @property
     def where(self) -> str:
-        """At which inputs how much is lost."""
+        """The inputs and the loss at them, in words."""
         where = f"for {self.argument} from {self.low} to {self.high}"
         return f"loses digits {where} ({self.loss})" if self.ulps < math.inf else f"{self.loss} {where}"
 
     @property
     def example(self) -> str:
-        """What comes out at the worst input, what should, and why it does not."""
+        """The result at the worst input, the right one, and the cause."""
         words = f"{self.argument} = {self.worst} it gives {self.found} instead of {self.exact}"
         return f"{words}: {self.cause}" if self.cause else words
 
 
 def _in_ulps(ulps):
-    """So many ulps, with two digits.
+    """A number of ulps with two significant digits.
 
     >>> _in_ulps(421.3), _in_ulps(0.52), _in_ulps(1.23e14)
     ('420 ulps', '0.52 ulps', '1.2e+14 ulps')
@@ -114,13 +115,13 @@ NO_FINITE_NUMBER = "the function has no finite number there"
 
 
 def _worst_last(region):
-    """What a rule can mend counts before what its function does."""
+    """Sort key: regions that a rule can repair come before those of the function itself."""
     return not region.own, region.ulps
 
 
 @dataclass(frozen=True)
 class Better:
-    """A formula for the derivative that loses less: its text, and the errors before and after."""
+    """A formula for the derivative that loses fewer digits: its text, and the errors before and after."""
 
     argument: str
     formula: str
@@ -147,7 +148,7 @@ class StabilityReport(Report):
     worst : float
         The largest error in ulps, units in the last place.
     notes : tuple of str
-        What else should be known.
+        Further remarks.
     seconds : float
         How long it took.
     cut : bool
@@ -175,7 +176,7 @@ class StabilityReport(Report):
 
     @property
     def sentence(self) -> str:
-        """What was found, in a sentence."""
+        """The result in one sentence."""
         if self.cut and not self.regions:
             return f"pullback of {self.function}: {CANNOT_TELL}: not all inputs could be tried"
         if not self.points:
@@ -189,16 +190,16 @@ class StabilityReport(Report):
 
     @property
     def worst_region(self) -> Region:
-        """The region with the largest error; there must be one."""
+        """The region with the largest error; there must be at least one."""
         return max(self.regions, key=_worst_last)
 
     @property
     def example(self) -> str:
-        """What comes out at the worst input, and why."""
+        """The result at the worst input, and the cause."""
         return f"at {self.worst_region.example}" if self.regions else ""
 
     def page(self) -> Page:
-        """The verdict, the regions, the better formulas."""
+        """The verdict, the regions, and the better formulas."""
         tables = []
         if self.regions:
             rows = tuple(
@@ -247,21 +248,21 @@ def scan_stability(
     stop: Callable[[], bool] | None = None,
     name: str | None = None,
 ) -> StabilityReport:
-    """Where the pullback of `f` loses digits, why, and a better formula where one is found.
+    """Return where the pullback of `f` loses digits, why, and a better formula if one is found.
 
-    One argument at a time takes floats of both signs, spaced evenly in their logarithm, and floats close to
-    ±1; the others keep their values in `at`. For an array the first entry moves, then all are scaled, then
-    all are shifted. Inputs count if the exact value and cotangent are numbers that a float can hold: an
-    overflow, an error or nan there is a finding. The cotangent that the pullback gives is compared with the
-    same code computed with hundreds of digits: this scan is only about rounding; `prove` is about being
-    right.
+    One argument at a time is varied over floats of both signs, evenly spaced on a logarithmic scale, and
+    floats near ±1; the others keep their values in `at`. For an array, first its first entry is varied, then
+    all entries are scaled, then all are shifted. An input counts if the exact value and cotangent are in the
+    range of floats: overflow, an error or nan there is a finding. The cotangent of the pullback is compared
+    with that of the same code computed with hundreds of digits: this scan is only about rounding; `prove` is
+    about whether the rule is right.
 
     Parameters
     ----------
     f : callable
-        A function of numbers, elementwise, or one of real arrays of up to sixteen numbers.
+        A function of numbers, elementwise, or of real arrays of up to sixteen numbers.
     rule : callable, optional
-        A function `rule(*args) -> (y, pullback)`, instead of the rule that is registered.
+        A function `rule(*args) -> (y, pullback)`, instead of the registered rule.
     at : tuple, optional
         The values of the arguments that do not vary.
     plane : bool
@@ -271,7 +272,7 @@ def scan_stability(
     time_limit : float
         Seconds of processor time; the report says what was left out for lack of time.
     stop : callable, optional
-        Called now and then; says whether to end early.
+        Called repeatedly; says whether to end early.
     name : str, optional
         How the author writes `f`.
 
@@ -306,11 +307,11 @@ def scan_stability(
             shown, "in the complex plane the scan is for one argument", "fix others with functools.partial"
         )
     warm()
-    plain_scope()  # loads SciPy here, once, and not again in every worker
+    plain_scope()  # loads SciPy once here, instead of in every worker
 
     def job(report):
         try:
-            plan = plans[0] if plane else plan_to_scan(f, plans)  # which calls f
+            plan = plans[0] if plane else plan_to_scan(f, plans)  # calls f
             if plan is None:
                 kinds = "numbers, and real arrays of up to 16 of them"
                 advice = with_at("give smaller arguments", names)
@@ -345,8 +346,9 @@ def _refused(shown, why, *fixes):
 
 @dataclass
 class _Tried:
-    """One input: the derivative in floats, the exact one, and the error. Of an array they are those of the
-    `entry` that is worst. `y` is what the function gives."""
+    """One input: the derivative in floats, the exact one, and the error; for an array those of the worst
+    `entry`. `y` is the function's value.
+    """
 
     x: Any
     y: Any
@@ -363,13 +365,13 @@ class _Tried:
 
 
 class _Scan:
-    """What the scans of the line and of the plane share."""
+    """The common part of the scans of the line and of the plane."""
 
     plane = False
-    tried: Any  # tried(i): what was found at every input of argument i, line by line
+    tried: Any  # tried(i): the results for all inputs of argument i, line by line
     groups: Any  # groups(tried): the runs of inputs that lose digits
     both: Any  # both(cotangent, tried): every node's exact value and its value in floats
-    number: Any  # float or complex: what a formula gives
+    number: Any  # float or complex: the type of a formula's value
 
     def __init__(self, question, plan, shown, time_limit, report):
         self.question, self.plan, self.shown = question, plan, shown
@@ -380,20 +382,20 @@ class _Scan:
         self.numpy = self.plane or writes_numpy(question.primal)
 
     def error(self, found, exact):
-        """How far off a number is, in ulps; 0 where the exact one is beyond all floats, unless it is nan."""
+        """The error of a number in ulps; 0 if the exact one exceeds all floats, unless the number is nan."""
         if abs(exact) >= LARGEST:
             return math.inf if cmath.isnan(complex(found)) else 0.0
         return _distance(found, exact)
 
     def is_late(self):
-        """Whether no more inputs are to be tried."""
+        """Whether no more inputs should be tried."""
         is_over = self.limit.is_over()
         if is_over:
             self.leave_out(f"they take more than {self.limit.seconds:g} s")
         return is_over
 
     def leave_out(self, why):
-        """Say that inputs were left out."""
+        """Record that inputs were left out."""
         self.cut = True
         self.notes[f"some inputs were left out: {why}"] = None
 
@@ -448,7 +450,7 @@ class _Scan:
             self.say(regions, better, everything)
 
     def note_what_was_missed(self):
-        """Why no input at all could be compared, and what may help."""
+        """Record why no input at all could be compared, and what may help."""
         none_vary = all(isinstance(kind, Static) for kind in self.plan.specs[0])
         what = "no argument is a number or an array of numbers" if none_vary else NO_FINITE_NUMBER
         why = self.missed or what
@@ -457,14 +459,14 @@ class _Scan:
             self.notes[f"the arguments were guessed; {with_at('give your own', self.question.names)}"] = None
 
     def note_the_functions_own(self, i, tried):
-        """What no rule can mend: where the function has no finite number itself."""
+        """Record where the function itself has no finite value, which no rule can repair."""
         lost = next((t.x for t in tried if not t.has_value), None)
         if lost is not None:
             where = f"{self.question.names[i]} = {_number(lost)}, although its exact value is finite"
             self.notes[f"{self.shown} itself gives no finite number at {where}"] = None
 
     def ordinary(self, i):
-        """The arguments, to be replaced at `i`: those given, or small numbers, no two alike."""
+        """The arguments, of which `i` will be replaced: those given, or small distinct numbers."""
         given = self.plan.given[0] if self.plan.given else None
         values = []
         for j, kind in enumerate(self.plan.specs[0]):
@@ -475,14 +477,14 @@ class _Scan:
         return values
 
     def in_floats(self, args, i):
-        """(y, cotangent) as the rule gives them, or the error it raises."""
+        """(y, cotangent) by the rule in floats; its exceptions pass through."""
         with quietly():
             y, back = self.question.rule_through(lambda f: f)(*args)
             cotangent = thunks.unthunk(back(_seeds(y))[i + 1])
         return y, 0.0 if isinstance(cotangent, zeros.AbstractZero) else cotangent
 
     def graph(self, i, args):
-        """(the results, the cotangents, the argument `i`) of the rule on traced numbers, entry by entry."""
+        """(the results, the cotangents, the argument `i`) of the rule on traced numbers, as flat lists."""
         trace = Trace()
         swap = Swap(trace, STAND_INS)
         pairs = zip(self.plan.specs[0], args, strict=True)
@@ -558,7 +560,7 @@ class _Scan:
         return shown if len(shown) <= 60 else f"{shown[:57]}…"
 
     def slope(self, i, tried):
-        """(derivative, values): the formula that the pullback has, in y, and what y stands for."""
+        """(derivative, values): the formula in the pullback, in terms of y, and the expression for y."""
         (y,), (cotangent,), _ = tried.graph or self.graph(i, self.with_input(i, tried.x))
         one = sp.Symbol(f"y_bar{SEED}")
         value = expression(y, {}, {})
@@ -587,9 +589,7 @@ class _Scan:
 
         try:
             found = best_rewriting(slope, values, measure, self.plane)
-        except (
-            Exception
-        ):  # the search goes through many of SymPy's heuristics: without it there is a scan still
+        except Exception:  # the search uses many SymPy heuristics; without it, the scan still has a result
             return None
         own = sum(_bits(t.ulps) for t in tried) / len(tried)
         worst = max(t.ulps for t in tried)
@@ -612,7 +612,7 @@ def _in_words(error):
 
 
 def writes_numpy(f):
-    """Whether a function's code names NumPy; C functions take floats as NumPy's do."""
+    """Whether a function's code refers to NumPy; C functions accept floats as NumPy's do."""
     code = getattr(f, "__code__", None)
     if code is None:
         return isinstance(f, np.ufunc)
@@ -629,28 +629,29 @@ def _without_mark(name):
 
 
 def _far_off(x):
-    """How many powers of ten the largest number of an input is from 1."""
+    """The distance of the largest number of an input from 1, in powers of ten."""
     largest = float(np.max(np.abs(x), initial=0.0))
     return abs(math.log10(largest)) if largest else math.inf
 
 
 def _flat(y):
-    """The numbers of a plain result: a float, or an array of them all."""
+    """The numbers of a plain result: a float, or an array of all of them."""
     if not isinstance(y, (tuple, list)):
         return np.asarray(y, float) if np.ndim(y) else float(y)
     return flat_floats(y)
 
 
 def _exactly(value):
-    """A float, or an array of floats, as the exact sample that it is."""
+    """A float, or an array of floats, as an exact sample."""
     if isinstance(value, np.ndarray):
         return Array(tuple(Fraction(float(v)) for v in value.flat), value.shape)
     return Fraction(value)
 
 
 def _seeds(y):
-    """Unlike numbers in the form of a result, so that no rule's sums over entries cancel; 1 for a single
-    number."""
+    """Distinct numbers in the form of a result, so that sums over entries in a rule do not cancel; 1 for a
+    single number.
+    """
     numbers = (float(number) for number in _unlike())
     return seed_like(y, lambda shape: numbers_in(shape, numbers)) if _is_made_of_more(y) else 1.0
 
@@ -679,7 +680,7 @@ def _traced_seeds(trace, y):
 
 
 class _Bare(Spelling):
-    """Functions by their bare names, for words in a report."""
+    """Functions by their bare names, for the text of a report."""
 
     def __init__(self):
         super().__init__({}, False, ())
@@ -702,7 +703,7 @@ def _number(value):
 
 
 def _told_apart(found, exact):
-    """Two numbers as text, with as many digits as it takes to see that they differ."""
+    """Two numbers as text, with enough digits to show that they differ."""
     short = _number(found), _number(exact)
     if short[0] != short[1] or any(isinstance(v, (complex, CONTEXT.mpc)) for v in (found, exact)):
         return short
@@ -719,7 +720,9 @@ def _is_finite(value):
 
 
 def _distance(rough, exact, size=None):
-    """How many ulps a float is from an exact number: of that, or of one of a given `size`."""
+    """The distance of a float from an exact number in ulps of that number, or of a number of magnitude
+    `size`.
+    """
     if not _is_finite(rough):
         return math.inf
     size = abs(exact) if size is None else size
@@ -733,7 +736,9 @@ def _distance(rough, exact, size=None):
 
 
 def _underflown(node, exact, rough):
-    """The first node below whose float is too small for its digits, where an argument of `node` is lost."""
+    """The first node below `node` whose float is subnormal and inexact, if an argument of `node` has become
+    zero.
+    """
     lost = [a for a in node.args if exact[id(a)] != 0 and rough[id(a)] == 0]
     for below in _in_order(node) if lost else ():
         value = abs(exact[id(below)])
@@ -768,7 +773,7 @@ _NUMPY_NAMES = {
 
 
 def _rough(op):
-    """The float function of a node's operation."""
+    """The float function for a node's operation."""
     if op in _ARITHMETIC:
         return _ARITHMETIC[op]
     if (function := getattr(np, _NUMPY_NAMES.get(op, op), None)) is not None:
@@ -778,7 +783,7 @@ def _rough(op):
 
 
 def _worked_out(node, leaf, constant, function):
-    """The value of every node, by `leaf(node)`, `constant(node)` and `function(op)`."""
+    """The value of every node, from `leaf(node)`, `constant(node)` and `function(op)`."""
     values = {}
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -796,7 +801,7 @@ def _worked_out(node, leaf, constant, function):
 
 
 class _RealScan(_Scan):
-    """The scan along the real line, one argument after the other."""
+    """The scan along the real line, one argument at a time."""
 
     number = float
 
@@ -806,8 +811,8 @@ class _RealScan(_Scan):
         return [self.along(i, line) for line in lines]
 
     def along(self, i, line):
-        """What was found at the inputs of a line, in its order. The ordinary ones are tried first: numbers
-        far off may take long, and those beyond them longer.
+        """The results at the inputs of a line, in its order. Ordinary inputs are tried first, since extreme
+        ones may take long.
         """
         found = {}
         for n in sorted(range(len(line)), key=lambda n: _far_off(line[n])):
@@ -831,7 +836,7 @@ class _RealScan(_Scan):
             with quietly():
                 y = _flat(self.question.primal(*self.with_input(i, x)))
             found = np.real(self.in_floats(self.with_input(i, x), i)[1])
-        except Exception:  # an error of overflow, or another: no number came out
+        except Exception:  # overflow or another error: there is no result
             pass
         exact, ulps = values[1], []
         largest = max(map(abs, exact))
@@ -843,8 +848,9 @@ class _RealScan(_Scan):
         return _Tried(x, y, rough[k], exact[k], ulps[k], None, k)
 
     def exact(self, i, args):
-        """The function's values and the pullback's own answers, with so many digits that more do not change
-        these."""
+        """The function's values and the pullback's results, with enough digits that more of them do not
+        change the results.
+        """
         last: list[Any] = []
         for digits in PRECISIONS:
             CONTEXT.dps = digits
@@ -852,7 +858,7 @@ class _RealScan(_Scan):
                 y, cotangents, _ = self.graph(i, args)
             except CannotTrace:
                 raise
-            except OverflowError:  # an exponential of more digits than there is memory
+            except OverflowError:  # an exponential with more digits than there is memory
                 return None
             except (Stop, Exception) as error:
                 self.missed = self.missed or _in_words(error)
@@ -873,7 +879,7 @@ class _RealScan(_Scan):
         return exact, rough
 
     def groups(self, tried):
-        """Neighbours that lose digits; a single input between them that does not is no end."""
+        """Yield runs of inputs that lose digits; a single input that does not is no end of a run."""
         group, good = [], 0
         for t in tried:
             if t.ulps > BAD:
@@ -889,7 +895,7 @@ class _RealScan(_Scan):
 
 
 class _PlaneScan(_Scan):
-    """The scan over the complex plane, of a rule without branches."""
+    """The scan over the complex plane, for a rule without branches."""
 
     plane, number = True, complex
 
@@ -922,7 +928,7 @@ class _PlaneScan(_Scan):
         exact = self.exact(cotangent, moving, z)
         if exact is None or not cmath.isfinite(value):
             return None
-        # A rule conjugates the partial derivative, or takes no complex numbers: this scan is about rounding.
+        # A rule may conjugate the partial derivative or not: this scan is only about rounding.
         error = min(self.error(found, exact), self.error(found.conjugate(), exact))
         if self.error(found.conjugate(), exact) == error:
             found = found.conjugate()
@@ -964,7 +970,7 @@ class _PlaneScan(_Scan):
         return exact, rough
 
     def groups(self, tried):
-        """All inputs that lose digits, by the sign of their imaginary part."""
+        """Yield all inputs that lose digits, by the sign of their imaginary part."""
         for sign in (1, -1):
             group = sorted((t for t in tried if t.ulps > BAD and t.x.imag * sign > 0), key=lambda t: abs(t.x))
             if group:
