@@ -1,10 +1,10 @@
-"""What a rule gives exactly at kinks, ties, zeros and removable singularities, of which a proof of the open
-cells says nothing.
+"""The values that a rule returns exactly at kinks, ties, zeros and removable singularities, about which a
+proof on the open cells says nothing.
 
-The rule is asked on floats at such a point. What it should give comes from the function alone: difference
-quotients of the traced primal at points 1e-60 away, in many directions. Where all of them agree there is a
-derivative, and the rule must give it. Where they differ the rule must give a point of their convex hull,
-which is Clarke's subdifferential as far as the directions show it.
+The rule is called with floats at such a point. What it should return follows from the function alone:
+difference quotients of the traced primal at points 1e-60 away, in many directions. Where all of them agree
+there is a derivative, and the rule must return it. Where they differ, the rule must return a point of their
+convex hull, which is Clarke's subdifferential as far as the directions show it.
 """
 
 from __future__ import annotations
@@ -43,20 +43,23 @@ from .tracing import flat_numbers, of_leaves, run_traced, skip_ties, trace_prima
 from .verdicts import Counterexample, Refuted
 from .worker import TooLong, at_most
 
-DIGITS = 320  # a third-order cancellation 1e-60 away still leaves twenty of them in a difference quotient
+# A third-order cancellation at a distance of 1e-60 still leaves twenty of them in a difference quotient.
+DIGITS = 320
 FAR, NEAR, STEP = Fraction(1, 10**30), Fraction(1, 10**60), Fraction(1, 10**90)
-ACROSS = Fraction(1, 500)  # wider than the cases in which code avoids to divide by next to nothing
-SEED = Fraction(5, 2)  # of one result at a time, and its opposite: a rule that ignores it must not pass
-TOLERANCE = 1e-6  # relative: of limits, of floats, of hulls
+ACROSS = Fraction(1, 500)  # wider than the cases in which code avoids dividing by almost zero
+# The seed of one result at a time, and its negative: a rule that ignores the seed must not pass.
+SEED = Fraction(5, 2)
+TOLERANCE = 1e-6  # relative, for limits, floats and hulls
 FEWEST, MOST_LIMITS = 3, 6
-FIRST, MOST, ROUNDS = 2, 24, 4  # directions to begin with, and in doubt; then some towards the rule's answer
-NOTHING, LARGE = 1e-25, 1e12  # slopes that are none, and that may be growing
-MAX_RESULTS = 16  # of a function with more of them the first ones are asked for
+# Directions to begin with, and in case of doubt; then further ones towards the rule's answer.
+FIRST, MOST, ROUNDS = 2, 24, 4
+NOTHING, LARGE = 1e-25, 1e12  # slopes that count as zero, and slopes that may be growing without bound
+MAX_RESULTS = 16  # of a function with more results, only the first ones are checked
 MAX_FAULTS = 6
-MOST_HANGING = 2  # points at which the code does not end
-POINT_SECONDS = 1.0  # of the processor, for one of them: some code hangs there
+MOST_HANGING = 2  # points at which the code does not terminate
+POINT_SECONDS = 1.0  # processor time for one point: some code hangs there
 
-# What ends one point, not the rule: outside the domain, or the code cannot be followed there.
+# What ends the work on one point, not on the rule: outside the domain, or the code cannot be traced there.
 _NOT_THERE = (Skipped, Misfit, Settled, Stop)
 _SILENT = (*_NOT_THERE, TimeoutError)
 
@@ -65,15 +68,16 @@ class Borders:
     """The walk over the special points of a rule that is proved on its open cells, as far as `admits(point)`
     and the limit of `work` allow.
 
-    After `walk()`: `refuted` is a verdict, where the rule gives a wrong number although a derivative exists;
-    `caveats` are the warnings, `exceptions` names their points, `notes` tell what was left out.
+    After `walk()`, `refuted` is a verdict if the rule returns a wrong number although a derivative exists;
+    `caveats` are the warnings, `exceptions` names their points, and `notes` tell what was left out.
     """
 
     def __init__(self, question, visits, rng, work, admits=lambda point: True):
         self.question, self.visits, self.rng, self.work = question, visits, rng, work
         self.admits = admits
         self.refuted: Refuted | None = None
-        self.found: dict[tuple, Caveat] = {}  # by fault: the first point that shows one speaks for the others
+        # By fault: the first point that shows a fault stands for all others.
+        self.found: dict[tuple, Caveat] = {}
         self.notes: tuple[str, ...] = ()
 
     def walk(self):
@@ -90,7 +94,7 @@ class Borders:
                 self.notes += (f"{done} were tried: trying more would take too long",)
                 return
             try:
-                with contextlib.suppress(*_SILENT), at_most(POINT_SECONDS):  # a loop may not end at 0
+                with contextlib.suppress(*_SILENT), at_most(POINT_SECONDS):  # a loop may not terminate at 0
                     finding = _Point(self.question, point, self.rng, self.work, self.found).judge()
                     if isinstance(finding, Refuted):
                         self.refuted = finding
@@ -110,12 +114,14 @@ class Borders:
 
     @property
     def exceptions(self):
-        """The points of the caveats, in words."""
+        """The points of the caveats as text."""
         return " or ".join(list(dict.fromkeys(c.point for c in self.found.values()))[:2])
 
 
 class _Slopes(NamedTuple):
-    """What one direction shows: the value beside the point, and its slopes (a row for each result)."""
+    """What one direction shows: the value beside the point, and the slopes there (one row for each
+    result).
+    """
 
     direction: list
     value: np.ndarray
@@ -123,7 +129,7 @@ class _Slopes(NamedTuple):
 
 
 class _Limits(NamedTuple):
-    """Whether the slopes of a direction have settled on their way to the point, or grow without bound."""
+    """Whether the slopes of a direction have settled on the way to the point, or grow without bound."""
 
     settled: np.ndarray
     grows: np.ndarray
@@ -140,13 +146,13 @@ class _Point:
         self.plain_y = plain_value(question, sample)
         self.y = flat_floats(self.plain_y)
         self.slopes: list[_Slopes] = []
-        self.limits: list[_Limits] = []  # of the first of them, once there is a doubt
+        self.limits: list[_Limits] = []  # of the first of `slopes`, once there is a doubt
         self.directions = _directions(len(self.leaves), rng)
         self.quadratures: dict[tuple, tuple] = {}  # of the integrals, by path
         self.last_path: tuple = ()
 
     def judge(self):
-        """None, a Refuted, or (what is at fault, its caveat): the first of what is wrong here."""
+        """None, a Refuted, or a pair (fault, its caveat): the first thing that is wrong here."""
         if not self.leaves:
             return None
         for k, seed in itertools.product(range(min(len(self.y), MAX_RESULTS)), (SEED, -SEED)):
@@ -163,7 +169,7 @@ class _Point:
                 return finding
         return None
 
-    # --- what the rule gives
+    # --- what the rule returns
 
     def seeds(self, k):
         return [self.seed if i == k else Fraction(0) for i in range(len(self.y))]
@@ -177,11 +183,13 @@ class _Point:
             y, pullback = rule(*map(plain_argument, self.sample))
             returned = self.cotangents(pullback(y_bar))
         plain = [np.ravel(plain_number(c)) for c in returned]
-        # A complex cotangent of a real argument is projected to its real part before anybody has it.
+        # A complex cotangent of a real argument is projected to its real part before it is used anywhere.
         return flat_floats(y), self.of_leaves(plain, lambda v: float(np.real(v))) / float(self.seed)
 
     def exact_answer(self, k):
-        """The cotangents for result `k` in exact arithmetic, divided by its seed; None where it has none."""
+        """The cotangents for result `k` in exact arithmetic, divided by its seed; None if they cannot be
+        computed.
+        """
         try:
             trace, swap, arguments, _, _ = trace_primal(self.question, self.sample)
             y_bar, _ = traced_seed(trace, self.question.names, self.plain_y, self.seeds(k))
@@ -207,17 +215,19 @@ class _Point:
             found += of_leaves(value, entries if len(entries) == count else entries * count)
         return np.array(found, dtype=float)
 
-    # --- what it should give
+    # --- what it should return
 
     def widen(self, directions):
-        """Look in more directions."""
+        """Examine more directions."""
         for direction in directions:
             with contextlib.suppress(*_NOT_THERE):
                 value, near = self.jacobian(direction, NEAR)
                 self.slopes.append(_Slopes(direction, value, near))
 
     def settle(self):
-        """Find out whether the slopes of the first directions have a limit, by those farther away."""
+        """Find out whether the slopes of the first directions have a limit, by comparing them with slopes
+        farther away.
+        """
         known = list(zip(self.slopes, self.limits, strict=False))
         others = self.slopes[MOST_LIMITS:]
         for slopes in self.slopes[len(known) : MOST_LIMITS]:
@@ -233,8 +243,9 @@ class _Point:
             return _Limits(settled, (np.abs(near) > 1.5 * np.abs(far)) & (np.abs(near) > 10))
 
     def jacobian(self, direction, distance):
-        """(value, slopes) at this distance, by difference quotients of the traced primal; their step is so
-        much smaller that one side will do."""
+        """(value, slopes) at this distance, by difference quotients of the traced primal. Their step is so
+        much smaller than the distance that one-sided differences suffice.
+        """
         if self.work.is_over():
             raise TimeoutError
         beside = _moved(self.sample, [u * distance for u in direction])
@@ -249,12 +260,13 @@ class _Point:
                         raise Skipped("on the border between two cases")
                 columns.append([float((a - b) / step) for a, b in zip(ahead, value, strict=True)])
         slopes = np.array(columns).T
-        slopes[np.abs(slopes) < NOTHING] = 0  # it is on its way there
+        slopes[np.abs(slopes) < NOTHING] = 0  # it tends to zero
         return np.array([float(v) for v in value]), slopes
 
     def values_beside(self, beside):
-        """(values, path, how its integrals were computed, their graph). Integrals are always alike on one
-        path: then these values are by the same sums as those ahead of them."""
+        """(values, path, how its integrals were computed, their graph). On one path the integrals are always
+        computed in the same way, so that these values come from the same sums as the shifted ones.
+        """
         guess = self.quadratures.get(self.last_path, ())
         value, path, found, moving = self.traced_values(beside, None, guess)
         if path not in self.quadratures:
@@ -269,7 +281,9 @@ class _Point:
 
     def traced_values(self, sample, moved=None, quadratures=()):
         """(values, path, how its integrals were computed, their graph) beside the point, or with a number
-        `moved`; the same sums as in `quadratures` differ in two runs by as little as their limits do."""
+        `moved`. With the same sums as in `quadratures`, the integrals of two runs differ by as little as
+        their limits do.
+        """
         trace, *_, leaves, y = trace_primal(self.question, sample, moved, quadratures)
         if moved is None:
             skip_ties(trace)
@@ -280,7 +294,9 @@ class _Point:
     # --- judging
 
     def judge_slopes(self, k, answer):
-        """What is wrong with the cotangents for result `k`, looking further as long as there is a doubt."""
+        """What is wrong with the cotangents for result `k`; more directions are examined as long as there is
+        a doubt.
+        """
         if len(self.slopes) < FIRST:
             self.widen(itertools.islice(self.directions, FIRST))
         doubt = self.doubt(k, answer)
@@ -295,7 +311,7 @@ class _Point:
                 break
             distances = np.abs(doubt.slopes - answer)[:, np.isfinite(answer)].sum(axis=1)
             if distances.min() >= nearest:
-                break  # there is nothing more that way
+                break  # there is nothing more to find in this direction
             nearest, best = distances.min(), self.slopes[int(distances.argmin())].direction
             self.widen([*_towards(doubt.way, answer, self.rng), *_like(best)])
             doubt = self.doubt(k, answer)
@@ -305,7 +321,7 @@ class _Point:
 
     def is_slope_across(self, k, answer):
         """Whether the answer is the slope by differences that are wider than the case of the point, such as
-        `abs(a - b) < 1e-6`: the code guards a quotient there, and has the value alone.
+        `abs(a - b) < 1e-6`: the code guards a quotient there, and only the value is right in that case.
         """
         if not np.isfinite(answer).all() or self.jumps(k):
             return False
@@ -326,7 +342,7 @@ class _Point:
         return (4 * central(ACROSS / 2) - central(ACROSS)) / 3
 
     def doubt(self, k, answer):
-        """What speaks against the rule's answer, as far as the directions show; None where nothing does."""
+        """What speaks against the rule's answer, as far as the directions show; None if nothing does."""
         if not self.slopes or self.jumps(k):
             return None
         slopes = np.array([s.near[k] for s in self.slopes])
@@ -337,15 +353,17 @@ class _Point:
         if not self.limits:
             return None
         slopes = np.array([s.near[k] for s in self.slopes])
-        # A number without a limit for one result is that result's: 0 * inf makes nan of it for the others.
+        # If a number has no limit for one result, that is a matter of that result: 0 * inf turns it into nan
+        # for the others.
         settled = np.all([limit.settled.all(axis=0) for limit in self.limits], axis=0)
         spread = np.ptp(slopes, axis=0) > TOLERANCE * (1 + np.abs(slopes).max(axis=0))
         grows = np.all([limit.grows[k] for limit in self.limits], axis=0)
-        # A huge answer may be right: `log(x + 1e-300)` is steep on a scale that is smaller than ours.
+        # A huge answer may be right: `log(x + 1e-300)` is steep on a scale smaller than that of the distances
+        # used here.
         steep = grows & finite & (np.abs(answer) < LARGE)
         if steep.any():
             return _Doubt("no derivative", int(np.argmax(steep)), slopes, True)
-        # Elsewhere slopes say something only where all of them are bounded.
+        # Elsewhere slopes are meaningful only where all of them are bounded.
         if np.abs(slopes).max() >= LARGE or not all(limit.settled[k].all() for limit in self.limits):
             return None
         missing = settled & ~finite
@@ -361,11 +379,13 @@ class _Point:
         return _Doubt("wrong", int(np.argmax(np.abs(toward))), slopes, bool(spread[used].any()), -toward)
 
     def fault(self, doubt):
-        """What kind of fault this is, and of which argument."""
+        """The kind of fault, and the argument that it concerns."""
         return "kink" if doubt.kind == "wrong" and doubt.kink else doubt.kind, _root(self.leaves[doubt.leaf])
 
     def jumps(self, k):
-        """Whether the function is not continuous here: there is no derivative, and nothing to be said."""
+        """Whether the function is discontinuous here: then there is no derivative, and nothing can be
+        said.
+        """
         return any(abs(s.value[k] - self.y[k]) > TOLERANCE * (1 + abs(self.y[k])) for s in self.slopes)
 
     def judge_value(self, k, y):
@@ -376,7 +396,7 @@ class _Point:
         return ("value",), self.caveat(SINGULAR_AT, words, k, "value", y[k], self.y[k])
 
     def judge_raised(self, k, raised):
-        """An error where there is a derivative; elsewhere it is a right answer."""
+        """An error where a derivative exists; elsewhere raising an error is a correct answer."""
         if self.judge_slopes(k, np.full(len(self.leaves), np.nan)) is None:
             return None
         slopes = np.array([s.near[k] for s in self.slopes])
@@ -403,7 +423,9 @@ class _Point:
         return self.wrong(k, answer, doubt, what, index)
 
     def wrong(self, k, answer, doubt, what, index):
-        """A finite wrong number: refuted where a derivative exists and exact arithmetic gives it too."""
+        """A finite wrong number: refuted if a derivative exists and exact arithmetic returns the wrong number
+        too.
+        """
         given, name = answer[doubt.leaf], self.leaves[doubt.leaf]
         exact = self.exact_answer(k)
         known = exact is not None and bool(np.isfinite(exact).all())
@@ -445,7 +467,7 @@ class _Point:
             ),
         )
 
-    # --- words
+    # --- texts
 
     def caveat(self, kind, words, k, index, given, should):
         return Caveat(kind, words, self.words(), code=self.code(k, index, given, should))
@@ -461,12 +483,12 @@ class _Point:
         return f"{code}    # {', '.join(told)}" if told else code
 
     def has_no_seed(self, index):
-        """Whether the code to paste asks for a derivative itself, and not for a cotangent."""
+        """Whether the code to paste computes a derivative itself, and not a cotangent."""
         one, two = (self.question.code("", index, seed) for seed in ("1", "2"))
         return one is not None and one == two
 
     def words(self):
-        """The point in words."""
+        """The point as text."""
         texts = (
             f"{name} = {readable(value)}"
             for name, value in zip(self.question.names, self.sample, strict=True)
@@ -480,7 +502,8 @@ class _Point:
 
 class _Doubt(NamedTuple):
     """What speaks against an answer: `kind` in short, the leaf that shows it, the slopes beside the point,
-    whether it is a kink, and the way in which to look for slopes that would acquit it."""
+    whether it is a kink, and the direction in which to look for slopes that would acquit the answer.
+    """
 
     kind: str
     leaf: int
@@ -490,7 +513,9 @@ class _Doubt(NamedTuple):
 
 
 def _inside(slopes, answer):
-    """Whether the answer is in the hull of the slopes, as far as floats tell, and the way there."""
+    """Whether the answer is in the hull of the slopes, as far as floats tell, and the direction to the
+    hull.
+    """
     distance, way = from_hull(slopes, answer)
     return distance <= TOLERANCE * (1 + np.abs(slopes).max(initial=0)), way
 
@@ -508,8 +533,9 @@ def _is_real(value):
 
 
 def _directions(count, rng):
-    """Directions as fractions, each with its opposite; every fourth one into the first orthant, since many
-    functions are defined nowhere else. At most points the first two will do, and others are not drawn."""
+    """Directions as fractions, each with its negative; every fourth one lies in the first orthant, since many
+    functions are defined nowhere else. At most points the first two suffice, and the others are not drawn.
+    """
     if count == 1:
         yield from ([Fraction(1)], [Fraction(-1)])
         return
@@ -523,12 +549,13 @@ def _directions(count, rng):
 
 def _towards(way, answer, rng):
     """Directions along `way` and along the answer: there convex and concave functions have the slopes
-    wanted."""
+    wanted.
+    """
     for vector in (way, answer):
         largest = np.abs(vector[np.isfinite(vector)]).max(initial=0.0)
         if largest == 0 or not np.isfinite(vector).all():
             continue
-        noise = rng.uniform(-1e-3, 1e-3, len(vector))  # away from the ties between its numbers
+        noise = rng.uniform(-1e-3, 1e-3, len(vector))  # away from ties between the numbers
         for shown in (vector / largest, vector / largest + noise):
             direction = [Fraction(float(u)).limit_denominator(10**6) for u in shown]
             yield direction
@@ -536,7 +563,9 @@ def _towards(way, answer, rng):
 
 
 def _like(direction):
-    """Directions with two numbers of this one exchanged, or one turned around: the cells next to its cell."""
+    """Directions in which two numbers of this one are swapped, or one is negated: the cells next to its
+    cell.
+    """
     for i, j in itertools.combinations(range(len(direction)), 2):
         yield [direction[{i: j, j: i}.get(n, n)] for n in range(len(direction))]
     for i in range(len(direction)):
@@ -544,7 +573,7 @@ def _like(direction):
 
 
 def _moved(sample, by):
-    """The sample with `by` added to its numbers in order."""
+    """The sample with `by` added to its numbers, in order."""
     left = iter(by)
     moved: list[object] = []
     for value in sample:

@@ -1,7 +1,7 @@
-"""What a function computes, branch by branch: its runs on traced numbers gathered into a tree of conditions.
+"""What a function computes, branch by branch: its runs on traced numbers, gathered into a tree of conditions.
 
-Numbers that the function reads from its module become symbols of that name, so that a formula made from the
-tree follows them when they change. What cannot be a symbol (a count, a flag, a list) is remembered as a
+Numbers that the function reads from its module become symbols of the same name, so that a formula made from
+the tree follows them when they change. What cannot be a symbol (a count, a flag, a list) is recorded as a
 condition of the result.
 """
 
@@ -36,21 +36,21 @@ MAX_RUNS = 160
 MORE_SAMPLES = 40  # of arrays, for a function that compares their entries
 MAX_LEAVES = 6
 MAX_PATHS = 16
-RUN_SECONDS = 1.0  # of the processor, of one run, plain and traced
-ASSUMPTION_SECONDS = 1.0  # of what SymPy knows about one condition
+RUN_SECONDS = 1.0  # processor time of one run, plain and traced
+ASSUMPTION_SECONDS = 1.0  # for what SymPy's assumptions say about one condition
 LONG = "a long expression"
 FAR = (0, Fraction(1, 10**8), Fraction(1, 1000), Fraction(1, 10), 1, 2, 5, 10, 30, 100, 800)
 
 
 class Held(Static):
-    """A whole number that stands in the formulas under its name, and whose cotangent is seldom asked for."""
+    """An int that appears in the formulas under its name, and whose cotangent is seldom used."""
 
     value: int
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: the sample, what was decided, and the result, None where there is none."""
+    """One run: the sample, what was decided, and the result, which is None if there is none."""
 
     sample: tuple
     trace: Trace
@@ -70,7 +70,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Branch:
-    """`left relation right`, and what the function computes where that is so and where it is not."""
+    """`left relation right`, and what the function computes where that holds and where it does not."""
 
     left: Any
     relation: str
@@ -81,19 +81,22 @@ class Branch:
 
 @dataclass
 class Reading:
-    """A function taken as a formula: `tree` of branches, in symbols of the arguments and module constants."""
+    """A function read as a formula: `tree` of branches, in symbols of the arguments and of module
+    constants.
+    """
 
     tree: Any
-    arguments: dict[str, Any]  # by parameter: its symbol, an object array of symbols, or None where fixed
+    arguments: dict[str, Any]  # by parameter: its symbol, an object array of symbols, or None if it is fixed
     constants: dict[str, sp.Symbol]  # numbers read from the module
-    fixed: dict[str, Any]  # parameters and words of the module that the formula was made for
+    fixed: dict[str, Any]  # parameters and module globals with the values that the formula was made for
     notes: dict[str, None] = field(default_factory=dict)
     runs: tuple[Run, ...] = ()
-    beyond: list = field(default_factory=list)  # samples at which floats go on and the formula does not
+    # Samples at which floats have a value and the formula has none.
+    beyond: list = field(default_factory=list)
 
 
 def _in_figures(value):
-    """An exact number with a few digits, an array of them as a list, and what is fixed as itself."""
+    """An exact number with a few digits; an array as a list of such numbers; what is fixed as its repr."""
     if isinstance(value, Static) and not isinstance(value, Held):
         return value.shown()
     try:
@@ -203,7 +206,7 @@ class _ForeignGlobals(Globals):
 
 
 def _is_library(value):
-    """Objects of libraries that are not data: flags, types of numbers, wrappers."""
+    """Whether an object belongs to a library and is not data: flags, number types, wrappers."""
     return not isinstance(value, np.ndarray) and type(value).__module__.partition(".")[0] in (
         "numpy",
         "scipy",
@@ -214,13 +217,13 @@ def _is_library(value):
 
 
 def is_name(word):
-    """Whether a word can be written as a name in a program."""
+    """Whether a string can be written as a name in a program."""
     return isinstance(word, str) and word.isidentifier() and not keyword.iskeyword(word)
 
 
 def is_literal(value, room=20):
-    """Whether a value can be written down in a line and compared: plain numbers, words, short containers."""
-    if type(value) in (bool, int, float, str, bytes, type(None)):  # of no other class: repr must be Python's
+    """Whether a value can be written in one line and compared: plain numbers, strings, short containers."""
+    if type(value) in (bool, int, float, str, bytes, type(None)):  # no subclass: repr must be Python's own
         return len(repr(value)) <= 60
     if type(value) in (tuple, list):
         return len(value) <= room and all(is_literal(v, 4) for v in value)
@@ -233,7 +236,7 @@ def is_literal(value, room=20):
 
 
 class _Explorer:
-    """Runs one function at many samples, until both sides of its comparisons are known."""
+    """Runs one function at many samples until both sides of its comparisons are known."""
 
     def __init__(self, f, names, spec, rng):
         self.f, self.names, self.spec, self.rng = f, names, spec, rng
@@ -292,12 +295,13 @@ class _Explorer:
                     f"its formula and its result in floats differ at {self.shown(sample)}",
                     with_arguments("give arguments at which rounding does not matter", self.f),
                 )
-            plain = None  # which says nothing of the formula
+            plain = None  # which says nothing about the formula
         return Run(sample, trace, flat, np.shape(y), plain is not None)
 
     def is_lost_to_rounding(self, sample, plain):
-        """Whether floats that differ from those of a sample by a rounding give another value, as after many
-        steps of a chaotic equation: the value in floats is then none to compare a formula with."""
+        """Whether floats that differ from those of a sample by a rounding error give a different value, as
+        after many steps of a chaotic equation: then the float value is useless for comparison with a formula.
+        """
         for arguments in moved_by_rounding(map(plain_argument, sample)):
             beside = self.plain_at(arguments)
             if beside is None or not alike(np.ravel(beside), np.ravel(plain)):
@@ -305,19 +309,20 @@ class _Explorer:
         return False
 
     def need_continuation(self, sample, stop):
-        """Where floats have a value and the formula has none: whole powers of negative numbers and lgamma go
-        on by the same formula, which the check by numbers will see; anything else is another function.
+        """The case where floats have a value and the formula has none: integer powers of negative numbers and
+        lgamma continue with the same formula, which the numerical check will verify; anything else is a
+        different function.
         """
         if not str(stop).startswith(("a power of a number", "loggamma")):
             raise refusal(self.f, f"it has a value at {self.shown(sample)}, but its formula has none: {stop}")
         self.reading.beyond.append(sample)
 
     def shown(self, sample):
-        """A sample by the names of the arguments, as one reads it."""
+        """A sample as text, with the names of the arguments."""
         return ", ".join(f"{n} = {_in_figures(v)}" for n, v in zip(self.names, sample, strict=True))
 
     def plain(self, sample):
-        """The value in floats; None where there is none, or one that is not finite and real."""
+        """The value in floats; None if there is none, or one that is not finite and real."""
         return self.plain_at(map(plain_argument, sample))
 
     def plain_at(self, arguments):
@@ -359,12 +364,12 @@ class _Explorer:
         queue = [*given, *samples(self.spec, self.rng), *self.far_samples()]
         runs = self.ran(queue)
         has_arrays = any(isinstance(kind, tuple) and not isinstance(kind, Static) for kind in self.spec)
-        if has_arrays and any(map(_decides, runs)):  # perhaps by signs and orders of entries
+        if has_arrays and any(map(_decides, runs)):  # perhaps by the signs or the order of entries
             runs += self.ran([*more_samples(self.spec, self.rng, MORE_SAMPLES)])
         return runs
 
     def ran(self, queue):
-        """The runs at these samples and beside them, of those that end."""
+        """The runs that terminate, at these samples and beside them."""
         runs: list[Run] = []
         while queue and len(runs) < MAX_RUNS:
             run = self.run(queue.pop(0))
@@ -376,7 +381,7 @@ class _Explorer:
         return runs
 
     def far_samples(self):
-        """Small, large and special numbers, to see the function far from the ordinary."""
+        """Small, large and special numbers, to see the function outside its ordinary range."""
         scalars = [i for i, kind in enumerate(self.spec) if kind == "scalar"]
         values = [sign * Fraction(v) for v in FAR for sign in (1, -1)]
         for k, value in enumerate(values):
@@ -417,7 +422,7 @@ class _Dead:
 
 
 def read_function(f, names, spec, given, rng) -> Reading:
-    """The function as a tree of formulas; DerivationError where it is none.
+    """The function as a tree of formulas; DerivationError if it cannot be read as one.
 
     `spec` has for each name "scalar", a shape, `Held` (a symbol without a cotangent) or `Static` (fixed).
     """
@@ -469,7 +474,7 @@ def _fixed_parameters(names, spec):
 
 
 class _Gatherer:
-    """Puts runs of one program together: where the decisions so far are alike, so is the next question."""
+    """Combines the runs of one program: runs with the same decisions so far make the same next comparison."""
 
     def __init__(self, f):
         self.f, self.leaves = f, 0
@@ -504,7 +509,7 @@ class _Gatherer:
         return found
 
     def one_sided(self, decision, missing):
-        """The refusal where no sample took the other side of a decision."""
+        """The refusal for a decision of which no sample took the other side."""
         sides = self.words(decision.left), self.words(decision.right)
         if LONG in sides:
             words = (
@@ -520,7 +525,9 @@ class _Gatherer:
         )
 
     def may_miss(self, decision, outcome, live, facts):
-        """Whether the side that was not seen needs no formula: a single point, no real numbers, no domain."""
+        """Whether the side that was not seen needs no formula: a single point, no real numbers, outside the
+        domain.
+        """
         if decision.relation in ("==", "!="):
             return outcome == (decision.relation == "!=")
         left, right = decision.left, decision.right
@@ -557,7 +564,9 @@ class _Gatherer:
             return False
 
     def with_fact(self, facts, decision, outcome):
-        """What is known on this path, with this decision: (expression, whether it is positive)."""
+        """What is known on this path once this decision is added: pairs (expression, whether it is
+        positive).
+        """
         if decision.relation not in (">", ">=", "<", "<=") or size(decision.left) + size(decision.right) > 40:
             return facts
         difference = self.expression(decision.left) - self.expression(decision.right)
@@ -582,7 +591,7 @@ class _Gatherer:
 
 
 def _follows(expr, positive, facts):
-    """Whether the sign of an expression follows from those of others that differ from it by a number."""
+    """Whether the sign of an expression follows from the signs of others that differ from it by a number."""
     for known, is_positive in facts:
         for sign, known_positive in ((1, is_positive), (-1, not is_positive)):
             beyond = expr - sign * known
@@ -592,7 +601,7 @@ def _follows(expr, positive, facts):
 
 
 def _asks_domain(results, argument, relation):
-    """Whether a function of the graph asks for this of its argument, outside of which it has no value."""
+    """Whether a function in the graph requires this of its argument and has no value otherwise."""
     seen: set[int] = set()
     stack = list(results)
     while stack:
@@ -610,7 +619,7 @@ def _asks_domain(results, argument, relation):
 
 
 def uses(code: types.CodeType):
-    """The global names that a function's code reads, and the functions inside it."""
+    """The global names that a function's code reads, and those that its inner functions read."""
     yield from (i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -618,5 +627,5 @@ def uses(code: types.CodeType):
 
 
 def literal(value):
-    """The tree of a value that `is_literal`."""
+    """The syntax tree of a value for which `is_literal` holds."""
     return ast.parse(repr(value), mode="eval").body

@@ -1,8 +1,8 @@
-"""Is this derivative right? That of any expression: its gradient by the AD, or a formula of the author's,
-judged as `prove` judges a rule.
+"""Is this derivative right? Judges the derivative of any expression: its gradient by AD, or a formula by the
+author, judged as `prove` judges a rule.
 
-To the judge the thing in question is a rule that hands back `y_bar` times it. A gradient is followed through
-the compiled passes (`passes.py`). Where these cannot be followed, its floats are compared with the exact
+For the judge the derivative is a rule whose pullback returns `y_bar` times it. A gradient is traced through
+the compiled passes (`passes.py`). Where these cannot be traced, its floats are compared with the exact
 derivative at several points: then nothing is proved, and the verdict says to how many digits they agree.
 """
 
@@ -42,11 +42,11 @@ from .scalars import CONTEXT, Stop
 from .tracing import difference_quotients, seed_name, trace_primal
 from .verdicts import Counterexample, Refuted, Undecided, Unsupported
 
-FLOAT_DIGITS = 16  # no more of a float are compared
-WRONG_DIGITS = 3  # a float gradient that agrees to fewer is wrong; rounding explains what lies between
-NOISE = 1e-14  # of the size of value and gradient: rounding of a float gradient
-ROUNDED_DIGITS = 9  # a gradient that agrees to so many may be off by rounded constants alone
-FEW_DIGITS = 8  # to which floats agree where the derivative is proved: worth a note
+FLOAT_DIGITS = 16  # no more digits of a float are compared
+WRONG_DIGITS = 3  # a float gradient that agrees to fewer digits is wrong; rounding explains what lies between
+NOISE = 1e-14  # relative to value and gradient: the rounding error of a float gradient
+ROUNDED_DIGITS = 9  # a gradient that agrees to this many digits may be off because of rounded constants alone
+FEW_DIGITS = 8  # if floats agree to fewer digits where the derivative is proved, that is worth a note
 
 
 def sym_check(
@@ -61,32 +61,32 @@ def sym_check(
     written: str | None = None,
     heard: Callable[[Any], Any] | None = None,
 ) -> DerivativeReport:
-    """Judge the gradient of a function symbolically: that of the AD, or a formula for it.
+    """Judge the gradient of a function symbolically: the one by AD, or a formula for it.
 
-    Without `formula`, `rulelab.gradient(f, *args)` is judged, with the rules in force now: the whole
-    program, at the shapes of the arguments. Where the passes of the AD cannot be followed, the verdict is
-    Undecided at best, with the digits to which the numbers agree.
+    Without `formula`, `rulelab.gradient(f, *args)` is judged with the rules currently registered: the whole
+    program, at the shapes of the arguments. Where the passes of the AD cannot be traced, the verdict is
+    Undecided at best, with the number of digits to which the numbers agree.
 
     Parameters
     ----------
     f : callable
-        Any function of numbers and float arrays, at most 64 numbers in all, with rules in it or without.
-        Without `formula` it returns a real number.
+        Any function of numbers and float arrays, at most 64 numbers in all, with or without rules in it.
+        Without `formula` it must return a real number.
     *args
         Its positional arguments. One may be the class `float`, which stands for any real number. Anything
-        that is not that, a float or an array of floats is held fixed.
+        other than that, a float or an array of floats is held fixed.
     formula : callable, optional
-        A function of the same arguments that returns the derivative, of the shape of the argument; a tuple
-        if several arguments are floats or arrays of floats. If `f` returns an array, the formula is for
+        A function of the same arguments that returns the derivative, with the shape of the argument; a tuple
+        if several arguments are floats or arrays of floats. If `f` returns an array, the formula applies to
         its entries, one by one.
     kwargs : dict, optional
         Keyword arguments, which are held fixed.
     time_limit : float
         Seconds of processor time.
     rng : numpy.random.Generator, optional
-        For the sample points.
+        Generator for the sample points.
     stop : callable, optional
-        Called now and then; says whether to end early.
+        Called at intervals; returns whether to stop early.
     name : str, optional
         How the author writes the function that is judged.
     written : str, optional
@@ -102,8 +102,8 @@ def sym_check(
     Raises
     ------
     RuleLabError
-        If the formula does not have one derivative for each argument; also what `f`, `formula` and `gradient`
-        raise at `args`.
+        If the formula does not return one derivative for each argument; also whatever `f`, `formula` and
+        `gradient` raise at `args`.
 
     Examples
     --------
@@ -151,12 +151,12 @@ def sym_check(
     return finished(outcome, empty, started)
 
 
-# --- what is asked ------------------------------------------------------------------------------------------
+# --- the question -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is judged at the arguments, and what that gives there: floats, in the order of the arguments."""
+    """What is judged at the arguments, and what it returns there: floats, in the order of the arguments."""
 
     question: Question
     args: tuple
@@ -214,8 +214,8 @@ def _about_formula(f, formula, args, kwargs, shown, written):
 
 
 def _arguments(f, args):
-    """The names of the arguments that are given, and the plan to judge at them: parameters left to their
-    defaults are held.
+    """The names of the given arguments, and the plan for judging at them: parameters left at their defaults
+    are held fixed.
     """
     names, (plan, *_) = judged_arguments(f, args)
     count = len(args)
@@ -232,7 +232,7 @@ def _callable(spelled):
 
 
 def _of_lambda(spelled):
-    """A lambda's expression: it is what the author wrote."""
+    """The expression of a lambda: this is what the author wrote."""
     if not spelled.startswith("lambda"):
         return spelled
     return spelled.partition(": ")[2].removeprefix("(").removesuffix(")")
@@ -247,14 +247,14 @@ def _is_complex(x):
 
 
 def _floating(x):
-    """An integer that has a gradient as the float it is differentiated as."""
+    """An integer that has a gradient, as the float it is differentiated as."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool):
         return float(x)
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
 
 
 def _floats(args, found):
-    """The numbers found for the arguments that move, flat; None for an argument where the shape differs."""
+    """The numbers found for the arguments that vary, flat; None for an argument whose shape differs."""
     if found is None:
         return None
     flat: list[float | None] = []
@@ -267,8 +267,8 @@ def _floats(args, found):
 
 
 def _with_point(f, args, kwargs, rng):
-    """The arguments with a number for each `float`, at which `f` has a finite value, and whether any was
-    drawn.
+    """The arguments with each `float` replaced by a number, such that `f` has a finite value, and whether any
+    was drawn.
     """
     __tracebackhide__ = True
     if float not in [x for x in args if isinstance(x, type)]:
@@ -289,7 +289,9 @@ def _with_point(f, args, kwargs, rng):
 
 @dataclass(frozen=True)
 class FormulaQuestion(Question):
-    """Is a formula the derivative? Its "rule" hands back `y_bar` times what the formula gives."""
+    """Is a formula the derivative? The pullback of its "rule" returns `y_bar` times the value of the
+    formula.
+    """
 
     formula: Callable | None = None
     moving: tuple = ()
@@ -314,7 +316,7 @@ class FormulaQuestion(Question):
         return formula_rule
 
     def slopes(self, given):
-        """What the formula gives as one entry for each argument, None for those that are held."""
+        """What the formula returns as one entry for each argument, None for those that are held fixed."""
         count = sum(self.moving)
         slopes = given if isinstance(given, tuple) else (given,)
         if len(slopes) != count:
@@ -327,8 +329,8 @@ class FormulaQuestion(Question):
         return [next(left) if moves else None for moves in self.moving]
 
     def fitted(self, x_bar, x, y, unbroadcast=projection.unbroadcast):
-        """What the formula says of an argument: as it is, or summed where an elementwise function repeated
-        that.
+        """What the formula returns for an argument: unchanged, or summed where an elementwise function
+        broadcast the argument.
         """
         return unbroadcast(x_bar, x) if self.elementwise and np.shape(x_bar) == np.shape(y) else x_bar
 
@@ -346,7 +348,7 @@ class FormulaQuestion(Question):
 
 # --- the judge ----------------------------------------------------------------------------------------------
 
-# What the judge of rules says, in the words of this check.
+# The phrases of the judge of rules, and what this check says instead.
 _WORDS = (
     ("is not y_bar times the derivative", "is not the derivative"),
     ("the cotangents of", "{by}s for"),
@@ -362,17 +364,17 @@ _WORDS = (
 
 
 class _DerivativeJudge(Judge):
-    """The judge of rules, for a derivative: it keeps the numbers at the point given, and says what it finds
-    in words of its own.
+    """The judge of rules, for a derivative: it records the numbers at the given point, and states its
+    findings in its own words.
     """
 
-    exceptions_condemn = True  # a formula is for all points of its function
+    exceptions_condemn = True  # a formula must hold at all points of its function
 
     def __init__(self, empty, questions, rng, time_limit, report, asked):
         super().__init__(Inquiry(empty.function, empty.names, questions), rng, time_limit, report)
         self.empty, self.asked = empty, asked
         self.by = "the formula" if asked.formula else "the gradient"
-        self.made_with: tuple = ()  # notes on what took part, and on the point
+        self.made_with: tuple = ()  # notes on the rules involved, and on the point
 
     def judge(self):
         (plan, question), *_ = self.questions
@@ -396,13 +398,13 @@ class _DerivativeJudge(Judge):
         return False
 
     def seed(self):
-        """One, for the rules here take any seed alike; not where the entries of an array must be told
-        apart.
+        """One, since the rules here treat all seeds alike; another number only where the entries of an array
+        must be told apart.
         """
         return super().seed() if self.asked.elementwise else Fraction(1)
 
     def make(self, verdict, cells=(), notes=(), warnings=()):
-        notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report made again brings them along
+        notes = tuple(dict.fromkeys((*self.made_with, *notes)))  # a report that is made again includes them
         digits = min((n.digits for n in self.empty.numbers if n.digits is not None), default=FLOAT_DIGITS)
         if not isinstance(verdict, Refuted) and digits < FEW_DIGITS:
             notes = (*notes, f"at the point only {digits} digits agree in floats: rounding dominates there")
@@ -436,8 +438,8 @@ class _DerivativeJudge(Judge):
         return text
 
     def refuted_or_unsupported(self, settled):
-        """As for a rule; but a gradient that is off by no more than rounded constants explain is not refuted:
-        the passes may have computed one of them from the arguments.
+        """As for a rule, except that a gradient whose error can be explained by rounded constants is not
+        refuted: the passes may have computed one of these constants from the arguments.
         """
         example = getattr(settled.verdict, "counterexample", None)
         if example is not None and not self.asked.formula and hasattr(settled, "graphs"):
@@ -456,13 +458,15 @@ class _DerivativeJudge(Judge):
     # --- numbers ---
 
     def keep_rules(self, question):
-        """Which of the author's rules took part, for the notes."""
+        """Note which of the author's rules are involved."""
         with contextlib.suppress(Exception):
             rules = rules_asked(question.primal, self.asked.args, question.kwargs)
             self.made_with += tuple(f"made with your rule {rule.describe()}" for rule in rules)
 
     def keep_numbers(self, sample, question):
-        """The numbers at the point given, exact ones beside those that are judged; kept in each report."""
+        """The numbers at the given point, exact ones beside those that are judged; every report includes
+        them.
+        """
         names = leaf_names(question.names, sample)
         exact: list[Any] = [None] * len(names)
         if len(names) <= MAX_LEAVES:
@@ -470,7 +474,7 @@ class _DerivativeJudge(Judge):
                 exact = exact_slopes(question, sample)[0]
             except Skipped as skipped:
                 self.made_with += (f"the point itself is not judged: {skipped}",)
-            except (Settled, Misfit, Stop, RuleLabError):  # the judge will say what is in the way
+            except (Settled, Misfit, Stop, RuleLabError):  # the judge will say what the obstacle is
                 pass
         found = self.asked.found or [None] * len(names)
         point = _point(question, sample)
@@ -479,7 +483,7 @@ class _DerivativeJudge(Judge):
             self.empty = dataclasses.replace(self.empty, point=point, numbers=numbers)
 
     def by_numbers(self, plan, question, unsupported):
-        """The verdict where the passes cannot be followed but the function can: floats against exact
+        """The verdict where the passes cannot be traced but the function can: floats compared with exact
         numbers.
         """
         cells: list = []
@@ -526,7 +530,7 @@ class _DerivativeJudge(Judge):
         return self.say(Undecided(digits, why), cells, (note,))
 
     def only_by_sympy(self, leaves, y):
-        """The cell with the derivatives by SymPy alone."""
+        """The cell with SymPy's derivatives only."""
         trace = leaves[0].trace
         none = [trace.constant(0)] * len(leaves)
         try:
@@ -571,7 +575,7 @@ def _by_floats(question, sample):
 
 
 def _is_noisy(question, sample, found):
-    """Whether the float gradient is another one a hair's breadth away: then rounding made it, and no rule."""
+    """Whether the float gradient changes at a tiny distance: then rounding caused the error, not a rule."""
     beside = tuple(_moved(value, 1 + Fraction(1, 10**13)) for value in sample)
     try:
         there, _ = _by_floats(question, beside)
@@ -605,13 +609,13 @@ def _digits(exact, found):
 
 
 def _as_floats(value):
-    """The sample whose exact numbers are those that floats hold."""
+    """The sample with each exact number replaced by that of the nearest float."""
     if isinstance(value, Array):
         return value._replace(entries=tuple(Fraction(float(entry)) for entry in value.entries))
     return value if isinstance(value, Static) else Fraction(float(value))
 
 
 def _place(leaf, names):
-    """Which argument, from one, and which of its entries a number of the gradient is for."""
+    """Which argument, counted from one, and which of its entries a number of the gradient belongs to."""
     name, _, index = leaf.partition("[")
     return names.index(name) + 1, tuple(map(int, index.rstrip("]").split(","))) if index else ()

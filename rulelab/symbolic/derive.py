@@ -1,5 +1,6 @@
-"""A rule written for you: SymPy's derivative of the author's own function, printed as a cell and checked
-before it is shown."""
+"""A rule written automatically: SymPy's derivative of the author's own function, printed as a cell and
+checked before it is shown.
+"""
 
 from __future__ import annotations
 
@@ -44,20 +45,20 @@ from .stability import scan_stability
 from .verdicts import Proved, Refuted, Undecided
 
 MAX_ENTRIES = 12
-PATIENCE = 400  # operations of derivatives of which every form is looked for
-# Of the time limit: for the draft, for the proof of what was derived, for the check by numbers, and for the
-# look where it loses digits. None of them depends on how long another one took.
+PATIENCE = 400  # operations in a derivative up to which all its forms are tried
+# Shares of the time limit: for the draft, for the proof of the derived rule, for the numerical check, and for
+# the search for lost digits. None of them depends on how long another one took.
 DRAFT_SHARE, PROOF_SHARE, CHECK_SHARE, SCAN_SHARE = 0.4, 0.2, 0.25, 0.15
 LEAST_SECONDS = 1.0  # for each of them
 MOST_REMARKS = 2
 WORTH_A_REMARK = 2.0**26  # ulps: half of the digits are lost
-SHORTER = 2 / 3  # of a formula's text: a rule by statements of that length is the one to read
-WIDTH = 100  # columns of a line before its parts get names
+SHORTER = 2 / 3  # of the text of a formula: if a rule by statements is at most this long, it is preferred
+WIDTH = 100  # columns of a line beyond which its parts get names
 
 
 @dataclass(frozen=True, repr=False)
 class DerivedRule(Report):
-    """A rule derived from its function, with what the checks say about it.
+    """A rule derived from its function, with the results of its checks.
 
     Attributes
     ----------
@@ -68,13 +69,13 @@ class DerivedRule(Report):
     proof : SymbolicReport
         The report of the symbolic check; `is_proved` says whether the rule was proved.
     checked : str
-        What the check by numbers says about it.
+        What the numerical check says about the rule.
     is_checked : bool
-        Whether that check found it right.
+        Whether that check found the rule right.
     notes : tuple of str
-        What else the reader should know.
+        Further remarks for the reader.
     seconds : float
-        How long it took.
+        The time it took.
     """
 
     function: str
@@ -92,7 +93,7 @@ class DerivedRule(Report):
 
     @property
     def rests_on_numbers(self) -> bool:
-        """Whether no proof was found, but the check by numbers found the rule right."""
+        """Whether no proof was found, but the numerical check found the rule right."""
         return self.is_checked and word_of(self.proof.verdict.word) in (CANNOT_TELL, NOT_JUDGED)
 
     def page(self) -> Page:
@@ -111,7 +112,7 @@ class DerivedRule(Report):
 
     @property
     def sentence(self) -> str:
-        """What was derived and what proof it has, in a sentence."""
+        """What was derived and how it is verified, in one sentence."""
         verdict: Any = self.proof.verdict
         how = verdict.sentence()
         if self.rests_on_numbers:
@@ -129,7 +130,7 @@ class DerivedRule(Report):
         )
 
     def code_lines(self) -> list[str]:
-        """The lines of the rule, which a terminal shows as they are: a line that is broken is no Python."""
+        """The lines of the rule, unwrapped for a terminal: a wrapped line would not be valid Python."""
         return [*map(printable, self.source.splitlines())]
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,28 +156,28 @@ def derive_rule(
     rng: np.random.Generator | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> DerivedRule:
-    """The rule of `f`, derived from its own code and checked.
+    """Return the rule of `f`, derived from its own code and checked.
 
-    The rule calls `f` and uses its value. Functions are spelled as `f` spells them, with `math` or NumPy.
-    Where the rule loses digits, as `scan_stability` finds, a comment in it says so. Nothing is registered:
-    the text is in `.source` and `.cell`.
+    The rule calls `f` and uses its value. Functions are spelled as `f` spells them, with `math` or NumPy. If
+    the rule loses digits, as found by `scan_stability`, a comment in it says so. Nothing is registered: the
+    text is in `.source` and `.cell`.
 
     Parameters
     ----------
     f : callable
         A Python function of numbers, elementwise or with branches, or of short arrays.
     *args
-        Arrays of the shapes that the rule is for; the AD answers for others. Not needed for numbers.
+        Arrays of the shapes that the rule is for; for other shapes the AD is used. Not needed for numbers.
     name : str, optional
         How `f` is written where the rule will be used.
     scalar : bool
-        Whether to state a `scalar_rule`, which gives the forward rule too.
+        Whether to state a `scalar_rule`, which also provides the forward rule.
     time_limit : float
         Seconds of processor time: two fifths for deriving the rule, the rest for its checks.
     rng : numpy.random.Generator, optional
-        For the sample points.
+        Generator for the sample points.
     stop : callable, optional
-        Called now and then; says whether to end early.
+        Called at intervals; returns whether to stop early.
 
     Returns
     -------
@@ -207,7 +208,7 @@ def derive_rule(
     name = name or written_name(f)
     _need_function(f, name)
     warm()
-    plain_scope()  # loads SciPy here, once, and not again in every worker
+    plain_scope()  # loads SciPy once here, instead of in every worker
     rng = np.random.default_rng(0) if rng is None else rng
     seconds = DRAFT_SHARE * time_limit
     draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), seconds, stop)
@@ -218,7 +219,7 @@ def derive_rule(
     if isinstance(draft, DerivationError):
         raise _with_another_start(draft, name, f)
     judged = _judged(f, draft, time_limit, stop)
-    if draft.by_steps and not judged.is_right:  # nothing else speaks for it
+    if draft.by_steps and not judged.is_right:  # nothing else supports it
         if isinstance(formula, DerivationError):
             fixes = (MORE_TIME,) if judged.ran_out else ()
             failed = refusal(f, f"a rule was derived, but not checked: {judged.checked}", *fixes)
@@ -226,7 +227,8 @@ def derive_rule(
         draft = formula
         judged = _judged(f, draft, time_limit, stop)
     seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
-    remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)  # it needs all of the code
+    # The scan needs all of the code.
+    remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)
     source, cell = _with_remarks(draft, remarks)
     if not args and sums(f):
         for_arrays = with_arguments("for arrays", f)
@@ -237,7 +239,7 @@ def derive_rule(
 
 
 def _found(f, drafted, seconds, stop):
-    """The draft that is made in so many seconds, or the error that says why there is none."""
+    """The draft, if it is finished within this many seconds, else the error that says why there is none."""
     outcome = worker.run(lambda report: report(drafted()), seconds, stop)
     if outcome.result is not None:
         return outcome.result
@@ -249,8 +251,9 @@ def _found(f, drafted, seconds, stop):
 
 
 def _preferred(formula, steps):
-    """Of two drafts the formula, unless the other is much shorter and complete; the reasons of both, where
-    there is neither."""
+    """The formula of two drafts, unless the other one is much shorter and complete; the reasons of both if
+    neither exists.
+    """
     if isinstance(steps, DerivationError):
         if not isinstance(formula, DerivationError):
             return formula
@@ -264,7 +267,7 @@ def _preferred(formula, steps):
 
 
 def _with_another_start(refused, name, f):
-    """The refusal, and what helps to write the rule by hand where no formula does it."""
+    """The refusal, with advice on writing the rule by hand."""
     call = f"{name}({', '.join(positional_parameters(f, None)[0])})"
     start = f"write it by hand: %adjoint {call} shows the AD's own pullback, %rule_stub {name} a skeleton"
     fixes = (*refused.fixes, start)
@@ -274,7 +277,9 @@ def _with_another_start(refused, name, f):
 
 
 def _scanned(f, draft, seconds, stop):
-    """(comments, notes): where the rule loses digits, for the cell, and more of it for the report."""
+    """(comments, notes): where the rule loses digits, as comments for the cell and in more detail for the
+    report.
+    """
     registry = Registry()
     _stated(f, draft, registry)
     at = draft.at or draft.points[0]
@@ -296,7 +301,7 @@ def _remark(region):
 
 
 def _with_remarks(draft, remarks):
-    """The rule and its cell with comments on top."""
+    """The rule and its cell with comments at the top."""
     text = "".join(f"{remark}\n" for remark in remarks)
     magic, line, rest = draft.cell.partition("\n") if draft.cell.startswith("%%") else ("", "", draft.cell)
     return text + draft.source, magic + line + text + rest
@@ -346,8 +351,9 @@ def _drafted_by_steps(f, args, name, rng):
 
 
 def _spec(f, args):
-    """(names, spec, given, whether there are `args`): what each positional parameter is taken for, and the
-    sample that `args` and the defaults are."""
+    """(names, spec, given, whether there are `args`): what each positional parameter is treated as, and the
+    sample made of `args` and the defaults.
+    """
     names, defaults = positional_parameters(f, len(args) or None)
     values = [*args, *defaults[len(args) :]] if args else list(defaults)
     spec = tuple(_kind(value) for value in values)
@@ -393,7 +399,8 @@ class _Writer:
         self.notes.update(self.reading.notes)
         self.elementwise = self.is_elementwise()
         self.numpy = self.writes_numpy()
-        if self.numpy and self.elementwise and len(self.names) > 1:  # a scalar rule undoes the broadcasting
+        # A scalar rule takes care of broadcasting.
+        if self.numpy and self.elementwise and len(self.names) > 1:
             self.scalar = self.scalar or (self.has_partials() and not self.reading.fixed)
         self.prepare_names()
         for leaf in _leaves(self.reading.tree):
@@ -402,7 +409,7 @@ class _Writer:
         return self.written()
 
     def read(self):
-        """The function as formulas: whole numbers as symbols where that goes, else fixed; arrays by entry."""
+        """The function as formulas: ints as symbols if possible, else fixed; arrays entry by entry."""
         size = sum(int(np.prod(k)) for k in self.spec if isinstance(k, tuple) and not isinstance(k, Static))
         arrays = [i for i, k in enumerate(self.spec) if isinstance(k, tuple) and not isinstance(k, Static)]
         if arrays and self.takes_numbers(arrays):
@@ -430,7 +437,9 @@ class _Writer:
         return read_function(self.f, self.names, fixed, given, self.rng)
 
     def takes_numbers(self, arrays):
-        """Whether the function works element by element: as on arrays, so on their entries."""
+        """Whether the function works element by element: its result for arrays agrees with that for their
+        entries.
+        """
         (sample,) = self.given
         shapes = {self.spec[i] for i in arrays}
         if len(shapes) != 1 or not all(sample[i].entries for i in arrays):
@@ -447,7 +456,7 @@ class _Writer:
         )
 
     def is_elementwise(self):
-        """Whether arrays may be passed to it: three of its points at once give their three values."""
+        """Whether arrays may be passed to the function: three of its points at once give its three values."""
         free = [i for i, kind in enumerate(self.spec) if kind == "scalar"]
         points = [r.sample for r in self.reading.runs[:3]]
         if len(free) + sum(isinstance(k, Static) for k in self.spec) < len(self.spec) or not points:
@@ -465,7 +474,9 @@ class _Writer:
         return found.shape == (len(points),) and bool(np.allclose(found, single))
 
     def writes_numpy(self):
-        """NumPy's functions where the author uses NumPy, `math`'s where they use that or neither."""
+        """Whether the rule uses NumPy's functions, as the author does, and not those of `math`, for an author
+        who uses `math` or neither.
+        """
         scope, words = self.f.__globals__, set(uses(self.f.__code__))
         found = [scope.get(word) for word in words]
         array_code = any(map(works_on_arrays, found))
@@ -495,7 +506,7 @@ class _Writer:
     # --- names ---
 
     def prepare_names(self):
-        """Names for what the rule binds, none of which its text reads under another meaning."""
+        """Names for what the rule binds, none of which its text reads with another meaning."""
         reading = self.reading
         read = {*reading.constants, *(n for n in reading.fixed if n not in self.names), self.root}
         taken = {*self.names, *self.keywords, *(f"{n}_bar" for n in self.names)}
@@ -517,7 +528,7 @@ class _Writer:
         self.printer = Printer(self.spelling, self.symbols)
 
     def unpack(self, name, symbols):
-        """A line that gives each entry of an array a name."""
+        """Add a line that gives each entry of an array a name."""
         words = np.empty(symbols.shape, dtype=object)
         taken = {*self.names, self.y, f"{self.y}_bar", self.root, *self.reading.constants}
         for index in np.ndindex(symbols.shape):
@@ -553,13 +564,13 @@ class _Writer:
     # --- derivatives ---
 
     def free(self):
-        """(parameter, its symbols) for each that gets a cotangent."""
+        """(parameter, its symbols) for each parameter that gets a cotangent."""
         for name, kind in zip(self.names, self.spec, strict=True):
             if not isinstance(kind, Static) or isinstance(kind, Held):
                 yield name, np.atleast_1d(np.asarray(self.reading.arguments[name], dtype=object)).ravel()
 
     def slopes(self, tree):
-        """The tree with derivatives in the place of values; branches that give the same are one."""
+        """The tree with derivatives in place of values; branches with equal derivatives are merged."""
         if isinstance(tree, Leaf):
             return self.leaf_slopes(tree)
         no = self.slopes(tree.no)
@@ -588,8 +599,9 @@ class _Writer:
         return tuple(found)
 
     def point_slopes(self, branch, no):
-        """The derivative at a single point that the function treats by itself: its limit there, if there is
-        one."""
+        """The derivative at a single point that the function treats separately: the limit there, if it
+        exists.
+        """
         leaf = branch.no
         symbols = [s for _, ss in self.free() for s in ss]
         if (
@@ -658,7 +670,7 @@ class _Writer:
         return "\n".join(plain), "\n".join([f"%%scalar_rule {self.name}", *head, *lines, ""])
 
     def scalar_lines(self, short):
-        """`def f_partials(out, x): return …`, all partials in one tuple."""
+        """`def f_partials(out, x): return …`, with all partial derivatives in one tuple."""
         if not self.has_partials():
             raise refusal(
                 self.f,
@@ -694,8 +706,9 @@ class _Writer:
         return bool(wanted & set(np.ravel(self.reading.arguments[name])))
 
     def annotated(self):
-        """The parameters with the types that the formula holds for, where the function takes others: those
-        never reach the rule."""
+        """The parameters, annotated with the types that the formula holds for if the function takes others:
+        those never reach the rule.
+        """
         numbers = self.types_of_numbers()
         for name, kind in zip(self.names, self.spec, strict=True):
             if isinstance(kind, Static) and not isinstance(kind, Held):
@@ -710,8 +723,9 @@ class _Writer:
         return "{}[{}]".format(*(text(self.spelling.word(*pair)) for pair in words))
 
     def types_of_numbers(self):
-        """The annotation of a parameter that is a number; empty where the function takes nothing else, or the
-        rule is right for it."""
+        """The annotation of a parameter that is a number; empty if the function takes nothing else, or if the
+        rule is right for everything it takes.
+        """
         takes_arrays = self.goes_with(lambda x: np.full(2, float(x)))
         takes_complex = self.goes_with(lambda x: x + 0.125j, lambda x: np.full(2, x + 0.125j))
         by_entry = self.elementwise and self.goes_by_entry()
@@ -720,7 +734,7 @@ class _Writer:
         return f"float | {self.real_arrays()}" if by_entry else "float"
 
     def goes_with(self, *makers):
-        """Whether the function takes what one of these makes of a float, in the place of numbers."""
+        """Whether the function accepts what one of `makers` makes of a float, in place of the numbers."""
         free = [isinstance(k, Held) or k == "scalar" for k in self.spec]
         points = [list(map(plain_argument, run.sample)) for run in self.reading.runs[:3]]
         for point, made in itertools.product(points, makers):
@@ -730,19 +744,19 @@ class _Writer:
         return False
 
     def goes_by_entry(self):
-        """Whether the text works on arrays: NumPy's functions, or none, and `np.where` for branches."""
+        """Whether the text works on arrays: NumPy's functions or none, and `np.where` for branches."""
         if self.numpy:
             return self.scalar or len(self.names) == 1
         plain = not any(e.atoms(sp.Function) for part in _leaves(self.tree, tuple) for e in part)
         return plain and isinstance(self.tree, tuple) and (self.scalar or len(self.names) == 1)
 
     def is_holomorphic(self):
-        """Whether the formulas are those for complex numbers, too."""
+        """Whether the formulas also hold for complex numbers."""
         parts = [e for part in _leaves(self.tree, tuple) for e in part]
         return isinstance(self.tree, tuple) and not any(e.atoms(sp.Abs, sp.sign, sp.atan2) for e in parts)
 
     def handed_on(self, passed):
-        """Lines that let the AD answer where the rule does not hold: changed constants, other shapes."""
+        """Lines that delegate to the AD where the rule does not hold: changed constants, other shapes."""
         tests = list(self.conditions())
         if not tests:
             return
@@ -750,7 +764,7 @@ class _Writer:
         yield from lines
 
     def conditions(self):
-        """The tests that say that the rule does not hold: changed constants, other shapes."""
+        """The tests for cases in which the rule does not hold: changed constants, other shapes."""
         for name, value in self.reading.fixed.items():
             if not is_literal(value):
                 kind = an(type(value).__name__)
@@ -763,7 +777,7 @@ class _Writer:
                 yield f"{text(self.spelling.word('numpy', 'shape'))}({name}) != {symbols.shape}"
 
     def branched(self, tree, indent, finish):
-        """The lines for a tree: `if` where numbers decide, np.where where arrays do."""
+        """The lines for a tree: `if` where numbers decide, `np.where` where arrays do."""
         if isinstance(tree, Branch) and not (self.numpy and self.elementwise):
             test = self.condition(tree)
             yes = list(self.branched(tree.yes, indent + "    ", finish))
@@ -776,7 +790,7 @@ class _Writer:
         return ast.Compare(sides[0], [operations[branch.relation]()], sides[1:])
 
     def shared(self, tree, factor):
-        """(lines of named subexpressions, the trees of the cotangents)."""
+        """(lines of named subexpressions, the syntax trees of the cotangents)."""
         parts = list(_leaves(tree, tuple))
         flat = [self.printer.folded(factor * e) for part in parts for e in part]
         temporaries, reduced = sp.cse(flat, symbols=(sp.Symbol(f"t{i} shared") for i in itertools.count(1)))
@@ -799,7 +813,7 @@ class _Writer:
         return [ast.Call(where, [self.condition(tree), a, b], []) for a, b in zip(yes, no, strict=True)]
 
     def nothing(self, tree):
-        """Zero, of the shape of what comes in where it may be an array."""
+        """Zero, with the shape of the incoming cotangent if that may be an array."""
         zero = ast.Constant(0.0)
         if not (self.numpy and self.elementwise) or isinstance(self.tree, Branch) or self.scalar:
             return zero
@@ -827,7 +841,7 @@ class _Writer:
                 parts.append((name, f"{array}({_nested(entries)})"))
             else:
                 made = text(next(left))
-                if isinstance(kind, Held):  # a whole number, as a rule: its cotangent is seldom asked for
+                if isinstance(kind, Held):  # usually an int: its cotangent is seldom used
                     made = f"{text(self.spelling.word('rulelab', 'thunk'))}(lambda: {made})"
                 parts.append((name, made))
         nothing = text(self.spelling.word("rulelab", "NoTangent")) + "()"
@@ -842,20 +856,22 @@ class _Writer:
         ]
 
     def without_tangent(self, name, value):
-        """The cotangent of an argument that was fixed: for a number it could be wanted after all."""
+        """The cotangent of an argument that was fixed: if it is a number, the cotangent may be needed after
+        all.
+        """
         if isinstance(value, (bool, str, bytes, type(None))):
             return text(self.spelling.word("rulelab", "NoTangent")) + "()"
         reason = f"this rule was derived for {name} = {value!r}"
         return f"{text(self.spelling.word('rulelab', 'not_implemented'))}({reason!r})"
 
     def check_points(self):
-        """A few points of every branch, for the check by numbers."""
+        """A few points of every branch, for the numerical check."""
         for leaf in _leaves(self.reading.tree):
             yield from _ordinary_first([r.sample for r in leaf.runs])
 
 
 def _ordinary_first(samples):
-    """Two of the samples, of ordinary size if there are such."""
+    """Two of the samples, of ordinary size if there are any."""
     return ([s for s in samples if all(map(_is_ordinary, s))] or samples)[:2]
 
 
@@ -874,7 +890,7 @@ def _globals_used(function):
 
 
 def _leaves(tree, kind=Leaf):
-    """The ends of a tree, from yes to no."""
+    """The ends of a tree, those of `yes` before those of `no`."""
     if isinstance(tree, kind):
         yield tree
     elif tree is not None:
@@ -883,7 +899,7 @@ def _leaves(tree, kind=Leaf):
 
 
 def _formulas(tree):
-    """All that a tree computes: what its branches compare, and what stands at its ends."""
+    """All that a tree computes: what its branches compare, and the formulas at its ends."""
     if isinstance(tree, Branch):
         yield from (tree.left, tree.right)
         for side in (tree.yes, tree.no):
@@ -893,7 +909,7 @@ def _formulas(tree):
 
 
 def _targets(words):
-    """`(a_0_0, a_0_1), (a_1_0, a_1_1)`: what an array is unpacked into."""
+    """`(a_0_0, a_0_1), (a_1_0, a_1_1)`: the targets that an array is unpacked into."""
     if words.ndim == 1:
         return ", ".join(words) + ("," if len(words) == 1 else "")
     inner = ", ".join(f"({_targets(row)})" for row in words)
@@ -911,7 +927,7 @@ def _packed(partials, count):
 
 
 def _without_trifles(temporaries, reduced):
-    """Shared negations and reciprocals of a name put back: a name costs more than they do."""
+    """Inline shared negations and reciprocals of a name again: a name costs more than they do."""
     kept: list[Any] = []
     put: dict[Any, Any] = {}
     for symbol, expr in temporaries:
@@ -924,7 +940,7 @@ def _without_trifles(temporaries, reduced):
 
 
 def _limit(expr, x, at):
-    """The two-sided limit where it is a finite real number, else None."""
+    """The two-sided limit if it is a finite real number, else None."""
     try:
         left, right = (sp.limit(expr, x, at, side) for side in "-+")
     except Exception:  # SymPy's limits fail in many ways
@@ -936,7 +952,7 @@ def _limit(expr, x, at):
 
 
 class _Judged(NamedTuple):
-    """The proof of a derived rule, what the check by numbers says, and whether its time was too short."""
+    """The proof of a derived rule, the result of the numerical check, and whether its time was too short."""
 
     proof: SymbolicReport
     checked: str
@@ -945,7 +961,7 @@ class _Judged(NamedTuple):
 
 
 def _judged(f, draft, time_limit, stop):
-    """What the proof and the check by numbers say of the text itself; DerivationError where it is wrong."""
+    """What the proof and the numerical check say about the text itself; DerivationError if it is wrong."""
     registry = Registry()
     _stated(f, draft, registry)
     seconds = max(LEAST_SECONDS, PROOF_SHARE * time_limit)
@@ -964,7 +980,7 @@ def _judged(f, draft, time_limit, stop):
 
 
 def _stated(f, draft, registry):
-    """Run the text of the rule, and state it in a registry of its own."""
+    """Run the text of the rule, and state the rule in a registry of its own."""
     filename = f"<derived rule of {f.__name__}>"
     linecache.cache[filename] = (len(draft.body), None, draft.body.splitlines(True), filename)
     scope = {**f.__globals__, "__name__": f.__globals__.get("__name__", "__main__")}
@@ -1006,7 +1022,9 @@ def _checked(f, draft, registry, report):
 
 
 def _is_off(f, point, registry):
-    """Whether a cotangent is not the slope that floats show, to four digits. What raises says so itself."""
+    """Whether a cotangent differs from the slope that floats show, compared to four digits. What raises an
+    error reports itself.
+    """
     try:
         found = rrule(f, *point, registry=registry)[1](1.0)[1:]
     except Exception:

@@ -470,7 +470,7 @@ class Judge(PlanJudge):
         return self.make(verdict, shown.cells, notes, warnings.values())
 
     def not_judged(self):
-        """Notes on the kinds that the function takes and the rule does not."""
+        """Notes on the kinds that the function accepts and the rule does not."""
         proved = {proof.plan.form for proof in self.proofs}
         seen: dict[str, str] = {}
         for plan, misfit in self.misfits:
@@ -481,7 +481,7 @@ class Judge(PlanJudge):
         return (*seen.values(), *((ONE_SIZE,) if alone else ()))
 
     def takes_vectors(self):
-        """Whether the function takes vectors in the place of the numbers that were judged."""
+        """Whether the function accepts vectors in place of the numbers that were judged."""
         proof = self.proofs[0]
         if any(map(shape_of, proof.plan.specs[0])):
             return True
@@ -497,17 +497,21 @@ class Judge(PlanJudge):
 
 
 def held_fixed(name):
-    """What is said where a rule has no derivative by what counts something, and nobody gave it."""
+    """The note for a rule that returns NoTangent() for an argument that counts something, if nobody passed a
+    value for it.
+    """
     return f"the rule returns NoTangent() for {name}: {AS_INTEGER}"
 
 
 def asked_by(question):
-    """The names of the arguments of which a function or its rule asks whether they are numbers."""
+    """The names of the arguments that a function or its rule tests for being numbers."""
     return ranks_asked(question.primal) | (ranks_asked(question.rule) if question.rule else frozenset())
 
 
 def _may_be_complex(proof):
-    """Whether function or rule speak of complex numbers, or the function is as usual for these."""
+    """Whether the function or its rule mentions complex numbers, or the function is commonly used with
+    them.
+    """
     both = (proof.question.primal, proof.question.rule)
     speaks = speaks_of_complex(code for f in both for code in (*codes_of(f), *helper_codes(f)))
     return speaks or may_be_of_complex(proof.question.primal)
@@ -518,7 +522,8 @@ def _has_one(spec):
 
 
 def _is_of_one_degenerate_size(proof):
-    """Whether arrays were guessed of which one size fits alone, and the derivative is zero there: a sum over
-    what comes after the first, where there is only one. Any rule that gives zeros is right for these."""
+    """Whether the arrays were guessed, only one size fits, and the derivative is zero there: a sum over
+    everything after the first entry, where there is only one. Any rule that returns zeros is right for these.
+    """
     plan = proof.plan
     return not plan.given and plan.form == ARRAYS and len(plan.specs) == 1 and is_of_zeros(proof)
