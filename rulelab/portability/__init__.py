@@ -1,16 +1,17 @@
-"""The same rule elsewhere: as a module of its own, in JAX, PyTorch, HIPS autograd.
+"""The same rule elsewhere: as a module of its own, in JAX, PyTorch or HIPS autograd.
 
-Rules that come from there are asked by `judges`. Of a rule that goes there, `literals` writes values as text
-and `pieces` functions, `gathering` finds what it names, and `checked` where it is checked; `module_text` and
-`package_text` are what is written, `exports` has it done. What was written is run by `running`, which asks
-for `answers`; `module_asked` is the process that gives them.
+`judges` checks rules that come from there. For a rule that goes there, `literals` writes values and `pieces`
+writes functions as text, `gathering` finds what the rule names, and `checked` finds the points at which it is
+checked; `module_text` and `package_text` produce the text, and `exports` runs all of it. `running` runs what
+was written and requests `answers`; `module_asked` is the process that returns them.
 
-Of a rule that goes to a framework `anatomy` finds the parts and `naming` what its names are, by the tables in
-`words`; `translation` translates, `to_jax` and `to_torch` in their own way, or `plain` leaves NumPy to run
-behind it; `jax_rules`, `torch_rules`, `autograd_rules` and `chainrules` write what `translated` shares and
-`framework_targets` puts into a file, with the tests of `framework_tests` beside it. `jax_asked`,
-`torch_asked` and `autograd_asked` are the processes that run them, and share `framework_answers`;
-`stored_run` has what they answered once. `importing` is the way back.
+For a rule that goes to a framework, `anatomy` takes it apart and `naming` resolves its names, using the
+tables in `words`; `translation` translates it, with `to_jax` and `to_torch` for what is specific to one
+framework, or `plain` keeps the code in NumPy; `jax_rules`, `torch_rules`, `autograd_rules` and `chainrules`
+write the framework's rule on the common base in `translated`, and `framework_targets` puts it into a file,
+with the tests of `framework_tests` beside it. `jax_asked`, `torch_asked` and `autograd_asked` are the
+processes that run these files, and share `framework_answers`; `stored_run` holds answers recorded once.
+`importing` is the way back.
 """
 
 from .answers import Answer, answer_at

@@ -1,4 +1,4 @@
-"""The parts of a rule's text: what it computes first, its pullback, and what each argument gets."""
+"""The parts of a rule's text: what it computes first, its pullback, and the cotangent of each argument."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .pieces import Piece
 
 
 class Text:
-    """A function that was gathered: its tree, and refusals that name a line of it."""
+    """A function that was gathered: its tree, and refusals that name one of its lines."""
 
     def __init__(self, piece: Piece):
         self.piece, self.name = piece, piece.name
@@ -25,13 +25,13 @@ class Text:
         self.tree: ast.FunctionDef = tree
 
     def refusal(self, node: ast.AST, why: str, fixes: Sequence[str] = ()) -> ExportError:
-        """The error that names a node's line."""
+        """The error that names the line of a node."""
         return ExportError(why, place=self.piece.place(node), fixes=fixes)
 
 
 @dataclasses.dataclass(frozen=True)
 class Parameters:
-    """The parameters of a function: those that are given by position, and those by name alone."""
+    """The parameters of a function: the positional ones and the keyword-only ones."""
 
     positional: tuple[str, ...]
     keyword: tuple[str, ...]
@@ -40,7 +40,7 @@ class Parameters:
 
     @classmethod
     def of(cls, text: Text) -> Parameters:
-        """Those of a text; ExportError where it takes any number of them."""
+        """The parameters of a text; ExportError if it takes any number of them."""
         given = text.tree.args
         for rest in (given.vararg, given.kwarg):
             if rest is not None:
@@ -87,7 +87,7 @@ class ForwardRule:
 
 
 def reverse_rule(text: Text, is_zero) -> ReverseRule:
-    """The parts of an rrule; `is_zero` tells whether an expression says that there is not a cotangent."""
+    """The parts of an rrule; `is_zero` tells whether an expression means that there is no cotangent."""
     parameters = Parameters.of(text)
     *before, last = without_docstring(text.tree.body) or [ast.Pass()]
     inner = {s.name: s for s in before if isinstance(s, ast.FunctionDef)}
@@ -140,7 +140,7 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
 
 
 def forward_rule(text: Text) -> ForwardRule:
-    """The parts of an frule, whose tangents are unpacked in one line, or read by their numbers."""
+    """The parts of an frule whose tangents are unpacked in one line, or read by constant index."""
     whole = Parameters.of(text)
     if not whole.positional:
         raise text.refusal(text.tree, f"{text.name} takes the tangents first")
@@ -155,7 +155,7 @@ def forward_rule(text: Text) -> ForwardRule:
         raise text.refusal(
             text.tree, f"{text.name} does not unpack {first} in one line: `_, x_dot = {first}`"
         )
-    targets = unpacked[0].targets[0].elts  # type: ignore[attr-defined]  # which `_unpacks` has seen
+    targets = unpacked[0].targets[0].elts  # type: ignore[attr-defined]  # checked by `_unpacks`
     names = [t.id for t in targets if isinstance(t, ast.Name)]
     if not len(names) == len(targets) == 1 + len(parameters.positional):
         raise text.refusal(
@@ -171,8 +171,8 @@ def forward_rule(text: Text) -> ForwardRule:
 
 
 def _unpacking(text: Text, first: str, parameters: Parameters) -> Text:
-    """The text with the tangents unpacked in its first line, if it reads each of them by its number alone,
-    as in `dots[1]`; else the text as it is.
+    """The text with the tangents unpacked in its first line, if it reads them only by constant index, as in
+    `dots[1]`; else the text unchanged.
     """
     tree = cloned(text.tree)
     count = len(parameters.positional)
@@ -201,7 +201,7 @@ def _unpacking(text: Text, first: str, parameters: Parameters) -> Text:
 
 
 class _Named(ast.NodeTransformer):
-    """Writes the name of a tangent where it is read by its number."""
+    """Writes the name of a tangent where the tangent is read by its index."""
 
     def __init__(self, first: str, dots: Sequence[str]):
         self.first, self.dots = first, dots
@@ -213,7 +213,7 @@ class _Named(ast.NodeTransformer):
 
 
 def _numbered(node: ast.Subscript, first: str, count: int) -> bool:
-    """Whether an element is that of a tangent of an argument, read by its number."""
+    """Whether a subscript reads the tangent of an argument by a constant index."""
     if not (isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Name) and node.value.id == first):
         return False
     number = _number(node.slice)
@@ -221,7 +221,7 @@ def _numbered(node: ast.Subscript, first: str, count: int) -> bool:
 
 
 def _number(node: ast.expr) -> int | None:
-    """The whole number that an index is written as, and no other index."""
+    """The integer that an index is written as; None for any other index."""
     negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
     digits = node.operand if negative else node  # type: ignore[attr-defined]
     if not (isinstance(digits, ast.Constant) and type(digits.value) is int):
@@ -243,7 +243,7 @@ def _is_thunk(node: ast.AST) -> bool:
 
 
 def without_docstring(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a function but for its docstring."""
+    """The statements of a function without its docstring."""
     first = body[0] if body else None
     is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     return list(body[1:] if is_text else body)
@@ -253,7 +253,7 @@ def without_docstring(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def read(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that are read in some trees."""
+    """The names that are read in the given trees."""
     return {
         n.id
         for tree in nodes
@@ -263,7 +263,9 @@ def read(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def written(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that are bound or written into: by assignments, loops, elements, and methods called alone."""
+    """The names that are bound or mutated: by assignments, loops, element writes, and calls for their
+    effect.
+    """
     found: set[str] = set()
     for tree in nodes:
         for node in nodes_of(tree):
@@ -280,9 +282,7 @@ def written(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def _changed_by(call: ast.Call) -> ast.AST:
-    """What a call that stands alone changes: its object, as `out.append(x)` does, or else its first
-    argument.
-    """
+    """What a call statement changes: its object, as in `out.append(x)`, or else its first argument."""
     func = call.func
     if isinstance(func, ast.Attribute) and (func.attr in _CHANGING or not call.args):
         return func.value
@@ -290,7 +290,7 @@ def _changed_by(call: ast.Call) -> ast.AST:
 
 
 def _sharing(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
-    """For each name, the others whose array it may be, or be a part of: whatever it is made of."""
+    """For each name, the other names whose array it may be or may be a part of: all names it is made from."""
     found: dict[str, set[str]] = {}
     for node in [n for s in statements for n in nodes_of(s)]:
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
@@ -304,7 +304,7 @@ def _sharing(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
 
 
 def _may_change(statement: ast.stmt, names: set[str]) -> bool:
-    """Whether a call in a statement may write into an array of these names that it is given."""
+    """Whether a call in a statement may write into an array that it receives under one of these names."""
     for node in nodes_of(statement):
         if not isinstance(node, ast.Call):
             continue
@@ -341,13 +341,15 @@ def root(node: ast.AST) -> ast.Name | None:
 
 
 def needed(statements: Sequence[ast.stmt], wanted: set[str], given: Iterable[str] = ()) -> list[ast.stmt]:
-    """The statements that names in `wanted` depend on, in order; what is `given` is known without them."""
+    """The statements that the names in `wanted` depend on, in order; what is `given` is known without
+    them.
+    """
     given = set(given)
     open_names, kept = wanted - given, []
     own, sharing = written(statements), _sharing(statements)
     for statement in reversed(statements):
         changed = set(written([statement]))
-        # What the statements have not made, such as an argument, is not written into.
+        # Only names bound in these statements count: an argument, for instance, is not written into.
         while more := {other for name in changed for other in sharing.get(name, ())} & own - changed:
             changed |= more
         if changed & open_names or _may_change(statement, open_names & own):

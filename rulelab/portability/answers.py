@@ -1,4 +1,4 @@
-"""What a rule answers at given arguments, as plain numbers, and what differences say there."""
+"""The answer of a rule at given arguments, as plain numbers, and how far differences are from it."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ from ..rules.registry import DEFAULT, Registry
 from ..tangents.zeros import NoTangent
 
 MOST_COLUMNS = 24
-"""Numbers of the arguments that are moved one by one; of more, so many random directions."""
+"""Up to this many numbers of the arguments are moved one by one; beyond that, in random directions."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The value of a function and the derivative that its rule gives, as real numbers.
+    """The value of a function and the derivative that its rule returns, as real numbers.
 
     Attributes
     ----------
     value : tuple of float
-        The numbers of the value; a complex one is two, its real part first.
+        The numbers of the value; a complex number counts as two, its real part first.
     derivative : tuple of float
-        In mode "rrule" the numbers of the cotangents of all arguments, for the cotangent whose numbers
-        are `weights` of the value; in mode "frule" those of the tangent of the value, for the tangent
-        whose numbers are `weights` of the arguments.
+        In mode "rrule" the numbers of the cotangents of all arguments, for the cotangent of the value whose
+        numbers are `weights`; in mode "frule" the numbers of the tangent of the value, for the tangent of
+        the arguments whose numbers are `weights`.
     judged : tuple of bool
-        Which numbers of the derivative are to be compared: not those of a NoTangent. Empty for all.
+        Which numbers of the derivative are to be compared: not those of a NoTangent. Empty means all.
     """
 
     value: tuple[float, ...]
     derivative: tuple[float, ...]
-    judged: tuple[bool, ...] = dataclasses.field(default=(), compare=False)  # not where it is NoTangent
+    # False where the cotangent is NoTangent.
+    judged: tuple[bool, ...] = dataclasses.field(default=(), compare=False)
 
 
 def weights(count: int) -> np.ndarray:
-    """The numbers of the cotangent, or tangent, that rules are asked with: no two alike, none simple.
+    """The numbers of the cotangent or tangent with which rules are called: all different, none simple.
 
     >>> weights(3)
     array([ 0.87758256,  0.0707372 , -0.80114362])
@@ -57,9 +58,9 @@ def answer_at(
     f: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None, *, mode: str = "rrule",
     registry: Registry = DEFAULT,
 ) -> Answer:  # fmt: skip
-    """What the rule of `f` answers at these arguments: value and derivative, as plain numbers.
+    """Return the answer of the rule of `f` at these arguments: value and derivative, as plain numbers.
 
-    Exported tests compare it with what was answered when the rule was exported.
+    Exported tests compare it with the answer at the time of the export.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def answer_at(
     kwargs : dict, optional
         Its keyword arguments.
     mode : {"rrule", "frule"}
-        Which rule.
+        Which rule to call.
     registry : Registry
         Where to look for rules.
 
@@ -125,11 +126,12 @@ def off_differences(
     mode: str = "rrule",
     symmetric: Collection[int] = (),
 ) -> float:
-    """How far a derivative is from differences of `f`, relative to its largest number; nan where differences
-    find none. The arguments at the positions `symmetric` are moved among symmetric matrices.
+    """The distance of a derivative from differences of `f`, relative to its largest number; nan if
+    differences find no derivative. The arguments at the positions `symmetric` are moved among symmetric
+    matrices.
 
-    They reach as far as is exact, and where that says something else, they are taken close by: what is far
-    may lie beyond a jump.
+    The differences use steps as large as accuracy suggests; if they disagree, they are repeated with small
+    steps, since distant points may lie beyond a jump.
     """
     vector, back = to_vec(tuple(args))
     slopes = _slopes_back if mode == "rrule" else _slope_forward
@@ -156,13 +158,13 @@ def off_differences(
 
 _CLOSE, _CLEAR = 1e-3, 1e-6
 _NOISE = 1e-4
-"""Slopes that are less than so much of the value are not told from it more exactly than it is rounded."""
+"""Slopes below this fraction of the value are known no more exactly than the value is rounded."""
 
 
 def _slopes_back(
     f: Any, x: np.ndarray, answer: Answer, method: Any, meant: Callable[[np.ndarray], np.ndarray]
 ) -> list[tuple[float, float]]:
-    """Pairs of what the rule and what differences say of moving the arguments in some directions."""
+    """Pairs of slopes, by the rule and by differences, for moving the arguments in some directions."""
     seed, given = weights(len(answer.value)), np.array(answer.derivative)
     held = np.array([not judged for judged in answer.judged] or [False] * x.size, bool)
     directions = np.eye(x.size)[~held]
@@ -185,8 +187,8 @@ def _slope_forward(
 
 
 def apart(one: Sequence[float], other: Sequence[float], least: float = 0.0) -> float:
-    """How far numbers are from others, relative to the largest of these, or to `least` if they are less; inf
-    where their number or what is not a number differs.
+    """The distance of numbers from others, relative to the largest of the latter, or to `least` if that is
+    larger; inf if their counts or their non-finite entries differ.
 
     >>> apart([1.0, 2.0], [1.0, 2.5]), apart([], []), apart([float("nan")], [1.0])
     (0.2, 0.0, inf)
@@ -210,7 +212,7 @@ class NotSingle(Exception):
 
 def in_single(x: Any) -> Any:
     """Arguments in single precision: floats, complex numbers and arrays of them, also in tuples, lists and
-    dicts; the rest as it is. NotSingle for objects that hold numbers.
+    dicts; everything else unchanged. Raises NotSingle for objects that contain numbers.
 
     >>> in_single((0.5, 2, [np.ones(1)]))
     (np.float32(0.5), 2, [array([1.], dtype=float32)])

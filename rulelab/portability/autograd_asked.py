@@ -19,7 +19,7 @@ NEEDS = ("autograd", "HIPS autograd")
 def ask(
     module: ModuleType, asked: Asked, points: Sequence[tuple[tuple, dict]], options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """What the vjps or the jvp answer there, in both precisions."""
+    """The answers of the vjps or of the jvp there, in both precisions."""
     core = needed("autograd.core", "HIPS autograd")
     f = function_of(module, asked, options)
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
@@ -60,5 +60,5 @@ def _plus(one: Any, other: Any) -> Any:
 
 
 def main() -> None:
-    """Answer the request that `run_export` has made."""
+    """Answer the request of `run_export`."""
     serve(ask, NEEDS)

@@ -94,11 +94,11 @@ def _by_argnums(jvp):
 
 
 class ToAutograd(Translator):
-    """The functions of `autograd.numpy`, which can be differentiated themselves."""
+    """The functions of `autograd.numpy`, which can themselves be differentiated."""
 
     framework = "autograd"
 
-    # Arrays are those of NumPy, so that what is written into one is seen in the others, as it was.
+    # The arrays are NumPy arrays, so aliases see each other's changes, as in the original code.
     def see_alias(self, node: ast.Assign) -> None:
         return None
 
@@ -144,9 +144,9 @@ class ToAutograd(Translator):
 def autograd_export(found: Gathered, native: bool | None = None) -> Translated:
     """The text of a module for HIPS autograd; the function itself runs in NumPy, as every primitive does.
 
-    `native` asks for vjps in `autograd.numpy`, which can be differentiated again, or for such in NumPy, which
-    cannot; by default the first where the rule's body allows it. ExportError, with the line, for what has no
-    counterpart.
+    `native` requests vjps in `autograd.numpy`, which can be differentiated again, or vjps in NumPy, which
+    cannot; by default the former if the rule's body allows it. Raises ExportError, with the line, for what
+    has no counterpart.
     """
     subject = subject_of(found, "autograd")
     refuse_names(subject, _RESERVED)
@@ -229,7 +229,9 @@ def _comment_about_numpy(why: ExportError | None) -> list[str]:
 
 
 class _Verbatim:
-    """What the translator of a framework is asked, answered by the text as it is, without words of ours."""
+    """Has the interface of a framework's translator, but returns the text unchanged, without names from
+    rulelab.
+    """
 
     def __init__(self, subject: Subject, text: Text):
         self.names, self.text = Names.of(subject.found), text
@@ -251,7 +253,7 @@ def _translator(subject: Subject, rule: ReverseRule, why: ExportError | None):
 
 
 def _makers(subject: Subject, rule: ReverseRule, translator) -> list[ast.FunctionDef]:
-    """A vjp maker for each argument that has a cotangent, with the statements that its own one needs."""
+    """A vjp maker for each argument that has a cotangent, with the statements that this cotangent needs."""
     value = rule.value.id if isinstance(rule.value, ast.Name) else None
     if value is not None and (times_written(rule.before, value) != 1 or value in rule.parameters.names):
         value = None
@@ -305,7 +307,7 @@ def _main(subject: Subject, rule: ReverseRule | None, names: Names) -> ast.Funct
 
 
 def _reached(subject: Subject, trees: Sequence[ast.AST]) -> set[str]:
-    """The helpers that some functions call, and those that these call."""
+    """The helpers that some functions call, directly or indirectly."""
     known = {text.name: text.tree for text in subject.helpers}
     found: set[str] = set()
     fresh = read(trees) & set(known)
@@ -316,8 +318,8 @@ def _reached(subject: Subject, trees: Sequence[ast.AST]) -> set[str]:
 
 
 def _forward(subject: Subject) -> tuple[ForwardRule | None, tuple[str, ...]]:
-    """The forward rule in its parts, or a remark that it is left out: one of another form does not keep a
-    reverse rule from its place.
+    """The parts of the forward rule, or a remark that it is left out: a forward rule that cannot be taken
+    apart does not prevent the export of a reverse rule.
     """
     if subject.forward is None:
         return None, ()
@@ -331,7 +333,7 @@ def _forward(subject: Subject) -> tuple[ForwardRule | None, tuple[str, ...]]:
 
 
 def _jvp(subject: Subject, rule: ForwardRule, why: ExportError | None) -> ast.FunctionDef:
-    """The forward rule as a function of the tangents by the positions of what is moved, the value, and the
+    """The forward rule as a function of the tangents by position of the moved arguments, the value, and the
     arguments.
     """
     names = rule.parameters.positional

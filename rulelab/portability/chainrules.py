@@ -1,8 +1,9 @@
 """A rule in Julia, as an `rrule`, `frule` or `@scalar_rule` of ChainRulesCore: for formulas whose arrays have
 known numbers of axes.
 
-Julia broadcasts along the first axes and NumPy along the last, and counts from 1: so the number of axes of
-each value is computed, from the points at which the rule is exported, and what mixes them is refused.
+Julia broadcasts along the first axes and NumPy along the last, and Julia counts from 1. Therefore the number
+of axes of each value is computed from the points at which the rule is exported, and whatever mixes them is
+refused.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _SUMS = {
 }
 _MATRICES = {"inv": ("inv", 2), "det": ("det", 0), "norm": ("norm", 0)}
 _TYPES = {0: "Number", 1: "AbstractVector", 2: "AbstractMatrix"}
-_ADD, _MULTIPLY, _NEGATE, _POWER, _ATOM = 4, 5, 6, 7, 9  # how tightly a text binds
+_ADD, _MULTIPLY, _NEGATE, _POWER, _ATOM = 4, 5, 6, 7, 9  # binding strengths of texts
 _OPERATORS = {
     ast.Add: ("+", _ADD),
     ast.Sub: ("-", _ADD),
@@ -59,14 +60,14 @@ _OPERATORS = {
 }
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
-Said = tuple[str, int, int]  # a text, how tightly it binds, and how many axes its value has
+Said = tuple[str, int, int]  # a text, its binding strength, and the number of axes of its value
 
 
 def chainrules_export(found: Gathered, native: bool | None = None) -> Translated:
     """The text of an `rrule`, an `frule` or a `@scalar_rule` in Julia. It has not been run, and says so.
 
-    ExportError, with the line, for what has no counterpart, and where no points say how many axes the
-    arguments have. A scalar rule is of numbers, which Julia broadcasts by `f.(x)`.
+    Raises ExportError, with the line, for what has no counterpart, and if no points show how many axes the
+    arguments have. A scalar rule is for numbers, and Julia broadcasts it by `f.(x)`.
     """
     subject = subject_of(found, "Julia")
     reverse = None if subject.elementwise else subject.reverse
@@ -106,7 +107,7 @@ def chainrules_export(found: Gathered, native: bool | None = None) -> Translated
 
 
 def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
-    """The numbers of axes of the positional arguments, the same at all points."""
+    """The numbers of axes of the positional arguments, which must be the same at all points."""
     every = set()
     for text in found.values:
         point = ast.parse(text, mode="eval").body
@@ -124,7 +125,7 @@ def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
 
 
 def _axes(node: ast.expr) -> int:
-    """How many axes a literal has; -1 for what is not a number and no array."""
+    """The number of axes of a literal; -1 for what is neither a number nor an array."""
     if isinstance(node, ast.UnaryOp):
         return _axes(node.operand)
     if isinstance(node, ast.BinOp) or (
@@ -143,7 +144,7 @@ def _axes(node: ast.expr) -> int:
 
 
 class _Julia:
-    """Functions in Julia; `axes` holds how many axes each name of the current one has."""
+    """Functions in Julia; `axes` maps each name of the current one to its number of axes."""
 
     def __init__(self, subject: Subject, rule: Text):
         self.subject, self.names = subject, subject.names
@@ -152,7 +153,7 @@ class _Julia:
         self.linear = False
         self.axes: dict[str, int] = {}
         self.renamed: dict[str, str] = {}
-        self.unfinished: set[tuple[str, tuple[int, ...]]] = set()  # begun, and not called meanwhile
+        self.unfinished: set[tuple[str, tuple[int, ...]]] = set()  # begun, and not called since
         self.text: Text = subject.primal or rule
         self.returned = -1
 
@@ -162,7 +163,7 @@ class _Julia:
         outer = self.text, self.axes
         self.text, self.axes, self.returned = text, {}, -1
         one = name, tuple(kinds)
-        self.known[one] = 0  # if it calls itself, it is of numbers
+        self.known[one] = 0  # if it calls itself, its value is assumed to be a number
         self.unfinished.add(one)
         head = self._head(text, kinds, name)
         body = self.block(without_docstring(text.tree.body), 1)
@@ -246,14 +247,17 @@ class _Julia:
         return "\n".join([head, *before, f"    return {value[0]}, {tangent[0]}", "end"])
 
     def scalar_rule(self, text: Text) -> str:
-        """The `@scalar_rule` of a function of numbers: it states both modes, and conjugates as we do."""
+        """The `@scalar_rule` of a function of numbers: it states both modes, and conjugates as rulelab
+        does.
+        """
         self.text, self.axes = text, {}
         parameters = Parameters.of(text)
         out, *xs = parameters.positional
         if parameters.keyword:
             raise self.refuse(text.tree.args, "a scalar rule with keywords")
         *before, last = without_docstring(text.tree.body)
-        assert isinstance(last, ast.Return) and last.value is not None  # it was taken apart
+        # Ensured when the rule was taken apart.
+        assert isinstance(last, ast.Return) and last.value is not None
         self.axes = {self._name(x, text.tree): 0 for x in xs} | {out: 0}
         self.renamed = {out: "Ω"}
         steps = []
@@ -453,7 +457,7 @@ class _Julia:
         raise self.refuse(node, node.id)
 
     def _together(self, node: ast.AST, a: int, b: int) -> int:
-        """The number of axes of two values that are broadcast: the same, or one is a number."""
+        """The number of axes of two values that are broadcast: equal numbers, or one value is a number."""
         if a and b and a != b:
             raise self.refuse(node, f"what broadcasts {a} axes with {b}")
         return max(a, b)
@@ -538,7 +542,7 @@ class _Julia:
         if axes or not isinstance(node, ast.Name) or node.id not in counts:
             raise self.refuse(
                 node, "an index that is not counted by a loop"
-            )  # a negative one counts from the end
+            )  # a negative index counts from the end
         return f"{text} + 1"
 
     def _slice(self, node: ast.Slice) -> str:
@@ -699,14 +703,14 @@ class _Julia:
             held = self.returned
             self.helpers[word] = self.function(texts[word], kinds, self._name(word, node))
             self.returned = held
-        self.unfinished.discard((word, kinds))  # its number of axes was taken for granted
+        self.unfinished.discard((word, kinds))  # its number of axes was assumed
         keywords = "".join(f"{k.arg}={self.said(k.value)[0]}, " for k in node.keywords).rstrip(", ")
         inside = ", ".join(g[0] for g in given)
         return f"{word}({inside}{'; ' if keywords else ''}{keywords})", _ATOM, self.known[word, kinds]
 
 
 def _number(node: ast.expr) -> int | None:
-    """A whole number that is written out, negative ones included."""
+    """An integer literal, possibly negative."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _number(node.operand)
         return None if inner is None else -inner

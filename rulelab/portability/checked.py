@@ -48,7 +48,7 @@ class CheckedRule:
         return tuple(mode for mode, check in self.checks if check)
 
     def answers(self, registry: Registry = DEFAULT) -> tuple[tuple[str, tuple[Answer, ...]], ...]:
-        """For each mode, what the rule answers at the points."""
+        """For each mode, the answers of the rule at the points."""
         f = self.gathered.primal
         return tuple(
             (mode, tuple(answer_at(f, p.args, p.kwargs, mode=mode, registry=registry) for p in self.points))
@@ -57,7 +57,7 @@ class CheckedRule:
 
 
 def modes_of(gathered: Gathered) -> tuple[str, ...]:
-    """The modes in which a function has rules of its author's."""
+    """The modes in which a function has rules by its author."""
     kinds = {piece.kind for piece in gathered.rules}
     return tuple(mode for mode in (RRULE, FRULE) if mode in kinds or PARTIALS in kinds)
 
@@ -66,10 +66,11 @@ def checked_rule(
     gathered: Gathered, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
     depth: str = "normal", registry: Registry = DEFAULT,
 ) -> CheckedRule:  # fmt: skip
-    """The check of each rule of a function at these arguments, else at some that are drawn.
+    """The check of each rule of a function at these arguments, or at drawn ones if there are none.
 
-    ExportError where a rule is found wrong: it does not leave. Where arguments are given, and no arrays of
-    whole numbers among them, it leaves for such, and is not asked what it does for whole numbers.
+    Raises ExportError if a rule is found wrong: a wrong rule is not exported. If arguments are given and none
+    of them is an integer array, the export is meant for such arguments, and the rule is not tested with
+    integers.
     """
     given, checks = (tuple(args), dict(kwargs or {})), []
     points: list[Point] = []
@@ -97,7 +98,7 @@ def checked_rule(
                 asked=f"an export of {gathered.target}",
                 fixes=to_give,
             ) from None
-        if report.interrupted:  # a check tells what it has found by then; an export ends
+        if report.interrupted:  # a check reports what it has found so far; an export stops
             raise KeyboardInterrupt
         if report.verdict == "wrong":
             raise ExportError(
@@ -118,15 +119,15 @@ def _is_of_integers(x: Any) -> bool:
 
 
 def _for_floats(report: RuleCheck) -> tuple[str, ...]:
-    """What can be done about a rule that is wrong for whole numbers alone."""
+    """Advice for a rule that is wrong only for integers."""
     wrong = [one.probe for one in report.findings if one.level == WRONG]
     of_integers = all(p is not None and any(map(_is_of_integers, p.point.inputs)) for p in wrong)
     return (FOR_FLOATS,) if wrong and of_integers else ()
 
 
 def _chosen(check: Any) -> list[Any]:
-    """The first point of a check, and some others: neither far off, nor at an edge, nor the same numbers in
-    another layout.
+    """The first point of a check and some others, but none that is far off, at an edge, or a copy of another
+    point's numbers in a different layout.
     """
     tried = [probe.point for probe in check.probes if probe.failure is None and probe.truth.is_smooth]
     plain = [p for p in tried if not (p.far or p.edge or p.turned or p.like is not None)]
@@ -135,6 +136,6 @@ def _chosen(check: Any) -> list[Any]:
 
 
 def _numbers_of(point: Any) -> tuple[tuple[float, ...], str]:
-    """What tells two points apart: their numbers, and what else they hold."""
+    """What distinguishes two points: their numbers, and the repr of everything else they hold."""
     vector, back = to_vec(point.inputs)
     return tuple(map(float, vector)), repr(back(0 * vector))

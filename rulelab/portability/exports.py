@@ -1,5 +1,6 @@
-"""The export of a rule: it is gathered, checked, written, run in a separate process, and then put in its
-place."""
+"""The export of a rule: it is gathered, checked, written, run in a separate process, and then moved to its
+place.
+"""
 
 from __future__ import annotations
 
@@ -45,16 +46,16 @@ class Leaving:
 
     @property
     def gathered(self) -> Gathered:
-        """The function, its rules, and what they need."""
+        """The function, its rules, and everything they need."""
         return self.checked.gathered
 
     @property
     def name(self) -> str:
-        """The function's name in what is made of it."""
+        """The function's name in the exported files."""
         return self.gathered.name
 
     def tested(self, registry: Registry) -> Tested:
-        """What tests say of it."""
+        """What tests state about it."""
         answers = CheckedRule(self.gathered, self.checked.checks, self.points).answers(registry)
         return Tested(
             self.gathered.target, self.texts, answers, self.checked.right if self.texts else (), self.proved
@@ -74,7 +75,8 @@ class Leaving:
 class Made:
     """The files of an export by their paths below its folder, and which of them is run.
 
-    `modes` are the rules that are in it of each function, where these are not all.
+    `modes` names the rules that are included for each function, for functions whose rules are not all
+    included.
     """
 
     files: dict[str, str]
@@ -84,15 +86,17 @@ class Made:
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has(self, name: str, mode: str) -> bool:
-        """Whether a rule is in it."""
+        """Whether a rule is included."""
         return mode in self.modes.get(name, (mode,))
 
 
 @dataclass(frozen=True)
 class Target:
-    """Somewhere that a rule can go: how its files end, what makes them, and who asks them when they are run.
+    """A destination for rules: the suffix of its files, the function that makes them, and the module that
+    queries them when they are run.
 
-    `make(leaving, stem, registry)` gives the files, or an ExportError. Without an `entry` nothing is run.
+    `make(leaving, stem, registry)` returns the files, or raises ExportError. Without an `entry` nothing is
+    run.
     """
 
     suffix: str
@@ -113,7 +117,7 @@ def _as_module(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Mad
 def _in_framework(
     to: str, suffix: str, translate: Callable[[Gathered], Translated], entry: ModuleType | None = None
 ) -> Target:
-    """The target of a framework, whose text a function makes of what was gathered."""
+    """The target for a framework, with `translate` turning what was gathered into its text."""
 
     def make(leaving: Sequence[Leaving], stem: str, registry: Registry) -> Made:
         made = framework_text([one.gathered for one in leaving], translate)
@@ -133,7 +137,7 @@ def _in_framework(
 def _cases(
     leaving: Sequence[Leaving], made: InFramework, registry: Registry
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """What tests ask of the functions in a framework's file, by mode, and those of which they ask nothing."""
+    """The test cases for the functions in a framework's file, by mode, and the functions that have none."""
     every: dict[str, list[str]] = {"rrule": [], "frule": []}
     untested = []
     for one in leaving:
@@ -155,29 +159,29 @@ TARGETS: dict[str, Target] = {
     "autograd": _in_framework("autograd", ".py", autograd_export, autograd_asked),
     "chainrules": _in_framework("chainrules", ".jl", chainrules_export),
 }
-"""Where rules can go, by the word of `--to`."""
+"""The destinations for rules, by the word after `--to`."""
 
 
 @dataclass(frozen=True, repr=False)
 class Exported(Report):
-    """What became of an export: its files, what was found of the rules, how the export agrees with them.
+    """The outcome of an export: its files, the checks of the rules, and how the export agrees with them.
 
     Attributes
     ----------
     to : str
-        What it was exported to: "module", "jax", "torch", "autograd".
+        The destination: "module", "jax", "torch", "autograd" or "chainrules".
     names : tuple of str
         The functions.
     files : tuple of Path
-        What was written.
+        The files written.
     checks : tuple of CheckedRule
-        What was found of the rules before they were exported.
+        The checks of the rules before they were exported.
     proved : tuple of str
-        Which of them are proved.
+        The functions whose rules are proved.
     rows : tuple of Row
-        How what was exported answers beside the rule here, with a verdict each.
+        The answers of the export compared with the rule here, with a verdict each.
     notes : tuple of str
-        What else should be known.
+        Further remarks.
     """
 
     to: str
@@ -189,7 +193,7 @@ class Exported(Report):
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether it was run, and agrees wherever it can be asked."""
+        """Whether it was run, and agrees wherever it can be tested."""
         verdicts = {row.verdict for row in self.rows}
         return RIGHT in verdicts and verdicts <= {RIGHT, NOT_JUDGED}
 
@@ -214,7 +218,7 @@ class Exported(Report):
 
 
 def checks_table(checks: Iterable[CheckedRule], proved: Iterable[str]) -> Table:
-    """What was found of the rules before they left."""
+    """The checks of the rules before they were exported."""
     known = frozenset(proved)
     rows = [
         (
@@ -245,9 +249,9 @@ def export(
     depth: str = "normal",
     registry: Registry = DEFAULT,
 ) -> Exported:
-    """Write the rules of `f`, or of each function of a list, to a file of their own.
+    """Write the rules of `f`, or of each function in a list, to a file of their own.
 
-    Each rule is checked first, and a wrong rule is not exported. What is written is run once in a separate
+    Each rule is checked first, and a wrong rule is not exported. The written files are run once in a separate
     process, and compared with the rule here and with differences. Either all files are written or none.
 
     Parameters
@@ -256,19 +260,19 @@ def export(
         The functions with the rules.
     to : {"module", "jax", "torch", "autograd", "chainrules"}
         For "module", `file` becomes a module with the function, its rules and whatever these name, and
-        beside it `test_….py`. For a framework it is a module of that framework, translated to it if the
-        body of the rule allows that, otherwise with NumPy behind it, and with tests that need no rulelab.
+        `test_….py` is written beside it. For a framework it is a module of that framework, translated to it
+        if the body of the rule allows that, otherwise calling NumPy, and with tests that need no rulelab.
         "chainrules" is for Julia, and is not run.
     file : str or path
-        Where to write.
+        The file to write.
     force : bool
-        Whether to replace files that exist.
+        Whether to replace existing files.
     package : str or path, optional
-        A folder, which becomes a project that can be installed.
+        A folder, which becomes an installable project.
     at : tuple or dict, optional
         The arguments to check at; for several functions a dict of `(args, kwargs)` by name. Drawn by default.
     prove : callable, optional
-        For example `rulelab.symbolic.prove`: a proof that is found becomes a test.
+        For example `rulelab.symbolic.prove`: if it finds a proof, the proof becomes a test.
     depth : {"quick", "normal", "deep"}
         As for `rule_check`.
     registry : Registry
@@ -277,7 +281,7 @@ def export(
     Returns
     -------
     Exported
-        A report; it is true where everything agreed.
+        A report, which is true if everything agreed.
 
     Raises
     ------
@@ -299,7 +303,7 @@ def export(
     target, path = _target(to, file)
     folder = path.parent if package is None else Path(package)
     _check_folder(folder)
-    # What takes time is not begun in vain.
+    # Cheap checks come first, so that no time is wasted on an export that must fail.
     if package is not None:
         _check_package(to, path)
     _refuse_existing([path] if package is None else [folder / "pyproject.toml"], force)
@@ -345,7 +349,9 @@ def _target(to: str, file: str | os.PathLike[str]) -> tuple[Target, Path]:
 
 
 def _check_folder(folder: Path) -> None:
-    """A folder has a name that the system can have, and can be written into: checks take time."""
+    """Refuse a folder whose name the system cannot have, or that is not writable, before the slow checks
+    run.
+    """
     try:
         possible = b"\0" not in os.fsencode(folder)
     except UnicodeEncodeError:
@@ -360,7 +366,9 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_stem(path: Path, leaving: Sequence[Leaving]) -> None:
-    """A module must not hide one that it imports, nor one of Python's, nor be one that others run."""
+    """Refuse a module name that hides a module imported here or one of Python's, or that other programs
+    run.
+    """
     stem, python = path.stem, path.suffix == ".py"
     used = {m.partition(".")[0] for one in leaving for m in one.gathered.modules}
     used |= {"numpy", "pytest", "rulelab", "jax", "torch", "autograd"}
@@ -397,7 +405,7 @@ def _refuse_existing(places: Iterable[Path], force: bool) -> None:
 
 
 def _at(at: Any, f: Any, count: int) -> tuple[tuple, Mapping[str, Any]]:
-    """The arguments at which a function is to be checked, none where they are to be drawn."""
+    """The arguments at which a function is to be checked; empty if they are to be drawn."""
     if at is None:
         return (), {}
     if isinstance(at, Mapping):
@@ -411,7 +419,7 @@ def _at(at: Any, f: Any, count: int) -> tuple[tuple, Mapping[str, Any]]:
 
 def _leaving(f: Any, at: tuple, prove: Any, depth: str, registry: Registry) -> Leaving:
     """A function gathered, checked, and gathered again with the arguments of its points."""
-    first = gathered(f, registry=registry)  # what cannot go is refused before anything is checked
+    first = gathered(f, registry=registry)  # what cannot be exported is refused before anything is checked
     checked = checked_rule(first, *at, depth=depth, registry=registry)
     whole = first
     points: list[Point] = []
@@ -419,7 +427,7 @@ def _leaving(f: Any, at: tuple, prove: Any, depth: str, registry: Registry) -> L
         try:
             whole = gathered(f, registry=registry, values=[(p.args, p.kwargs) for p in (*points, point)])
         except ExportError:
-            continue  # arguments that have no text
+            continue  # arguments that cannot be written as text
         points.append(point)
     if len(whole.values) != len(points):
         whole = gathered(f, registry=registry, values=[(p.args, p.kwargs) for p in points])
@@ -430,7 +438,7 @@ def _leaving(f: Any, at: tuple, prove: Any, depth: str, registry: Registry) -> L
 def _is_proved(prove: Callable[..., Any], one: Gathered, point: Point, registry: Registry) -> bool:
     try:
         found = prove(one.primal, at=point.args, kwargs=point.kwargs, registry=registry)
-    except Exception:  # what cannot be asked is not proved
+    except Exception:  # if `prove` raises, the rule is not proved
         return False
     return found.verdict.word == "PROVED"
 
@@ -467,7 +475,7 @@ def _packaged(path: Path, made: Made, leaving: Sequence[Leaving]) -> Made:
 def _run(
     target: Target, made: Made, leaving: Sequence[Leaving], beside: Path, registry: Registry
 ) -> tuple[Row, ...]:
-    """What the export answers, before it is put in its place; ExportError where that is something else."""
+    """The answers of the export before it is moved to its place; ExportError if they are wrong."""
     ours = [one for each in leaving if each.texts for one in each.ours(registry)]
     if target.entry is None or not ours:
         return ()
@@ -490,7 +498,7 @@ def _run(
 
 
 def _refuse_unsteady(ours: Sequence[Ours], leaving: Sequence[Leaving]) -> None:
-    """Refuse what gives other numbers at each call: it is not the export that answers something else."""
+    """Refuse a function that returns different numbers at each call: then the export is not at fault."""
     for one in ours:
         if all(answers_again(one, *point) for point in one.points):
             continue
@@ -505,7 +513,7 @@ def _refuse_unsteady(ours: Sequence[Ours], leaving: Sequence[Leaving]) -> None:
 
 
 def _left_out(ours: Ours) -> Row:
-    """The row of a rule that the framework is not told, because it is told the other one."""
+    """The row of a rule that the framework does not get because it gets the other one."""
     kind = "forward" if ours.mode == "frule" else "reverse"
     return Row(ours.name, ours.mode, "plain", "float64", 0, why=f"the {kind} rule is not in the export")
 
@@ -515,7 +523,7 @@ def _own_modules(leaving: Sequence[Leaving]) -> list[str]:
 
 
 def _folders_of(modules: Iterable[str]) -> list[Path]:
-    """The folders from which modules were imported here: where an export lies, they may not be there yet."""
+    """The folders from which modules were imported here: they may be missing where the export is placed."""
     found = []
     for name in modules:
         top = sys.modules.get(name.partition(".")[0])
@@ -529,7 +537,7 @@ def _imports(line: str, module: str) -> bool:
 
 
 def _notes(leaving: Sequence[Leaving], made: Made) -> list[str]:
-    # What is made of a rule need not import all that the rule does.
+    # The exported text need not import everything that the rule does.
     lines = made.files[made.main].splitlines()
     own = [m for m in _own_modules(leaving) if any(_imports(line, m) for line in lines)]
     return [f"it imports {module}, a file of yours: keep that beside it" for module in own] + [

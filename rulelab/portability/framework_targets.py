@@ -1,4 +1,4 @@
-"""The frameworks among the places where a rule can go: what their files hold."""
+"""The frameworks to which a rule can be exported: the contents of their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from .translated import Translated
 
 @dataclass(frozen=True)
 class InFramework:
-    """A file with some rules: its text, the name and the rules of each function there by its own, remarks."""
+    """A file with some rules: its text, the name and the modes of each function in it by the original name,
+    and remarks.
+    """
 
     text: str
     names: dict[str, str]
@@ -25,7 +27,7 @@ class InFramework:
 
 
 def framework_text(found: Sequence[Gathered], export: Callable[[Gathered], Translated]) -> InFramework:
-    """What becomes of some rules; ExportError, with the line, where one of them has no counterpart."""
+    """The translation of some rules; ExportError, with the line, if one of them has no counterpart."""
     made = [export(one) for one in found]
     names = {one.target: each.name for one, each in zip(found, made)}
     notes = [f"{each.name}: NumPy runs behind it ({each.why})" for each in made if not each.native]
@@ -35,7 +37,9 @@ def framework_text(found: Sequence[Gathered], export: Callable[[Gathered], Trans
 
 
 def _together(made: Sequence[Translated]) -> str:
-    """Several translations in one file, what they share once; ExportError where one name has two meanings."""
+    """Several translations in one file, with common parts only once; ExportError if one name has two
+    meanings.
+    """
     texts = [one.text for one in made]
     if len(texts) == 1:
         return texts[0]
@@ -50,7 +54,7 @@ def _together(made: Sequence[Translated]) -> str:
                 continue  # the heading of one of them
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 imports[ast.unparse(statement)] = None
-                # A comment above is about the whole rule: it stays with that.
+                # A comment above the imports concerns the whole rule, and stays with it.
                 said = [line for line in part.split("\n") if line.startswith("#")]
                 parts += ["\n".join([f"# Of {one.name}:", *said])] if said else []
                 continue
@@ -69,7 +73,7 @@ def _together(made: Sequence[Translated]) -> str:
 
 
 def _first(imports: Iterable[str]) -> str:
-    """The imports of a file, Python's own before those of the frameworks."""
+    """The imports of a file, those of the standard library before those of the frameworks."""
     groups: tuple[list[str], list[str]] = ([], [])
     for line in imports:
         own = line.split()[1].partition(".")[0] in sys.stdlib_module_names

@@ -1,5 +1,6 @@
-"""The tests of an export to a framework: the numbers that our rule gave, compared with the framework's
-alone."""
+"""The tests of an export to a framework: the numbers that our rule returned, compared with the framework's,
+without rulelab.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ from .pieces import checked_name
 def text_of_framework_tests(
     to: str, module: str, cases: Mapping[str, Sequence[str]], symmetric: Mapping[str, Sequence[int]]
 ) -> str:
-    """The text of a pytest file for an exported module, which needs the framework, NumPy and pytest alone.
+    """The text of a pytest file for an exported module, which needs only the framework, NumPy and pytest.
 
-    `cases` are those of each mode, "rrule" and "frule", of which one may have none; `symmetric` are the
+    `cases` are those of each mode, "rrule" and "frule", one of which may have none; `symmetric` are the
     positions of arguments that are meant to be symmetric, by the names of the functions.
     """
     checked_name(module, "a module")
@@ -79,7 +80,7 @@ def _meant_symmetric(symmetric: Mapping[str, Sequence[int]]) -> list[str]:
 def cases_of(
     f: Any, name: str, points: Iterable[tuple[Sequence[Any], Any]], registry: Registry, mode: str = "rrule"
 ) -> list[str]:
-    """What a rule of `f` answers at points, as text; those are left out that have none."""
+    """The answers of a rule of `f` at points, as text; points without a text are left out."""
     found = []
     for args, kwargs in points:
         try:
@@ -99,13 +100,13 @@ def _case(f: Any, name: str, args: tuple, kwargs: dict[str, Any], registry: Regi
         seed, found = value_of(weights(vector.size)), _apart(args, moved, derivative)
     else:
         seed, found = _apart(args, moved, weights(to_vec(args)[0].size)), value_of(derivative)
-    # Each by itself: an array that is met in two of them is no sign of one that both hold.
+    # Each separately: an array that occurs in two of them does not count as occurring twice.
     texts = map(literal, (name, args, kwargs, moved, seed, value, found))
     return f"({', '.join(texts)})"
 
 
 def _apart(args: tuple, moved: Sequence[int], numbers: np.ndarray) -> tuple[Any, ...]:
-    """Numbers in the forms of the arguments at some positions, which have all of them."""
+    """Numbers, split and shaped like the arguments at some positions, which together hold all of them."""
     parts, at = [], 0
     for position in moved:
         vector, back = to_vec(args[position])

@@ -1,4 +1,4 @@
-"""What a rule needs in a file of its own: the functions, imports and constants that it names."""
+"""Everything that a rule needs in a file of its own: the functions, imports and constants that it names."""
 
 from __future__ import annotations
 import __future__
@@ -43,18 +43,19 @@ from .pieces import (
 __all__ = ["ExportError", "Gathered", "Piece", "gathered"]
 
 _UNSEEN = frozenset({"eval", "exec", "globals", "get_ipython"})
-"""Names by which code reaches what it does not name."""
+"""Names by which code accesses things that it does not name."""
 _OF_EVERY_MODULE = frozenset({"__name__", "__doc__", "__debug__"})
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """A function and its rules, taken out of where they were written.
+    """A function and its rules, extracted from where they were written.
 
-    `functions` are in order of need: helpers, then the primal, then its rules. `imports` are statements,
-    `constants` pairs of a name and the text of its value. `target` is the expression by which the text names
-    the function that the rules are for; `name` is an identifier made of it. A function of somebody else's
-    library is imported, and no piece. `postponed` says that annotations are not to be evaluated.
+    `functions` are in order of dependency: helpers, then the primal, then its rules. `imports` are
+    statements, `constants` are pairs of a name and the text of its value. `target` is the expression by which
+    the text names the function that the rules are for; `name` is an identifier made from it. A function from
+    a third-party library is imported and is not a piece. `postponed` says that annotations are not to be
+    evaluated.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Gathered:
     modules: tuple[str, ...] = ()
     """The modules that are imported, by their dotted names."""
     values: tuple[str, ...] = ()
-    """The texts of the values that were to go along."""
+    """The texts of the values to be included."""
 
     def of_kind(self, *kinds: str) -> tuple[Piece, ...]:
         """The pieces of these kinds."""
@@ -86,12 +87,13 @@ def gathered(
     registry: Registry = DEFAULT,
     values: Iterable[Any] = (),
 ) -> Gathered:
-    """A function with its rules, and all that these name: helpers, imports, constants.
+    """A function with its rules and everything that these name: helpers, imports, constants.
 
-    What a name stands for is looked up where the code itself would look: in what it closes over, in its
-    globals, among Python's builtins. `rules` are those of `primal` that are wanted, by default all of the
-    author's; `values` are further values, such as arguments, whose classes the text is to have. ExportError,
-    before anything is written, for what cannot go: a value without an exact text, code without one.
+    The meaning of a name is looked up where the code itself would look it up: in its closure, in its globals,
+    in Python's builtins. `rules` are the rules of `primal` to include, by default all by the author; `values`
+    are further values, such as arguments, whose classes the text must contain. Raises ExportError, before
+    anything is written, for what cannot be exported: a value without an exact text, or code without source
+    text.
 
     >>> import math
     >>> from rulelab.rules.authoring import rrule_for
@@ -116,13 +118,13 @@ def gathered(
 
 
 def _is_of_rulelab(function: Any) -> bool:
-    """Whether a rule is code of the package: `import_rule` states such ones."""
+    """Whether a rule is code of the package itself: `import_rule` states such rules."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(os.path.join(FOLDER, ""))
 
 
 def _identifier(target: Any) -> str:
-    """The name of a function in files that are made for it."""
+    """The name of a function in the files that are made for it."""
     name = getattr(target, "__name__", None) if not isinstance(target, types.FunctionType) else None
     name = name or name_of(target).rpartition("<locals>.")[2]
     if name == "<lambda>":
@@ -136,7 +138,7 @@ def _identifier(target: Any) -> str:
 
 
 def _rules_of(target: Any, registry: Registry) -> tuple[Rule, ...]:
-    """The author's rules of a function; ExportError where there is none, or more than rules."""
+    """The author's rules of a function; ExportError if there are none, or anything besides rules."""
     entry = registry.entry(target)
     asked = f"an export of {name_of(target)}"
     stated = entry.user if entry is not None else ()
@@ -172,13 +174,15 @@ class _Gathering:
     target: Any
     rules: tuple[Rule, ...]
     named: dict[str, Any] = field(default_factory=dict)
-    imports: dict[str, str] = field(default_factory=dict)  # a statement, and the module that it is of
+    imports: dict[str, str] = field(default_factory=dict)  # a statement, and the module that it imports
     constants: dict[str, str] = field(default_factory=dict)
     helpers: list[Piece] = field(default_factory=list)
     postponed: bool = False
-    held: dict[int, tuple[Any, str]] = field(default_factory=dict)  # what can be changed, and where it is
-    by_rule: list[Any] = field(default_factory=list)  # the functions of the rules that are there
-    by_value: dict[int, str] = field(default_factory=dict)  # functions and classes, by the name they have
+    # Mutable objects, and the constant that each is part of.
+    held: dict[int, tuple[Any, str]] = field(default_factory=dict)
+    by_rule: list[Any] = field(default_factory=list)  # functions of the rules gathered so far
+    # Functions and classes, by their names in the text.
+    by_value: dict[int, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> str:
@@ -218,7 +222,7 @@ class _Gathering:
         )
 
     def text(self, value: Any, place: Place | None) -> str:
-        """The text of a value, its classes and functions gathered; ExportError for what has none."""
+        """The text of a value, with its classes and functions gathered; ExportError if it has no text."""
 
         def by_name(known: Any) -> str:
             name = getattr(known, "__name__", "")
@@ -243,7 +247,7 @@ class _Gathering:
     # -- names -----------------------------------------------------------------------------------------------
 
     def need(self, name: str, value: Any, place: Place | None) -> None:
-        """Have the text know a value under a name."""
+        """Make a value available in the text under a name."""
         if not self._claim(name, value, place):
             return
         if getattr(builtins, name, self) is value:
@@ -260,7 +264,7 @@ class _Gathering:
             self._constant(name, value, place)
 
     def _claim(self, name: str, value: Any, place: Place | None) -> bool:
-        """Whether a name is new; ExportError where it stands for something else already."""
+        """Whether a name is new; ExportError if it already has another meaning."""
         if name not in self.named:
             self.named[name] = value
             if isinstance(value, (types.FunctionType, type)):
@@ -285,7 +289,9 @@ class _Gathering:
 
     def _constant(self, name: str, value: Any, place: Place | None) -> None:
         def by_name(known: Any) -> str:
-            """The expression for a function of a library; those of the author's come behind constants."""
+            """The expression for a function from a library; the author's own functions come after the
+            constants.
+            """
             if (
                 isinstance(known, (types.FunctionType, type))
                 and self._is_own(known)
@@ -342,7 +348,7 @@ class _Gathering:
         self.imports[f"from {module} import {attribute}{renamed}"] = module
 
     def _imported(self, target: Any, name: str, place: Place | None) -> str:
-        """The expression by which a function of a library is named; its module is imported whole."""
+        """The expression by which a library function is named; its module is imported as a whole."""
         found = _home_of(target)
         if found is None:
             raise ExportError(
@@ -363,7 +369,7 @@ class _Gathering:
         return f"{short}.{attribute}"
 
     def _submodules(self, tree: ast.AST, scope: Mapping[str, Any]) -> None:
-        """The submodules that are read as attributes, each of which has to be imported by itself."""
+        """Import the submodules that are accessed as attributes, each of which needs an import of its own."""
         for node in nodes_of(tree):
             chain = _chain(node) if isinstance(node, ast.Attribute) else None
             if chain is None or not isinstance(scope.get(chain[0]), types.ModuleType):
@@ -379,7 +385,9 @@ class _Gathering:
                     self.imports[f"import {dotted}"] = dotted
 
     def _may_bind(self, root: str) -> bool:
-        """Whether `import root.part`, which binds `root`, takes no other's name; it is claimed."""
+        """Whether `import root.part`, which binds `root`, clashes with no other name; if so, `root` is
+        claimed.
+        """
         module = sys.modules[root]
         if self.named.get(root, module) is not module:
             return False
@@ -389,7 +397,7 @@ class _Gathering:
     # -- pieces ----------------------------------------------------------------------------------------------
 
     def _piece(self, name: str, value: Any, kind: str, rule: Rule | None = None) -> Piece:
-        """The piece of a function or class, all that it names gathered before it."""
+        """The piece of a function or class, after gathering everything that it names."""
         if isinstance(value, type):
             written = written_class(value, name)
             scope = self._scope_of_class(value)
@@ -410,8 +418,8 @@ class _Gathering:
         return piece
 
     def _scope_of_class(self, cls: type) -> Mapping[str, Any]:
-        """Where the names of a class's text are looked up: in the globals of its methods, in its module, or
-        where the function is from that brings it.
+        """The namespace in which the names of a class's text are looked up: the globals of its methods, its
+        module, or those of the function that brought the class.
         """
         for method in vars(cls).values():
             if isinstance(method, types.FunctionType) and method.__code__.co_qualname.startswith(
@@ -462,7 +470,7 @@ class _Gathering:
     def _default(
         self, value: Any, node: ast.expr | None, place: Place, scope: Mapping[str, Any]
     ) -> str | None:
-        """The text of a default, None where the one that its author wrote gives the same."""
+        """The text of a default; None if the author's own expression gives the same value."""
         if node is not None and _gives(node, value, scope):
             return None
         home = _home_of(value) if not isinstance(value, (types.FunctionType, type)) else None
@@ -472,7 +480,9 @@ class _Gathering:
         return self.text(value, place)
 
     def _rule(self, rule: Rule) -> list[Piece]:
-        """The piece of a rule; none for the second half of a scalar rule, whose function is there already."""
+        """The piece of a rule; none for the second half of a scalar rule, whose function is already
+        included.
+        """
         function = rule.partials or rule.function
         if rule.partials is not None and any(p is function for p in self.by_rule):
             return []
@@ -483,13 +493,13 @@ class _Gathering:
         number = 2
         while name in self.named and self.named[name] is not function or name == self.name:
             name, number = f"{base}_{number}", number + 1
-        if name in self.named:  # a helper of the function itself, and a rule: it is there
+        if name in self.named:  # both a helper of the function and a rule: included as the rule
             self.helpers = [p for p in self.helpers if p.name != name]
         self.named[name] = function
         return [self._piece(name, function, kind, rule)]
 
     def _method(self, target: types.FunctionType) -> str:
-        """The expression that names a function of a class, which is gathered whole."""
+        """The expression that names a method of a class; the class is gathered as a whole."""
         owner_name, _, attribute = target.__qualname__.rpartition("<locals>.")[2].rpartition(".")
         for part in (owner_name, attribute):
             checked_name(part, "a method or its class", Place.of_function(target))
@@ -510,7 +520,7 @@ class _Gathering:
         return f"{self._imported(owner, owner.__name__, None)}.{attribute}"
 
     def _is_own(self, value: Any) -> bool:
-        """Whether a function or class goes along as text: it is found in no library that can be installed."""
+        """Whether a function or class is exported as text, because no installable library contains it."""
         if isinstance(value, types.FunctionType) and is_twin(value):
             return True
         module = getattr(value, "__module__", None)
@@ -523,7 +533,7 @@ _POSTPONED = __future__.annotations.compiler_flag
 
 
 def _scope(function: types.FunctionType) -> Mapping[str, Any]:
-    """What the names of a function's text stand for, but for those that it closes over."""
+    """The namespace of the names in a function's text, except those of its closure."""
     return function.__globals__
 
 
@@ -545,7 +555,7 @@ def _closed_over(functions: Iterable[Any], piece: Piece, asked: str) -> dict[str
 
 
 def _value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
-    """What a name, or a chain of attributes that begins with one, stands for; None where it is neither."""
+    """The value of a name, or of a chain of attributes that begins with one; None if the node is neither."""
     chain = _chain(node)
     if chain is None:
         return None
@@ -558,7 +568,7 @@ def _value_of(node: ast.expr, scope: Mapping[str, Any]) -> Any:
 
 
 def _chain(node: ast.AST) -> list[str] | None:
-    """The names of `a.b.c`."""
+    """The names in `a.b.c`."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)
@@ -567,7 +577,7 @@ def _chain(node: ast.AST) -> list[str] | None:
 
 
 def _gives(node: ast.expr, value: Any, scope: Mapping[str, Any]) -> bool:
-    """Whether an author's default gives the value that the function has for it."""
+    """Whether the author's expression for a default gives the value that the function has for it."""
     try:
         return literal(ast.literal_eval(node)) == literal(value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError, NoLiteral):
@@ -575,7 +585,7 @@ def _gives(node: ast.expr, value: Any, scope: Mapping[str, Any]) -> bool:
 
 
 def _is_plain_data(value: Any) -> bool:
-    """Whether a value is written out as a constant, which its name may stop to mean."""
+    """Whether a value is written out as a constant, so that its name may cease to refer to it."""
     return not isinstance(value, (types.ModuleType, types.FunctionType, type)) and _home_of(value) is None
 
 
@@ -602,14 +612,14 @@ def _annotations(tree: ast.AST) -> Iterable[ast.expr]:
 
 
 def _annotation_names(tree: ast.AST) -> frozenset[str]:
-    """The names that stand in annotations and nowhere else."""
+    """The names that occur in annotations and nowhere else."""
     inside = [n for a in _annotations(tree) for n in nodes_of(a) if isinstance(n, ast.Name)]
     outside = {n.id for n in nodes_of(tree) if isinstance(n, ast.Name) and not any(n is m for m in inside)}
     return frozenset(n.id for n in inside) - outside
 
 
 def _names_in_texts(tree: ast.AST) -> dict[str, None]:
-    """The names in annotations that are written as texts."""
+    """The names in annotations that are written as strings."""
     found: dict[str, None] = {}
     for annotation in _annotations(tree):
         for node in nodes_of(annotation):
@@ -623,8 +633,8 @@ def _names_in_texts(tree: ast.AST) -> dict[str, None]:
 
 
 def _decorated(name: str, value: Any) -> types.FunctionType | None:
-    """The function with decorators above its `def` that a callable object was made of: one with a cache, one
-    that C can call. It is looked for in what the object holds.
+    """The function with decorators above its `def` from which a callable object was made: one with a cache,
+    or one that C can call. It is searched for in what the object refers to.
     """
     if not callable(value) or isinstance(value, (types.ModuleType, type, types.MethodType)):
         return None
@@ -655,9 +665,9 @@ def _has_decorators(function: types.FunctionType) -> bool:
 
 
 def _home_of(value: Any) -> tuple[str, str] | None:
-    """The module and the name by which a function, class or object of a library is imported; else None.
+    """The module and the name by which a function, class or object of a library is imported, or None.
 
-    Its public module, where it is known there too: scipy.special, not scipy.special._ufuncs.
+    Its public module if it is available there too: scipy.special, not scipy.special._ufuncs.
     """
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     if not isinstance(name, str) or not name.isidentifier() or isinstance(value, types.ModuleType):
@@ -675,13 +685,15 @@ def _home_of(value: Any) -> tuple[str, str] | None:
 
 
 def _is_of_a_library(value: Any) -> bool:
-    """Whether a function or object is imported from something that is installed."""
+    """Whether a function or object is imported from an installed package."""
     found = _home_of(value)
     return found is not None and is_installed(found[0])
 
 
 def _outer_first(module: str) -> list[str]:
-    """The modules that may offer what is defined in a module: the public ones around it, then itself."""
+    """The modules that may offer what is defined in a module: the public ones that contain it, then the
+    module itself.
+    """
     parts = module.split(".")
     public = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
     around = [".".join(parts[:k]) for k in range(public, 0, -1)]
@@ -691,7 +703,9 @@ def _outer_first(module: str) -> list[str]:
 
 
 def _modules_with(value: Any, name: str) -> list[str]:
-    """The public modules that have an object which does not say where it is from, as many ufuncs do."""
+    """The public modules that contain an object which does not name its module, as is the case for many
+    ufuncs.
+    """
     found = [
         m
         for m, module in list(sys.modules.items())
@@ -702,9 +716,7 @@ def _modules_with(value: Any, name: str) -> list[str]:
 
 
 def is_installed(module: str) -> bool:
-    """Whether a module comes with Python or with something that is installed, and not from a file of one's
-    own.
-    """
+    """Whether a module comes with Python or with an installed package, and is not a file of the user's."""
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names or top == "rulelab":
         return True
@@ -719,7 +731,7 @@ def is_installed(module: str) -> bool:
 
 @functools.cache
 def _comes_with_a_package(top: str) -> bool:
-    """Whether an installed package brings a module. What is installed takes a second to read."""
+    """Whether an installed package provides a module. Reading what is installed takes a second."""
     return top in importlib.metadata.packages_distributions()
 
 

@@ -1,4 +1,4 @@
-"""A rule of another framework as one of ours: their code runs behind it."""
+"""A rule of another framework as a rule of rulelab that calls the framework's code."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def import_rule(
     name: str | None = None,
     registry: Registry = DEFAULT,
 ) -> Callable[..., Any]:
-    """A function of ours with the derivative of a function of JAX, PyTorch or HIPS autograd as its rule.
+    """Return a rulelab function whose rule is the derivative of a function of JAX, PyTorch or HIPS autograd.
 
-    It takes and returns numbers and arrays of NumPy; the other framework's code does the work. So it can be
-    compared, timed and checked like any rule.
+    It takes and returns NumPy numbers and arrays; the code of the other framework does the work. In this way
+    the rule can be compared, timed and checked like any other.
 
     Parameters
     ----------
     theirs : object
         A function that JAX differentiates, a subclass of `torch.autograd.Function` or a function of tensors,
-        or one of autograd's.
+        or a function of autograd.
     framework : {"jax", "torch", "autograd"}
-        Whose it is.
+        The framework it belongs to.
     of : callable, optional
-        A function to copy; only the rule is then theirs, and the value is that of the copy.
+        A function to copy; then only the rule is the framework's, and the value is that of the copy.
     name : str, optional
-        What the result is called.
+        The name of the result.
     registry : Registry
-        Where the rule is kept.
+        Where the rule is registered.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def import_rule(
     def forward(*args: Any, **kwargs: Any) -> Any:
         return answer(args, kwargs)[0]
 
-    forward.__signature__ = _signature(theirs, framework)  # type: ignore[attr-defined]  # what `twin` reads
+    forward.__signature__ = _signature(theirs, framework)  # type: ignore[attr-defined]  # used by `twin`
     forward.__name__ = f"{_name(theirs)} of {framework}"
     found = twin(of if of is not None else forward, name or f"{_plain(_name(of or theirs))}_{framework}")
 
@@ -110,7 +110,7 @@ def _plain(name: str) -> str:
 
 
 def _signature(theirs: Any, framework: str) -> inspect.Signature:
-    """The parameters of their function, those without a name as any number of them."""
+    """The parameters of the framework's function; if they have no names, any number of arguments."""
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     if framework == "torch" and isinstance(theirs, type):
         return inspect.Signature([inspect.Parameter(n, positional) for n in _names_of_apply(theirs)])
@@ -124,12 +124,12 @@ def _signature(theirs: Any, framework: str) -> inspect.Signature:
 
 
 def _moved(args: tuple) -> list[int]:
-    """The positions of the arguments that hold floating-point numbers."""
+    """The positions of the arguments that contain floating-point numbers."""
     return [i for i, x in enumerate(args) if _is_floating(x)]
 
 
 def _spread(args: tuple, moved: Sequence[int], given: Sequence[Any]) -> list[Any]:
-    """Cotangents for all arguments, from those of the ones that are moved; None is a zero."""
+    """Cotangents for all arguments, made from those of the moved ones; None means zero."""
     found: list[Any] = [NoTangent()] * len(args)
     for i, x_bar in zip(moved, given):
         found[i] = ZeroTangent() if x_bar is None else _as_shape(args[i], x_bar)

@@ -21,7 +21,7 @@ NEEDS = ("jax", "JAX")
 def ask(
     module: ModuleType, asked: Asked, points: Sequence[tuple[tuple, dict]], options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """What the rule answers there, in both precisions."""
+    """The answers of the rule there, in both precisions."""
     jax = needed(*NEEDS)
     f = function_of(module, asked, options)
     ways = {"plain": _plain, "jit": _jit, "vmap": _vmap}
@@ -75,7 +75,7 @@ def _jit(jax: Any, g: Callable, xs: list) -> Any:
 
 
 def _vmap(jax: Any, g: Callable, xs: list) -> Any:
-    """The last of three at once, of which the others are halves."""
+    """The last of three calls in one batch; the others have half the inputs."""
     each = jax.tree_util.tree_map
     found = jax.jit(jax.vmap(g))(*each(lambda x: jax.numpy.stack([x / 2, x / 2, x]), xs))
     return each(lambda y: y[2], found)
@@ -86,7 +86,7 @@ def _array(jax: Any, x: Any) -> Any:
 
 
 class _as_it_is:
-    """A block without a switch."""
+    """Context that changes nothing."""
 
     def __enter__(self) -> None:
         return None
@@ -96,5 +96,5 @@ class _as_it_is:
 
 
 def main() -> None:
-    """Answer the request that `run_export` has made."""
+    """Answer the request of `run_export`."""
     serve(ask, NEEDS)

@@ -81,10 +81,10 @@ def _tangent(y_dot, y):
 
 
 def jax_export(found: Gathered, native: bool | None = None) -> Translated:
-    """The text of a module for JAX: in `jax.numpy` where the rule's body allows, else through
+    """The text of a module for JAX: in `jax.numpy` if the rule's body allows that, else through
     `pure_callback`.
 
-    `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
+    `native` requests one of the two. Raises ExportError, with the line, for what has no counterpart.
     """
     subject = subject_of(found, "JAX")
     refuse_names(subject, _RESERVED)
@@ -99,7 +99,7 @@ def jax_export(found: Gathered, native: bool | None = None) -> Translated:
 
 
 class _Pieces:
-    """The functions of an export that stand beside its rule, translated."""
+    """The functions of an export other than its rule, translated."""
 
     def __init__(self, subject: Subject):
         self.subject = subject
@@ -115,7 +115,7 @@ class _Pieces:
         return function(text.name, signature(text), body, ast.get_docstring(text.tree))
 
     def primal(self) -> list[ast.stmt] | None:
-        """The body of the function itself; None where it is no text of the author's."""
+        """The body of the function itself; None if it has no text by the author."""
         text = self.subject.primal
         if text is None:
             return None
@@ -128,7 +128,7 @@ class _Pieces:
 
 
 def _refuse_endless(subject: Subject, text: Text, body: Sequence[ast.stmt]) -> None:
-    """Refuse a function that calls itself and branches on a value: JAX follows both branches, without end."""
+    """Refuse a function that calls itself and branches on a value: JAX traces both branches, without end."""
     if not any(
         ast.unparse(n) == "jax.lax.cond" for s in body for n in ast.walk(s) if isinstance(n, ast.Attribute)
     ):
@@ -144,7 +144,7 @@ def _refuse_endless(subject: Subject, text: Text, body: Sequence[ast.stmt]) -> N
 
 
 def _reached(name: str, reads: Mapping[str, set[str]]) -> set[str]:
-    """The functions that a function calls, itself included, by way of others too."""
+    """The functions that a function calls directly or indirectly, itself included."""
     found: set[str] = set()
     ahead = [name] if name in reads else []
     while ahead:
@@ -209,7 +209,7 @@ def _reverse(subject: Subject) -> Translated:
 
 
 def _names_of(subject: Subject, rule: ReverseRule | ForwardRule) -> tuple[str, ast.stmt | None]:
-    """The name of the function with the rule, and the function around it that takes keywords, if need be."""
+    """The name of the function with the rule, and the wrapper that accepts keywords, if one is needed."""
     if not rule.parameters.keyword:
         return subject.name, None
     core = unused(f"_{subject.name}", subject.taken)
@@ -219,13 +219,13 @@ def _names_of(subject: Subject, rule: ReverseRule | ForwardRule) -> tuple[str, a
 
 
 def _flat_signature(given: ast.arguments) -> ast.arguments:
-    """Parameters that are all given by position, as JAX takes those of a function with a rule."""
+    """The parameters, all positional: JAX takes those of a function with a rule in this way."""
     names = [ast.arg(p.arg) for p in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
     return ast.arguments([], names, None, [], [], None, given.defaults if not given.kwonlyargs else [])
 
 
 def _residuals(rule: ReverseRule, translator: ToJax, traced: Sequence[str]) -> list[str]:
-    """What the pullback captures that is traced, and every argument that has a cotangent."""
+    """The traced values that the pullback captures, and every argument that has a cotangent."""
     captured = captured_by(rule)
     static = captured & translator.facts.static
     whence = read(needed(rule.before, static)) & translator.facts.own - translator.facts.static
@@ -264,7 +264,9 @@ def _returned(subject: Subject, rule: ReverseRule, translator: ToJax, traced: Se
 def _primal(
     pieces: _Pieces, subject: Subject, rule: ReverseRule, fwd: str
 ) -> tuple[list[ast.stmt], list[str]]:
-    """The body of the function; that of the rule's value where the function has no other that can be told."""
+    """The body of the function; if the function has no body that can be translated, the rule's computation of
+    the value.
+    """
     calls_itself = subject.name in read([*rule.before, rule.value]) and subject.primal is not None
     given = [_name(n) for n in _flat(subject.primal or rule.text)]
     by_rule: list[ast.stmt] = [ast.Return(made("y[0]", y=ast.Call(_name(fwd), list(given), [])))]
@@ -344,7 +346,7 @@ def _forward(subject: Subject) -> Translated:
 
 
 def _options(rule: ForwardRule) -> list[int]:
-    """The positions of parameters that say how, and not of what: nothing reads their tangents."""
+    """The positions of parameters that are options and not operands: nothing reads their tangents."""
     reads = read([*rule.before, rule.value, rule.tangent])
     pairs = zip(rule.parameters.positional, rule.tangents)
     return [
@@ -430,7 +432,7 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
 def _numpy_main(
     subject: Subject, rule: ReverseRule, core: str, hidden: dict[str, str], static: Sequence[str]
 ) -> ast.FunctionDef:
-    """The function, whose value NumPy works out."""
+    """The function, whose value NumPy computes."""
     text = subject.primal or rule.text
     names = Parameters.of(text).names
     held = [n for n, of_rule in zip(names, rule.parameters.names) if of_rule not in static]
@@ -450,7 +452,7 @@ def _numpy_main(
 def _numpy_backward(
     subject: Subject, rule: ReverseRule, bwd: str, called: str, static: Sequence[str], traced: Sequence[str]
 ) -> str:
-    """The backward pass, whose cotangents NumPy works out."""
+    """The backward pass, whose cotangents NumPy computes."""
     shown = rule.parameters.names
     held = [n for n in shown if n not in static]
     pairs = list(zip(rule.parameters.positional, rule.returned))
@@ -505,14 +507,14 @@ def _numpy_forward(subject: Subject, why: ExportError) -> Translated:
 
 
 def _behind(subject: Subject) -> dict[str, str]:
-    """The functions of NumPy that stand behind an export, by the names that they have there."""
+    """The NumPy functions that an export calls, by the names that they have in it."""
     taken = subject.taken
     own = [p.name for p in subject.found.functions]
     return {name: unused(f"_numpy_{name}", taken) if name == subject.name else name for name in own}
 
 
 def _hidden_pieces(subject: Subject, hidden: dict[str, str]) -> Iterable[ast.stmt]:
-    """The functions of NumPy; the one that the export is called after has another name there."""
+    """The NumPy functions; the one that the export is named after gets a different name."""
     for tree in plain_pieces(subject.found, Names.of(subject.found)):
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id == subject.name:
@@ -543,7 +545,9 @@ def _imports(needs: set[str], by_partial: bool, numpy: bool, others: Sequence[st
 
 
 def _names_numpy(subject: Subject, used: set[str]) -> bool:
-    """Whether NumPy is named: by a constant, or by the default of a parameter; bodies name JAX's."""
+    """Whether NumPy is named by a constant or by the default of a parameter; function bodies use JAX's
+    names.
+    """
     return "np" in used or "np." in constants_of(subject.found, used)
 
 

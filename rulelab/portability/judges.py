@@ -1,4 +1,4 @@
-"""Is a rule right that was written for another framework? It gets the same report as one of ours."""
+"""Is a rule that was written for another framework right? It gets the same report as a rule of rulelab."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..tangents.zeros import AbstractZero
 
 
 class JudgeError(RuleLabError):
-    """What was given is not a rule of the framework that was asked, or the framework is not installed."""
+    """The object passed is not a rule of the given framework, or the framework is not installed."""
 
 
 @shows_options_of(check_vjp, but=("by",))
@@ -35,20 +35,20 @@ def judge_jax(
     primal: Callable[..., Any] | None = None,
     **options: Any,
 ) -> RuleCheck:
-    """Whether the rule of a function with `jax.custom_vjp` is right; any function that JAX differentiates
-    will do.
+    """Whether the rule of a function with `jax.custom_vjp` is right; any function that JAX differentiates is
+    accepted.
 
-    All is done in double precision, within JAX's own switch for it.
+    Everything is done in double precision, using JAX's own switch for it.
 
     Parameters
     ----------
     f : callable
         The function.
     *args
-        Numbers, NumPy or JAX arrays, or tuples, lists and dicts of them. What holds no floating-point number
-        (a static argument, an index) is passed on as it is.
+        Numbers, NumPy or JAX arrays, or tuples, lists and dicts of them. What contains no floating-point
+        number (a static argument, an index) is passed on unchanged.
     primal : callable, optional
-        The function that differences are taken of, of the same arguments in NumPy; by default `f` itself.
+        The function to take differences of, with the same arguments in NumPy; by default `f` itself.
     **options
         Those of `rule_check`.
 
@@ -112,11 +112,11 @@ def judge_torch(
     function : type
         The subclass.
     *args
-        Those of `apply`. Arrays, tensors and NumPy's numbers become tensors that require a gradient, in the
-        precision they have; Python's numbers and whatever else are passed on as they are and have no
-        gradient, as in PyTorch.
+        Those of `apply`. Arrays, tensors and NumPy scalars become tensors that require a gradient, in their
+        own precision; Python numbers and anything else are passed on unchanged and have no gradient, as in
+        PyTorch.
     primal : callable, optional
-        The function that differences are taken of, of the same arguments in NumPy; by default `apply` itself.
+        The function to take differences of, with the same arguments in NumPy; by default `apply` itself.
     **options
         Those of `rule_check`.
 
@@ -166,7 +166,7 @@ def judge_torch(
         with torch.no_grad():
             return as_numpy(function.apply(*tensors))
 
-    authors = (function.backward, function.forward)  # of which the first has the place
+    authors = (function.backward, function.forward)  # the first of them provides the place
     written = (_of_all(function.backward, call),)
     return _judged(function, call, primal or plainly, vjp, "the backward", authors, options, written)
 
@@ -175,17 +175,17 @@ def judge_torch(
 def judge_autograd(
     primitive: Callable[..., Any], *args: Any, primal: Callable[..., Any] | None = None, **options: Any
 ) -> RuleCheck:
-    """Whether the vjps of a HIPS autograd primitive, those stated with `defvjp`, are right.
+    """Whether the vjps of a HIPS autograd primitive, stated with `defvjp`, are right.
 
     Parameters
     ----------
     primitive : callable
         The primitive.
     *args
-        Numbers, arrays, or tuples, lists and dicts of them; what holds no floating-point number is passed on
-        as it is.
+        Numbers, arrays, or tuples, lists and dicts of them; what contains no floating-point number is passed
+        on unchanged.
     primal : callable, optional
-        The function that differences are taken of; by default `primitive` itself.
+        The function to take differences of; by default `primitive` itself.
     **options
         Those of `rule_check`.
 
@@ -197,7 +197,7 @@ def judge_autograd(
     Raises
     ------
     JudgeError
-        If autograd is not installed, or `primitive` is not one.
+        If autograd is not installed, or `primitive` is not callable.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def judge_autograd(
     make_vjp = _imported("autograd.core", "HIPS autograd").make_vjp
     if not callable(primitive):
         raise JudgeError(f"judge_autograd takes a primitive, not {_shown(primitive)}")
-    function = getattr(primitive, "fun", primitive)  # what the primitive wraps, which knows its parameters
+    function = getattr(primitive, "fun", primitive)  # the wrapped function, whose parameters are known
     call = Call.of(function, args, lambda x: x, _is_floating)
 
     def vjp(*inputs: Any, **kwargs: Any) -> tuple[Any, Callable]:
@@ -234,14 +234,16 @@ def judge_autograd(
 
 
 def _vjpmakers(primitive: Any) -> dict[int, Callable]:
-    """What `defvjp` was given for a primitive, by the position of the argument; those with a text alone."""
+    """What was passed to `defvjp` for a primitive, by the position of the argument; only functions with
+    source text.
+    """
     known = _imported("autograd.core", "HIPS autograd").primitive_vjps.get(primitive)
     makers = captured(known).get("vjps_dict", {})
     return {i: maker for i, maker in makers.items() if codes_of(maker)}
 
 
 def _of_all(function: Callable, call: Call, held: tuple[int, ...] = ()) -> Written:
-    """A function that returns one cotangent for each argument of the call, but for those that are `held`."""
+    """A function that returns one cotangent for each argument of the call except those in `held`."""
     whole = [i for i in range(len(call.args)) if i not in held]
     pairs = [(name, whole.index(i)) for i, name in zip(call.moved, call.names) if i in whole]
     return Written(function, tuple(pairs), alone=len(whole) == 1)
@@ -252,7 +254,7 @@ def _of_all(function: Callable, call: Call, held: tuple[int, ...] = ()) -> Writt
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """The arguments of a call: those at the positions `moved` are judged, the others are held as they are."""
+    """The arguments of a call: those at the positions `moved` are judged, the others are held fixed."""
 
     args: tuple
     moved: tuple[int, ...]
@@ -267,9 +269,10 @@ class Call:
         is_moved: Callable[[Any], bool],
         names: tuple[str, ...] | None = None,
     ) -> Call:
-        """That of `f` with these arguments; one given with_tangent(x, NoTangent()) is held too.
+        """The call of `f` with these arguments; an argument given as with_tangent(x, NoTangent()) is held
+        fixed too.
 
-        JudgeError if nothing is moved.
+        Raises JudgeError if nothing is moved.
         """
         fixed = {i for i, x in enumerate(args) if isinstance(x, WithTangent) and _is_zero(x.tangent)}
         plain = tuple(as_numpy(x.value if isinstance(x, WithTangent) else x) for x in args)
@@ -289,7 +292,7 @@ class Call:
         return tuple(self.args[i] for i in self.moved)
 
     def whole(self, inputs: Sequence[Any]) -> list[Any]:
-        """All the arguments, with others for those that are moved."""
+        """All arguments, with `inputs` in place of the moved ones."""
         whole = list(self.args)
         for position, x in zip(self.moved, inputs, strict=True):
             whole[position] = x
@@ -306,8 +309,8 @@ def _judged(
     options: dict[str, Any],
     written: tuple[Written, ...],
 ) -> RuleCheck:
-    """The report of a vjp that stands for the rule of another framework, whose lines are its `authors`', and
-    whose cotangents are made where they are `written`.
+    """The report on a vjp that stands for the rule of another framework. The places are in the code of its
+    `authors`, and its cotangents are computed where they are `written`.
     """
 
     def moved_primal(*inputs: Any, **kwargs: Any) -> Any:
@@ -361,7 +364,7 @@ def _is_zero(tangent: Any) -> bool:
 
 
 def _is_floating(x: Any) -> bool:
-    """Whether something holds a floating-point number that can be moved."""
+    """Whether a value contains a floating-point number that can be moved."""
     return not callable(x) and to_vec(x)[0].size > 0
 
 
@@ -381,13 +384,13 @@ def _each_number(change: Callable, x: Any) -> Any:
 
 
 def _conjugate(x: Any) -> Any:
-    """JAX and autograd have the conjugates of the cotangents that we have, and PyTorch."""
+    """JAX and autograd use the conjugates of the cotangents that rulelab and PyTorch use."""
     return x.conjugate() if np.iscomplexobj(x) else x
 
 
 @contextlib.contextmanager
 def _in_double(jax: Any) -> Iterator[None]:
-    """A block in which JAX computes in double precision."""
+    """Context in which JAX computes in double precision."""
     switch = getattr(jax, "enable_x64", None)
     if switch is None:  # older versions have it elsewhere
         switch = importlib.import_module("jax.experimental").enable_x64
@@ -396,12 +399,12 @@ def _in_double(jax: Any) -> Iterator[None]:
 
 
 def _arrays_of_jax(jax: Any, x: Any) -> Any:
-    """Python's floats and complex numbers as arrays of JAX: a rule may ask them for their dtype."""
+    """Python's floats and complex numbers as JAX arrays: a rule may access their dtype."""
     return _each_number(lambda one: jax.numpy.asarray(one) if type(one) in (float, complex) else one, x)
 
 
 def _from_jax(x: Any) -> Any:
-    """JAX's arrays as NumPy's, in whatever they are nested; the rest as it is."""
+    """JAX arrays as NumPy arrays, in any nesting; everything else unchanged."""
 
     def one(part: Any) -> Any:
         known = (np.ndarray, np.generic, float, complex, int)
@@ -411,10 +414,10 @@ def _from_jax(x: Any) -> Any:
 
 
 def _tensor(torch: Any, x: Any) -> Any:
-    """An array as a tensor in the same memory, so that who writes into it is seen.
+    """An array as a tensor that shares its memory, so that writes into it are detected.
 
-    Of what PyTorch has no tensors, it is of a copy: turned views, memory that may not be written, bytes in
-    the other order.
+    Where PyTorch supports no such tensor, it is a tensor of a copy: for views with negative strides,
+    read-only memory, and non-native byte order.
     """
     x = np.asarray(x)
     taken = x.flags.aligned and x.flags.writeable and x.dtype.isnative
@@ -424,7 +427,7 @@ def _tensor(torch: Any, x: Any) -> Any:
 
 
 def _from_torch(torch: Any, x: Any) -> Any:
-    """PyTorch's tensors as NumPy arrays of their own, in whatever they are nested; the rest as it is."""
+    """PyTorch tensors as NumPy arrays of their own, in any nesting; everything else unchanged."""
 
     def one(part: Any) -> Any:
         if not isinstance(part, torch.Tensor):

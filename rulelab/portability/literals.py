@@ -1,4 +1,4 @@
-"""A value as the text of a Python expression that gives it again, to the last bit."""
+"""A value as the text of a Python expression that evaluates to it, to the last bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import an
 from ..parsing import nodes_of, parse
 
 MOST_NUMBERS = 1000
-"""Numbers of an array that is still written out."""
+"""Maximum size of an array that is written out."""
 _KINDS = "biufcSU"
 
 
@@ -23,12 +23,12 @@ class NoLiteral(Exception):
 
 
 def literal(value: Any, named: Callable[[Any], str] | None = None) -> str:
-    """The text of an expression that gives a value equal to this one, and of the same types throughout.
+    """The text of an expression that evaluates to a value equal to this one, with the same types throughout.
 
-    Numbers, texts, tuples, lists, dicts, sets, slices, NumPy's numbers, dtypes and arrays; with `named`,
-    which gives the name by which the text will find a function or class, these and objects of dataclasses
-    and named tuples too. Arrays are written as `np.array(…)`. Raises NoLiteral for anything else, and for a
-    list or array that is met twice: it would become two.
+    Supported are numbers, strings, tuples, lists, dicts, sets, slices, NumPy's scalars, dtypes and arrays;
+    with `named`, which returns the name by which the text will find a function or class, also these and
+    instances of dataclasses and named tuples. Arrays are written as `np.array(…)`. Raises NoLiteral for
+    anything else, and for a list or array that occurs twice: it would become two objects.
 
     >>> literal((1, -0.0, [float("inf")], {"a": np.float32(0.5)}))
     "(1, -0.0, [float('inf')], {'a': np.float32(0.5)})"
@@ -39,13 +39,13 @@ def literal(value: Any, named: Callable[[Any], str] | None = None) -> str:
 
 
 def names_numpy(text: str) -> bool:
-    """Whether a text that `literal` gave needs `import numpy as np`."""
+    """Whether a text returned by `literal` needs `import numpy as np`."""
     return "np." in text and any(isinstance(n, ast.Name) and n.id == "np" for n in nodes_of(parse(text)))
 
 
 @dataclasses.dataclass
 class _Writer:
-    """One expression being written; `met` are the objects that can be changed and are in it already."""
+    """One expression being written; `met` are the mutable objects that it already contains."""
 
     named: Callable[[Any], str] | None
     met: dict[int, Any] = dataclasses.field(default_factory=dict)
@@ -105,7 +105,7 @@ class _Writer:
         return made if 0 not in value.shape else f"np.zeros({value.shape!r}, dtype={named!r})"
 
     def _of_class(self, value: Any) -> str:
-        """A function or class by its name, an object of a dataclass or a named tuple by its fields."""
+        """A function or class by its name, an instance of a dataclass or a named tuple by its fields."""
         cls = type(value)
         if self.named is None:
             raise NoLiteral(f"an object of the class {cls.__name__}")
@@ -140,12 +140,12 @@ _WIDE = (np.dtype(np.longdouble), np.dtype(np.clongdouble)) if np.longdouble is 
 
 
 def _exact(value: Any) -> Any:
-    """The numbers as Python's, which hold all of NumPy's up to double precision."""
+    """The numbers as Python numbers, which represent all NumPy numbers up to double precision."""
     return value.tolist()
 
 
 def _number(value: int | float | complex) -> str:
-    """Python's repr gives a float back to the last bit; what it writes as a name is spelled out."""
+    """Python's repr, which reproduces a float to the last bit; what repr writes as a name becomes a call."""
     if isinstance(value, complex):
         plain = math.isfinite(value.real) and math.isfinite(value.imag)
         text = repr(value)

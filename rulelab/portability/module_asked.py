@@ -1,4 +1,4 @@
-"""The process in which an exported module is run: it asks the rules that the module states."""
+"""The process in which an exported module is run: it calls the rules that the module states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .running import Asked, all_answered, named, serve
 def ask(
     module: ModuleType, asked: Asked, points: Sequence[tuple[tuple, dict]], options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """What the rule of a function answers, in both precisions."""
+    """The answers of the rule of a function, in both precisions."""
     f = named(module, asked.name)
 
     def at(point: tuple[tuple, dict], changed: Callable[[Any], Any]) -> tuple:
@@ -27,5 +27,5 @@ def ask(
 
 
 def main() -> None:
-    """Answer the request that `run_export` has made."""
+    """Answer the request of `run_export`."""
     serve(ask)

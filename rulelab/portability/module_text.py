@@ -1,4 +1,4 @@
-"""A rule as a module of its own, and the tests beside it: texts, of which nothing is run here."""
+"""A rule as a module of its own, and the tests beside it: texts, none of which is run here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .pieces import FRULE, HELPER, PARTIALS, RRULE, Piece
 
 @dataclass(frozen=True)
 class Tested:
-    """What the tests of a rule say: the texts of its points, what it answers there, what was found of it.
+    """What the tests of a rule contain: the texts of its points, its answers there, and the results of its
+    checks.
 
     `answers` has a mode and its answers at the points for each mode of the rule; `right` are the modes that
     were found right by numbers, and `proved` says whether SymPy proved the reverse rule.
@@ -37,12 +38,12 @@ class Together:
     imports: dict[str, None]
     constants: dict[str, str]
     pieces: list[Piece]
-    targets: dict[str, str]  # of each rule, by the name of its piece
+    targets: dict[str, str]  # for each rule, by the name of its piece
     postponed: bool
 
     @classmethod
     def of(cls, every: Sequence[Gathered]) -> Together:
-        """All of it; ExportError where a name would stand for two things."""
+        """All of it; ExportError if a name would have two meanings."""
         made = cls({}, {}, [], {}, any(one.postponed for one in every))
         known: dict[str, Piece] = {}
         for one in every:
@@ -57,7 +58,8 @@ class Together:
                     known[piece.name] = piece
                     made.pieces.append(piece)
             made.targets |= {piece.name: one.target for piece in one.rules}
-        # A helper of one may be what another is about, or a class that it needs: rules come behind them all.
+        # A helper of one function may be another exported function, or a class that it needs: all rules come
+        # last.
         rules = (RRULE, FRULE, PARTIALS)
         made.pieces.sort(key=lambda piece: piece.kind in rules)
         return made
@@ -72,7 +74,7 @@ def _two(name: str, function: str) -> ExportError:
 
 
 def module_text(every: Sequence[Gathered], points: Mapping[str, Sequence[str]]) -> str:
-    """The text of a module with these functions and their rules, and the points of `rulelab check`."""
+    """The text of a module with these functions and their rules, and the points for `rulelab check`."""
     together = Together.of(every)
     rl, imports = _rulelab(together)
     names = ", ".join(one.target for one in every)
@@ -137,12 +139,14 @@ def _points_text(points: Mapping[str, Sequence[str]]) -> str:
 
 
 def text_of(words: str) -> str:
-    """A docstring with these words; spelled out where a character in them would end it or is not seen."""
+    """A docstring with this text; escaped if a character in it would end the docstring or is not
+    printable.
+    """
     return f'"""{words}"""' if words.isprintable() and not set(words) & set('"\\') else repr(words)
 
 
 def checked(text: str, asked: str) -> str:
-    """A text that was put together, if Python reads it and binds each name at its top once."""
+    """An assembled text, if it is valid Python and binds each name at module level only once."""
     try:
         tree = parse(text)
     except (SyntaxError, ValueError) as error:
@@ -160,7 +164,7 @@ def checked(text: str, asked: str) -> str:
 
 
 def _bindings(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """The names that a statement binds, and what each is then, in words."""
+    """The names that a statement binds, each with a description of its meaning."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             root = alias.name.partition(".")[0]
@@ -235,7 +239,9 @@ def _texts(numbers: Iterable[float]) -> str:
 
 
 def _timed(one: Gathered) -> str:
-    """What the gradient by the rule is timed against: the function that a copy was made of, else itself."""
+    """The function that the gradient by the rule is timed against: the one that a copy was made from, else
+    itself.
+    """
     primals = one.of_kind(HELPER, "primal")
     body = next(
         (p.tree.body for p in primals if p.name == one.name and p.filename.startswith("<twin ")), None

@@ -1,4 +1,4 @@
-"""Whose a name in a rule's text is: a library's, a helper's, a constant's, or the function's own."""
+"""What each name in a rule's text belongs to: a library, a helper, a constant, or the function itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _ALSO_IN_MATH = {"numpy.abs": "fabs", "numpy.square": None}
 
 @dataclasses.dataclass(frozen=True)
 class Names:
-    """What the names of a module mean: `modules` by their alias, functions that go along, numbers, arrays."""
+    """The meanings of a module's names: `modules` by their aliases, functions that are exported along,
+    numbers, arrays.
+    """
 
     modules: Mapping[str, str]
     helpers: frozenset[str] = frozenset()
@@ -29,14 +31,14 @@ class Names:
 
     @classmethod
     def of(cls, found: Gathered, without: Iterable[str] = ()) -> Names:
-        """Those of what was gathered; helpers `without` a translation are names that nobody knows."""
+        """The names of what was gathered; helpers `without` a translation are treated as unknown names."""
         numbers = {name for name, text in found.constants if _is_plain(text)}
         arrays = {name for name, text in found.constants if text.startswith(("np.array(", "np.float64("))}
         helpers = {p.name for p in found.of_kind(HELPER, PRIMAL)} - set(without)
         return cls(imported(found.imports), frozenset(helpers), frozenset(numbers), frozenset(arrays))
 
     def dotted(self, node: ast.AST, own: Iterable[str] = ()) -> str | None:
-        """The full name of what an expression names in a library; None where it names none.
+        """The full name of what an expression names in a library; None if it names nothing there.
 
         >>> names = Names(imported(["import numpy as np", "from math import exp"]))
         >>> names.dotted(ast.parse("np.linalg.inv", mode="eval").body)
@@ -60,7 +62,7 @@ class Names:
 
 
 def imported(lines: Iterable[str]) -> dict[str, str]:
-    """What lines of import bind, by its full name.
+    """The names that import lines bind, with the full name of each.
 
     >>> imported(["import numpy as np", "from numpy.linalg import inv as inverse"])
     {'np': 'numpy', 'inverse': 'numpy.linalg.inv'}
@@ -77,7 +79,7 @@ def imported(lines: Iterable[str]) -> dict[str, str]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a literal is a number, a word, or a tuple or list of them."""
+    """Whether a literal is a number, a string, None, or a tuple or list."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -86,10 +88,10 @@ def _is_plain(text: str) -> bool:
 
 
 class Facts:
-    """What is known of the names of one function before it runs: which are its own, and which are static.
+    """What is known about the names of one function before it runs: which are its own, and which are static.
 
-    Static is what depends on shapes, on constants and on static parameters alone: a framework that traces
-    has its value while it traces, and a loop or a branch may depend on it.
+    Static is what depends only on shapes, constants and static parameters: a framework that traces knows its
+    value at trace time, and a loop or a branch may depend on it.
     """
 
     def __init__(self, text: Text, names: Names, static: Iterable[str], traced: Iterable[str]):
@@ -121,7 +123,7 @@ class Facts:
         return self.names.dotted(node, self.own)
 
     def is_static(self, node: ast.AST) -> bool:
-        """Whether an expression depends on shapes and constants alone."""
+        """Whether an expression depends only on shapes and constants."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
@@ -161,7 +163,7 @@ class Facts:
         return bool(known) and all(map(self.is_static, node.args)) and not node.keywords
 
     def builtin(self, node: ast.AST) -> str | None:
-        """The name of the builtin that an expression is."""
+        """The name of the builtin that an expression refers to."""
         if not isinstance(node, ast.Name) or node.id in self.own or node.id in self.names.modules:
             return None
         if node.id in self.names.helpers or node.id in self.names.numbers | self.names.arrays:
@@ -169,7 +171,9 @@ class Facts:
         return node.id if hasattr(builtins, node.id) else None
 
     def is_mask(self, node: ast.AST) -> bool:
-        """Whether an expression is a comparison of what varies, so that as an index it chooses elements."""
+        """Whether an expression is a comparison of values that vary, so that it selects elements when used as
+        an index.
+        """
         if isinstance(node, ast.Compare):
             return not self.is_static(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Invert, ast.Not)):
@@ -182,7 +186,7 @@ class Facts:
         return isinstance(node, ast.Name) and node.id in getattr(self, "masks", ())
 
     def is_whole(self, node: ast.AST) -> bool:
-        """Whether an expression is certainly a whole number: a length, an index, what is made of them."""
+        """Whether an expression is certainly an integer: a length, an index, or made from these."""
         if isinstance(node, ast.Constant):
             return type(node.value) is int
         if isinstance(node, ast.Call):
@@ -204,12 +208,12 @@ class Facts:
         return False
 
 
-_INDEX = object()  # what a loop over a range, or `enumerate`, counts
+_INDEX = object()  # the counter of a loop over a range, or of `enumerate`
 _VARIES = ast.Name("<varies>", ast.Load())
 
 
 def _bindings(node: ast.AST) -> list[tuple[str, Any]]:
-    """The names that a statement binds, each with the expression that decides what it is."""
+    """The names that a statement binds, each with the expression that determines its value."""
     if isinstance(node, ast.Assign):
         return [pair for target in node.targets for pair in _bound(target, node.value)]
     if isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
@@ -231,7 +235,7 @@ def _bound(target: ast.AST, value: Any) -> list[tuple[str, Any]]:
     if isinstance(target, (ast.Tuple, ast.List)):
         parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value] * len(target.elts)
         return [pair for t, v in zip(target.elts, parts) for pair in _bound(t, v)]
-    if isinstance(target, ast.Subscript):  # an element: what it is written into holds what varies
+    if isinstance(target, ast.Subscript):  # an element: the container then holds something that varies
         base = target.value
         return [(base.id, _VARIES)] if isinstance(base, ast.Name) else []
     return _bound(target.value, value) if isinstance(target, ast.Starred) else []
@@ -249,11 +253,11 @@ def _looped(target: ast.AST, over: ast.expr) -> list[tuple[str, Any]]:
 
 
 def math_name(dotted: str | None) -> str | None:
-    """The function of `math` that does for a number what a function of NumPy does; None if there is none."""
+    """The function of `math` that does for a number what a NumPy function does; None if there is none."""
     return _IN_MATH.get(dotted or "") or _ALSO_IN_MATH.get(dotted or "")
 
 
 def free_names(statements: Iterable[ast.AST], bound: Iterable[str] = ()) -> set[str]:
-    """Names that statements read and that are not theirs: neither bound in them nor among `bound`."""
+    """The names that statements read and that are not in `bound`."""
     trees = list(statements)
     return read(trees) - set(bound)

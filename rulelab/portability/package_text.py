@@ -1,4 +1,4 @@
-"""A small project around an exported module, which can be installed: its texts."""
+"""A small installable project around an exported module: its texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 def own_modules(modules: Iterable[str]) -> list[str]:
-    """Those of the modules that come with nothing that can be installed."""
+    """The modules that belong to no installable package."""
     return sorted({m for m in modules if not is_installed(m)})
 
 
 def requirements(modules: Iterable[str], asked: str) -> list[str]:
-    """The distributions that have these modules; ExportError for a module that none has."""
+    """The distributions that contain these modules; ExportError for a module that none contains."""
     known = importlib.metadata.packages_distributions()
     found = {"numpy", "rulelab"}
     for module in modules:
@@ -46,7 +46,9 @@ def _project(module: str) -> str:
 
 
 def pyproject_text(module: str, needed: Sequence[str]) -> str:
-    """The pyproject.toml of a package of this name. Every word in it is a name, so that nothing is quoted."""
+    """The pyproject.toml of a package with this name. Every inserted word is a name, so that no quoting is
+    needed.
+    """
     dependencies = "".join(f'    "{name}",\n' for name in needed)
     return f"""\
 [build-system]
@@ -74,7 +76,7 @@ testpaths = ["tests"]
 
 
 def readme_text(module: str, tables: Sequence[Table]) -> str:
-    """The README of a package: how it is installed and tested, and what was found of its rules."""
+    """The README of a package: how it is installed and tested, and the results of the checks of its rules."""
     found = Page(("What was found of the rules when they were exported:",), tuple(tables)).markdown()
     return f"""\
 # {_project(module)}

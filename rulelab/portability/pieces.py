@@ -1,4 +1,4 @@
-"""The text of a function or class as it goes into a file: dedented, with nothing of ours around it."""
+"""The text of a function or class as it goes into a file: dedented, and without decorators of rulelab."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Piece:
 
     `kind` is "helper", "primal", "rrule", "frule", or "partials" for the function that states a scalar rule.
     `source` begins at the left margin and ends with a newline; it is one `def` or `class` statement, without
-    decorators of ours. `filename` and `line` say where it was written.
+    decorators of rulelab. `filename` and `line` say where it was written.
     """
 
     name: str
@@ -41,17 +41,17 @@ class Piece:
     filename: str
     line: int
     indent: int = 0
-    laid_out: bool = True  # as its author wrote it; else only the first line is known
+    laid_out: bool = True  # laid out as its author wrote it; else only the first line is known
     value: Any = field(default=None, compare=False, repr=False)
     rule: Rule | None = field(default=None, compare=False, repr=False)
 
     @property
     def tree(self) -> Any:
-        """The statement, parsed again: its lines count from 1, as those of `source`."""
+        """The statement, parsed again: its lines count from 1, like those of `source`."""
         return parse(self.source).body[0]
 
     def place(self, node: Any = None) -> Place:
-        """The spot in the author's text that a node of `tree` comes from."""
+        """The location in the author's text that a node of `tree` comes from."""
         if node is None or not self.laid_out or not hasattr(node, "lineno"):
             return Place(self.filename, self.line, function=self.name)
         line = self.line + node.lineno - 1
@@ -62,7 +62,7 @@ class Piece:
 
 
 def checked_name(name: Any, what: str, place: Place | None = None) -> str:
-    """A name that can stand in a file; ExportError for what is none, whatever else it may be."""
+    """A name that can occur in a file; ExportError for anything else."""
     if type(name) is str and name.isidentifier() and not keyword.iskeyword(name):
         return name
     raise ExportError(
@@ -71,7 +71,8 @@ def checked_name(name: Any, what: str, place: Place | None = None) -> str:
 
 
 def names_read(source: str) -> dict[str, None]:
-    """The global names that a statement at the left margin reads or writes, those in annotations included.
+    """The global names that a statement at the left margin reads or writes, including those in
+    annotations.
 
     >>> list(names_read("def f(x: T, k=K):\\n    y = g(x)\\n    return [h(v) for v in y]\\n"))
     ['K', 'T', 'g', 'h']
@@ -99,7 +100,7 @@ def names_read(source: str) -> dict[str, None]:
 
 @dataclass(frozen=True)
 class Written:
-    """The text of a function or class and where it stands in its author's."""
+    """The text of a function or class, and its location in the author's text."""
 
     source: str
     filename: str
@@ -119,10 +120,10 @@ def written_function(
     default_text: Callable[[Any, ast.expr | None, Place], str | None],
     decorator_of: Callable[[ast.expr], Any],
 ) -> Written:
-    """The text of a function under a name, its defaults those that it has now.
+    """The text of a function under a given name, with the defaults that the function has now.
 
-    `default_text(value, node, place)` gives the text of a default, None where the author's stands;
-    `decorator_of` gives what an expression of a decorator stands for. ExportError where there is no text.
+    `default_text(value, node, place)` returns the text of a default, or None to keep the author's;
+    `decorator_of` returns the value of a decorator's expression. Raises ExportError if there is no text.
     """
     inner = inspect.unwrap(function)
     if type(inner) is not types.FunctionType:
@@ -153,11 +154,11 @@ def written_function(
 
 
 Edits = Sequence[tuple[ast.expr, str]]
-"""What takes the place of expressions in an author's text."""
+"""The replacements of expressions in an author's text."""
 
 
 def _layers(function: Any) -> int:
-    """How many functions stand around one, each of which says what is within."""
+    """The number of wrappers around a function, each with a `__wrapped__`."""
     count = 0
     while hasattr(function, "__wrapped__"):
         function, count = function.__wrapped__, count + 1
@@ -177,7 +178,7 @@ def _found(function: types.FunctionType, name: str) -> Source:
 
 
 def _is_ours(decorator: ast.expr, value_of: Callable[[ast.expr], Any]) -> bool:
-    """Whether a decorator states a rule: how that is said in a file is not its author's matter."""
+    """Whether a decorator states a rule: in an exported file that is written in a different way."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return value_of(called) in (rrule_for, frule_for)
 
@@ -188,8 +189,8 @@ def _with_defaults(
     function: types.FunctionType,
     text_of: Callable[[Any, ast.expr | None, Place], str | None],
 ) -> tuple[ast.FunctionDef, Edits]:
-    """A copy of a function's node with the defaults that the function has at this moment, and what that
-    changes in its text.
+    """A copy of a function's node with the defaults that the function has now, and the resulting edits of its
+    text.
     """
     changed = cloned(node)
     edits: list[tuple[ast.expr, str]] = []
@@ -223,7 +224,7 @@ def _with_defaults(
 
 
 def _laid_out(source: Source, node: Any, first: int, name: str, edits: Edits = ()) -> Written:
-    """The author's own lines, comments included, if they say what the node says; else what Python writes."""
+    """The author's own lines, including comments, if they mean the same as the node; else unparsed text."""
     lines = _edited(source.lines[: node.end_lineno], edits)[first - 1 :]
     head = lines[0] if lines else ""
     margin = head[: len(head) - len(head.lstrip(" \t"))]
@@ -239,7 +240,9 @@ def _laid_out(source: Source, node: Any, first: int, name: str, edits: Edits = (
 
 
 def _edited(lines: Sequence[str], edits: Edits) -> list[str]:
-    """Lines with expressions replaced; one of several lines stays, and is then not what it should be."""
+    """Lines with expressions replaced. An expression that spans several lines is left, and the result is then
+    not equivalent.
+    """
     edited = [line.encode("utf-8", "surrogatepass") for line in lines]
     for old, text in sorted(edits, key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
         line = edited[old.lineno - 1]
@@ -249,7 +252,7 @@ def _edited(lines: Sequence[str], edits: Edits) -> list[str]:
 
 
 def _unparsed(source: Source, node: Any, name: str) -> Written:
-    """The node as Python writes it, with each character that is not seen spelled out."""
+    """The node as Python unparses it, with every non-printable character escaped."""
     line = node.lineno
     try:
         text = ast.unparse(ast.fix_missing_locations(node)) + "\n"
@@ -266,7 +269,7 @@ def _unparsed(source: Source, node: Any, name: str) -> Written:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether every character of a text is seen as what it is."""
+    """Whether every character of a text is visible as what it is."""
     return all(line.isprintable() for line in text.replace("\t", " ").split("\n"))
 
 
@@ -275,7 +278,7 @@ def _says_the_same(one: ast.AST, other: ast.AST) -> bool:
 
 
 def _dump(node: ast.AST) -> str:
-    """A tree without places, in which the margin of a docstring does not count."""
+    """A dump of a tree without locations, which ignores the indentation of docstrings."""
     node = cloned(node)
     for part in ast.walk(node):
         body = getattr(part, "body", None)
@@ -292,7 +295,7 @@ def _dump(node: ast.AST) -> str:
 
 
 def written_class(cls: type, name: str) -> Written:
-    """The text of a class; ExportError where none is found that has its methods and fields."""
+    """The text of a class; ExportError if no text with its methods and fields is found."""
     for source in _class_texts(cls):
         first = min([source.node.lineno, *(d.lineno for d in source.node.decorator_list)])
         return _laid_out(source, source.node, first, name)
@@ -318,13 +321,15 @@ def _class_texts(cls: type) -> Iterator[Any]:
 
 
 def _is_written(method: Any, cls: type) -> bool:
-    """Whether a method stands in the text of its class: those that Python makes have code from elsewhere."""
+    """Whether a method occurs in the text of its class: methods that Python generates have code from
+    elsewhere.
+    """
     code = getattr(method, "__code__", None)
     return code is not None and code.co_qualname.startswith(f"{cls.__qualname__}.")
 
 
 def _files_of(cls: type, methods: dict[str, Any]) -> dict[str, None]:
-    """Where the text of a class may stand: where its methods do, in the file of its module, in cells."""
+    """The files in which the text of a class may be: those of its methods, that of its module, or cells."""
     files = dict.fromkeys(m.__code__.co_filename for m in methods.values())
     module = sys.modules.get(cls.__module__)
     if not files and getattr(module, "__file__", None):
@@ -341,8 +346,8 @@ def _lines(filename: str) -> list[str]:
 
 
 def _is_of_class(node: ast.ClassDef, cls: type, methods: dict[str, Any]) -> bool:
-    """Whether a class statement gives what a class has: its methods, each verified, its fields and constants;
-    nothing was put into the class since.
+    """Whether a class statement defines what a class has, namely its methods (each verified), fields and
+    constants, and nothing was added to the class since.
     """
     defined = {n.name: n for n in node.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
     annotated = [n for n in node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
@@ -362,7 +367,7 @@ def _is_of_class(node: ast.ClassDef, cls: type, methods: dict[str, Any]) -> bool
 
 
 def _is_method(found: Any, statement: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether what a class has under a name was defined by a statement."""
+    """Whether the attribute of a class was defined by a given statement."""
     function = getattr(found, "fget", None) or getattr(found, "func", None) or found
     code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     try:
@@ -372,7 +377,9 @@ def _is_method(found: Any, statement: ast.FunctionDef | ast.AsyncFunctionDef) ->
 
 
 def _is_value(found: Any, node: ast.expr) -> bool:
-    """Whether a constant of a class is still what its text says; of what is no literal, nobody can tell."""
+    """Whether a constant of a class still has the value in its text; for anything but a literal nobody can
+    tell.
+    """
     try:
         return literal(ast.literal_eval(node)) == literal(found)
     except (ValueError, TypeError, SyntaxError, NoLiteral):
@@ -380,8 +387,8 @@ def _is_value(found: Any, node: ast.expr) -> bool:
 
 
 def _is_made_by_python(key: str, value: Any) -> bool:
-    """Whether an attribute of a class is what Python makes for each class or for a field, of a named tuple or
-    with slots, or a method whose code is Python's.
+    """Whether an attribute of a class is generated by Python for every class or for a field (of a named
+    tuple, or with slots), or is a method whose code belongs to Python.
     """
     code = getattr(getattr(value, "__func__", value), "__code__", None)
     if code is not None:

@@ -1,4 +1,4 @@
-"""A rule as plain NumPy, without rulelab: the code behind exports that call back into Python."""
+"""A rule as plain NumPy, without rulelab: the code that exports call when they call back into Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from .translation import is_zero, unwrapped
 
 
 class Plain(ast.NodeTransformer):
-    """`NoTangent()` as None, thunks as what they hold, cotangents of tuples, lists and dicts as such ones."""
+    """Turns `NoTangent()` into None, thunks into their contents, and cotangents of tuples, lists and dicts
+    into tuples, lists and dicts.
+    """
 
     def __init__(self, piece: Piece, names: Names):
         self.piece, self.names = piece, names
@@ -40,7 +42,7 @@ class Plain(ast.NodeTransformer):
 
 
 def plain_function(piece: Piece, names: Names) -> ast.stmt:
-    """The function of a piece without the words of ours; ExportError where it needs one of them."""
+    """The function of a piece without names from rulelab; ExportError if it needs one of them."""
     tree = Plain(piece, names).visit(cloned(piece.tree))
     for node in nodes_of(tree):
         if isinstance(node, (ast.Name, ast.Attribute)) and (names.dotted(node) or "").startswith("rulelab"):
@@ -61,5 +63,5 @@ def plain_pieces(found: Gathered, names: Names) -> list[ast.stmt]:
 
 
 def plain_imports(found: Gathered) -> list[str]:
-    """The imports of an export but for ours."""
+    """The imports of an export except those from rulelab."""
     return [line for line in found.imports if "rulelab" not in line]

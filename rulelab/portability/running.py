@@ -1,4 +1,4 @@
-"""An export is run, in a process of its own, and what it answers is compared with the rule it was made of."""
+"""An export is run in a separate process, and its answers are compared with the rule it was made from."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ from ..verdicts import CANNOT_TELL, NOT_JUDGED, RIGHT, WRONG
 from .answers import Answer, NotSingle, answer_at, apart, in_single, off_differences
 
 SECONDS = 300.0
-"""What the process may use of the processor: how busy the machine is decides nothing."""
+"""Limit of the processor time of the process: the load of the machine does not matter."""
 ENDLESS = 15.0
-"""What one call in single precision may use of it."""
-# Where the system cannot count them, they are seconds of the clock.
+"""Limit of the processor time of one call in single precision."""
+# Where the system cannot measure processor time, the limit is in seconds of wall time.
 _ON_THE_CLOCK = 10 if importlib.util.find_spec("resource") else 1
-"""How long an export may run, by a clock on the wall: its machine may be busy."""
+"""The wall time that an export may take, as a multiple of its processor time: the machine may be busy."""
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 OF_DIFFERENCES = 1e-5
-"""What differences and a right rule may be apart, relative to the largest number: a check is more exact."""
+"""Tolerance between differences and a right rule, relative to the largest number: a check is more exact."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A function that an export is asked for: its expression there, and the texts of its arguments.
+    """A function that an export is queried for: the expression that names it there, and the texts of its
+    arguments.
 
-    `points` are texts of pairs `(args, kwargs)`, as `literal` writes them; at the positions `symmetric` are
-    arguments that are meant to be symmetric.
+    `points` are texts of pairs `(args, kwargs)`, as `literal` writes them; the arguments at the positions
+    `symmetric` are meant to be symmetric.
     """
 
     name: str
@@ -57,9 +58,9 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """How an export agrees with its rule, asked in one way ("plain", "jit", …) in one precision.
+    """How an export agrees with its rule when run in one way ("plain", "jit", …) in one precision.
 
-    `verdict` is one of the four words; `why` says what is behind one that is not "right".
+    `verdict` is one of the four words; `why` explains a verdict other than "right".
     """
 
     name: str
@@ -73,7 +74,7 @@ class Row:
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain Python types; None for what was not measured."""
+        """The row in plain Python types; None for what was not measured."""
         return {key: None if value != value else value for key, value in vars(self).items()}
 
     def cells(self) -> tuple[str, ...]:
@@ -88,7 +89,7 @@ COLUMNS = ("rule", "run", "precision", "points", *DEVIATIONS, "verdict", "")
 
 
 def table_of(rows: Sequence[Row], caption: str = "") -> Table:
-    """The rows as a table; without a caption it is said whether anything was run."""
+    """The rows as a table; the default caption says whether anything was run."""
     caption = caption or ("Run in a process of its own" if any(row.points for row in rows) else "Not run")
     return Table(caption, *filled(COLUMNS, [row.cells() for row in rows]))
 
@@ -102,7 +103,7 @@ def _shown(number: float) -> str:
 
 @dataclass(frozen=True)
 class Ours:
-    """A rule of ours whose export is run, and where: `points` are pairs `(args, kwargs)` with their texts."""
+    """A rule of rulelab whose export is run, and its points: pairs `(args, kwargs)` with their texts."""
 
     f: Any
     name: str
@@ -122,11 +123,11 @@ def run_export(
     options: Mapping[str, Any] | None = None,
     seconds: float = SECONDS,
 ) -> tuple[Row, ...]:
-    """Run an exported file in a process of its own, and compare each function in it with ours.
+    """Run an exported file in a separate process, and compare each function in it with the original.
 
-    `entry` is the module that answers there: its `main()` calls `serve(ask)`. `folders` are where the file
-    may import from, `options` what `ask` is given. ExportError where the file cannot be run at all; what
-    cannot be asked is a row that is "not judged".
+    `entry` is the module that answers there: its `main()` calls `serve(ask)`. `folders` are those from which
+    the file may import, `options` are passed to `ask`. Raises ExportError if the file cannot be run at all;
+    what cannot be tested becomes a row with the verdict "not judged".
     """
     asked = [Asked(one.name, one.mode, one.texts, one.symmetric) for one in ours]
     told = _answers_of_process(file, asked, entry, [*folders], dict(options or {}), seconds)
@@ -143,7 +144,7 @@ def run_export(
 def _answers_of_process(
     file: Path, asked: list[Asked], entry: ModuleType, folders: list[Path], options: dict, seconds: float
 ) -> dict[str, Any]:
-    """What the process says; a file of its own carries it, for the export may print what it likes."""
+    """The answers of the process, which come in a file, since the export may print anything."""
     with tempfile.TemporaryDirectory(prefix="rulelab-") as there:
         request, answer = Path(there, "asked.json"), Path(there, "told.json")
         said = {
@@ -186,14 +187,14 @@ importlib.import_module(sys.argv[2]).main()
 
 
 def _judged(ours: Ours, way: dict[str, Any]) -> Row:
-    """The row of one way to ask."""
+    """The row for one way of running the export."""
     dtype, told = way["dtype"], way["points"]
     row = Row(ours.name, ours.mode, way["way"], dtype, len(told), why=way.get("why", ""))
     if way.get("why"):
         return row
     off, off_differences_, unknown, why = 0.0, 0.0, False, ""
     for (args, kwargs), said in zip(ours.points, told, strict=True):
-        if "error" in said:  # where the export does not end, nor may ours
+        if "error" in said:  # if the export does not terminate, the rule may not either
             return _row(row, verdict=WRONG if dtype == "float64" else NOT_JUDGED, why=said["error"])
         try:
             mine = ours_at(ours, args, kwargs, dtype)
@@ -224,7 +225,7 @@ def _row(row: Row, **changes: Any) -> Row:
 
 
 def ours_at(ours: Ours, args: tuple, kwargs: dict, dtype: str) -> Answer:
-    """What our rule answers in a precision."""
+    """The answer of our rule in a given precision."""
     if dtype == "float32":
         args, kwargs = in_single(args), in_single(kwargs)
     with np.errstate(all="ignore"):
@@ -232,7 +233,7 @@ def ours_at(ours: Ours, args: tuple, kwargs: dict, dtype: str) -> Answer:
 
 
 def answers_again(ours: Ours, args: tuple, kwargs: dict) -> bool:
-    """Whether our rule gives at a second call what it gave at the first."""
+    """Whether our rule returns the same at a second call as at the first."""
     first, second = (ours_at(ours, args, kwargs, "float64") for _ in range(2))
     off = max(apart(first.value, second.value), apart(first.derivative, second.derivative))
     return off <= TOLERANCES["float64"]
@@ -253,7 +254,7 @@ class Missing(Exception):
 
 
 def needed(module: str, name: str) -> Any:
-    """A framework's module; Missing, with what to install, where it is not there."""
+    """A framework's module; raises Missing, which says what to install, if it is not available."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
@@ -268,9 +269,9 @@ def needed(module: str, name: str) -> Any:
 def serve(ask: Ask, needs: tuple[str, str] | None = None) -> None:
     """Answer one request of `run_export`, in the process that it has started.
 
-    `needs` is the module without which the export cannot even be imported, and what it is called.
-    `ask(module, asked, points, options)` gives a dict for each way in which a function can be asked: `way`,
-    `dtype`, and `points`, for each of which `answered` makes the dict; or `why` it cannot be.
+    `needs` is the module without which the export cannot even be imported, and the name of its framework.
+    `ask(module, asked, points, options)` returns a dict for each way in which a function can be run: `way`,
+    `dtype` and `points`, where `answered` makes the dict for each point; or `why` it cannot be run.
     """
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
@@ -295,7 +296,7 @@ def _answers(request: dict[str, Any], ask: Ask) -> list[list[dict[str, Any]]]:
 
 
 def loaded(file: Path) -> ModuleType:
-    """The module in a file, under the name of the file or of its package; what it prints goes nowhere."""
+    """The module in a file, under the name of the file or of its package; its output is discarded."""
     name = file.stem if file.stem != "__init__" else file.parent.name
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
@@ -309,7 +310,7 @@ def loaded(file: Path) -> ModuleType:
 def all_answered(
     gives: Iterable[Callable[[], tuple[Sequence[float], Sequence[float]]]], dtype: str
 ) -> list[dict[str, Any]]:
-    """What each of some calls gives in a precision; after the first that fails, none is asked."""
+    """The results of some calls in a precision; after the first one that fails, the others are not made."""
     answers: list[dict[str, Any]] = []
     for give in gives:
         failed = answers and "error" in answers[-1]
@@ -320,10 +321,10 @@ def all_answered(
 def answered(
     give: Callable[[], tuple[Sequence[float], Sequence[float]]], seconds: float | None = None
 ) -> dict[str, Any]:
-    """What one call gives, the numbers of the value and of the derivative, or how it failed.
+    """The result of one call, as the numbers of the value and of the derivative, or how it failed.
 
-    One that takes more than `seconds` of the processor fails, where the system can say so: a loop that waits
-    for digits which single precision does not have has no end.
+    A call that takes more than `seconds` of processor time fails, if the system can measure it: a loop that
+    waits for digits beyond single precision never terminates.
     """
     try:
         with np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()), _within(seconds):
@@ -340,7 +341,7 @@ def answered(
 
 
 class _Endless(BaseException):
-    """A call has had its seconds; no handler of its own is to take this for an error."""
+    """A call has used up its time; no error handler of its own should catch this."""
 
 
 def _has_ended(*_: Any) -> None:
@@ -349,7 +350,7 @@ def _has_ended(*_: Any) -> None:
 
 @contextlib.contextmanager
 def _within(seconds: float | None) -> Iterator[None]:
-    """Ends the block after these seconds of processor time, where the system has such an alarm."""
+    """Context that is ended after this much processor time, if the system has such an alarm."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return
@@ -363,7 +364,7 @@ def _within(seconds: float | None) -> Iterator[None]:
 
 
 def named(module: ModuleType, expression: str) -> Any:
-    """What a dotted expression stands for in an exported module."""
+    """The object that a dotted expression names in an exported module."""
     first, *rest = expression.split(".")
     found = vars(module)[first]
     for part in rest:

@@ -17,7 +17,7 @@ STORED = Path(__file__).with_name("stored_run.json")
 
 @dataclass(frozen=True, repr=False)
 class StoredRun(Report):
-    """What the export of one function to a framework once answered; nothing of it was run here.
+    """Recorded answers of the export of one function to a framework; none of it was run here.
 
     Attributes
     ----------
@@ -26,11 +26,11 @@ class StoredRun(Report):
     on : str
         The date of the run.
     versions : dict
-        The versions of what it was run with, by name.
+        The versions of the software used, by name.
     text : str
         The file that was run.
     rows : tuple of Row
-        What it answered beside the rule, with a verdict each.
+        Its answers compared with the rule, with a verdict each.
     """
 
     name: str
@@ -53,8 +53,7 @@ class StoredRun(Report):
 
 
 def stored_run(to: str) -> StoredRun:
-    """The stored run of an export to "jax" or "torch": what such a table looks like, with versions and
-    date.
+    """The stored run of an export to "jax" or "torch", an example of such a table, with versions and date.
 
     >>> from rulelab.portability import stored_run
     >>> run = stored_run("jax")
@@ -74,5 +73,5 @@ def _runs() -> dict[str, StoredRun]:
 
 
 def _rows(told: list[dict[str, Any]]) -> tuple[Row, ...]:
-    """Rows from what `Row.to_dict` gives."""
+    """Rows from the result of `Row.to_dict`."""
     return tuple(Row(**{key: x for key, x in row.items() if x is not None}) for row in told)

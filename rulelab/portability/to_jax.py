@@ -1,4 +1,4 @@
-"""Statements translated to JAX: arrays that do not change, and branches on values by `lax.cond`."""
+"""Statements translated to JAX: immutable arrays, and branches on values by `lax.cond`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .words import FFT, LIKE, LINALG_IN_JAX, MAKERS, RENAMED_IN_JAX, SAME_IN_JAX
 
 
 class ToJax(Translator):
-    """What varies is traced: its value is not known while the function is read, its shape and dtype are."""
+    """What varies is traced: its value is unknown at trace time, its shape and dtype are known."""
 
     framework = "JAX"
     traces = True
@@ -35,7 +35,7 @@ class ToJax(Translator):
         return found
 
     def _returning(self, node: ast.If, rest: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """`if c: return a`, and after it `return b`."""
+        """`if c: return a`, followed by `return b`."""
         both = [node.body, [*node.orelse, *rest]]
         for part in both:
             if not part or not isinstance(part[-1], (ast.Return, ast.If)):
@@ -68,14 +68,16 @@ class ToJax(Translator):
         ]
 
     def _stays(self, part: Sequence[ast.stmt], bound: set[str], node: ast.AST) -> None:
-        """A branch becomes a function: a name of outside that it binds must not be read in it before."""
+        """Refuse a branch that rebinds an outer name: the branch becomes a function, which could not read
+        that name before.
+        """
         if clash := sorted(written(part) & bound):
             raise self.refuse(
                 node, f"{clash[0]} is rebound within a branch, which becomes a function in JAX"
             )
 
     def _choosing(self, node: ast.If) -> list[ast.stmt]:
-        """A branch that binds names, and no other effect."""
+        """A branch that binds names and has no other effect."""
         for n in nodes_of(node):
             if isinstance(n, (ast.Break, ast.Continue, ast.Raise, ast.Assert)):
                 raise self.refuse(n, "whether this is reached depends on a value, which JAX does not know")
@@ -104,7 +106,7 @@ class ToJax(Translator):
         return [*functions, ast.Assign([_tuple(names, ast.Store())], call)]
 
     def _of_one_branch(self, name: str, node: ast.If) -> None:
-        """Refuse a name that one branch alone binds, and that is read elsewhere."""
+        """Refuse a name that only one branch binds and that is read elsewhere."""
         inside = {id(n) for n in nodes_of(node)}
         for other in nodes_of(self.text.tree):
             if isinstance(other, ast.Name) and other.id == name and id(other) not in inside:
@@ -113,7 +115,8 @@ class ToJax(Translator):
                 )
 
     def _For(self, node: ast.For) -> list[ast.stmt]:
-        self.bound = getattr(self, "bound", set(self.parameters)) | written([node])  # by a turn before
+        # Bound in an earlier iteration.
+        self.bound = getattr(self, "bound", set(self.parameters)) | written([node])
         return super()._For(node)
 
     def _fresh(self, name: str) -> str:
@@ -156,7 +159,7 @@ class ToJax(Translator):
         return ast.Assign([_name(name, ast.Store())], call)
 
     def _masked(self, index: ast.expr, op: ast.operator | None, value: ast.expr) -> None:
-        """Refuse what writes as many elements as a comparison chooses, but for one number in all of them."""
+        """Refuse to write as many elements as a comparison selects, except one number into all of them."""
         for part in index.elts if isinstance(index, ast.Tuple) else [index]:
             if self.facts.is_mask(part) and (op is not None or not isinstance(value, ast.Constant)):
                 raise self.refuse(part, "how many elements this chooses depends on values")
@@ -170,7 +173,7 @@ class ToJax(Translator):
     # --- branches on values ---------------------------------------------------------------------------------
 
     def truth(self, node: ast.expr) -> ast.expr:
-        """What decides a branch, as an array of one bool."""
+        """The condition of a branch, as an array of one bool."""
         if self.facts.is_static(node):
             return self.expression(node)
         if isinstance(node, ast.BoolOp):
@@ -299,7 +302,7 @@ class ToJax(Translator):
         return [ast.keyword("dtype", self.dtype(k.value)) for k in keywords]
 
     def _maker(self, node: ast.Call, name: str) -> ast.expr:
-        """What makes a new array: in the working precision, where NumPy takes double precision."""
+        """A call that makes a new array: in the working precision where NumPy uses double precision."""
         args, dtyped = list(node.args), [k for k in node.keywords if k.arg == "dtype"]
         most = {
             "zeros": 1,
@@ -333,7 +336,7 @@ class ToJax(Translator):
             and not dtyped
             and not all(map(self.facts.is_static, args[-1:]))
         ):
-            found = []  # what it holds has the right dtype already
+            found = []  # what it holds already has the right dtype
         return ast.Call(made(f"jnp.{name}"), [self.expression(x) for x in args], others + found)
 
     def _whole(self, node: ast.expr) -> bool:
@@ -370,7 +373,7 @@ def _name(name: str, context: ast.expr_context | None = None) -> ast.Name:
 
 
 def _tuple(names: Sequence[str], context: ast.expr_context) -> ast.expr:
-    """One name alone, or a tuple of several."""
+    """A single name alone, or a tuple of several."""
     return (
         _name(names[0], context)
         if len(names) == 1
@@ -389,5 +392,5 @@ def _single(part: Sequence[ast.stmt]) -> str | None:
 def _function(name: str, parameters: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     args = ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, [])
     made_of: Any = ast.FunctionDef(name, args, body or [ast.Pass()], [])
-    made_of.type_params = []  # which Python 3.12 has
+    made_of.type_params = []  # required since Python 3.12
     return made_of

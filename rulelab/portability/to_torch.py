@@ -25,7 +25,7 @@ class ToTorch(Translator):
     """Values are known where the function runs, so that branches and loops stay as they are."""
 
     framework = "PyTorch"
-    of_numbers = False  # whether it is a helper, which may give a number of Python
+    of_numbers = False  # whether it is a helper, which may return a Python number
 
     # --- statements -----------------------------------------------------------------------------------------
 
@@ -39,11 +39,11 @@ class ToTorch(Translator):
         if self.facts.is_static(node) and not self.of_numbers:
             return made("like.new_tensor(value)", like=self._like(node), value=self.expression(node))
         if isinstance(node, ast.Name) and not self.of_numbers and self._may_be_argument(node.id):
-            return made("x.clone()", x=node)  # PyTorch does not save what is both argument and value
+            return made("x.clone()", x=node)  # PyTorch does not save a tensor that is both argument and value
         return self.expression(node)
 
     def _may_be_argument(self, name: str) -> bool:
-        """Whether a name is an argument, or is bound to what may be one."""
+        """Whether a name is an argument, or is bound to something that may be one."""
         if name in self.parameters:
             return True
         held = [
@@ -58,7 +58,7 @@ class ToTorch(Translator):
         return any(isinstance(v, ast.Name) for v in held)
 
     def cotangent(self, node: ast.expr, primal: str) -> ast.expr:
-        """An entry of what a backward returns: a constant is that for each element of the argument."""
+        """An entry of what `backward` returns: a constant stands for every element of the argument."""
         if isinstance(node, ast.IfExp):
             self.branches |= not self.facts.is_static(node.test)
             both = (self.cotangent(node.body, primal), self.cotangent(node.orelse, primal))
@@ -174,7 +174,7 @@ class ToTorch(Translator):
         raise self.no_counterpart(node, ast.unparse(node.func))
 
     def _bounded(self, node: ast.Call, name: str) -> ast.expr:
-        """`np.maximum`; with a number PyTorch has another name for it."""
+        """`np.maximum` or `np.minimum`; with a number PyTorch uses `clamp` instead."""
         if len(node.args) != 2 or node.keywords:
             raise self.no_counterpart(node, f"an option of {ast.unparse(node.func)}")
         side = "min" if name == "maximum" else "max"
@@ -186,7 +186,7 @@ class ToTorch(Translator):
     def _with_axis(
         self, node: ast.Call, others: int, dotted: str, dim: str = "dim"
     ) -> tuple[list, list[ast.keyword]]:
-        """The arguments of a reduction: `axis` is `dim` and `keepdims` `keepdim`."""
+        """The arguments of a reduction: `axis` becomes `dim`, and `keepdims` becomes `keepdim`."""
         args, keywords = self.arguments(node), []
         if len(args) > others + 1 or (dotted == "numpy.linalg.norm" and len(args) > 1):
             raise self.no_counterpart(node, f"an option of {ast.unparse(node.func)}")
@@ -327,7 +327,7 @@ class ToTorch(Translator):
         return ast.Call(made(f"torch.{word}"), given, keywords)
 
     def _is_one(self, shape: ast.expr) -> bool:
-        """Whether a shape is one number, which PyTorch wants in a tuple."""
+        """Whether a shape is a single number, which PyTorch expects in a tuple."""
         return self.facts.is_whole(shape) or isinstance(shape, (ast.UnaryOp, ast.BinOp))
 
     def _pattern(self, node: ast.Call, name: str) -> ast.expr:
@@ -359,7 +359,7 @@ class ToTorch(Translator):
         return _without(call, set(parameters) - set(filled))
 
     def array_method(self, node: ast.Call, func: ast.Attribute) -> ast.expr:
-        """A method as the function of its name, which has the same options."""
+        """A method as the function of the same name, which has the same options."""
         name = {"flatten": "ravel"}.get(func.attr, func.attr)
         args = list(node.args)
         if name == "reshape" and len(args) != 1:
@@ -385,7 +385,7 @@ class ToTorch(Translator):
 
 
 def _step(node: ast.Slice) -> int:
-    """The sign and size of a step that is written as a number; 1 for any other."""
+    """The step of a slice if it is a negative literal; 1 for any other."""
     step = node.step
     if (
         isinstance(step, ast.UnaryOp)
@@ -398,7 +398,7 @@ def _step(node: ast.Slice) -> int:
 
 
 def _without(call: ast.expr, missing: set[str]) -> ast.expr:
-    """A call without those arguments that are names of what was not given."""
+    """A call without the arguments that are placeholders for what was not given."""
     if not isinstance(call, ast.Call):
         return call
     call.args = [x for x in call.args if not (isinstance(x, ast.Name) and x.id in missing)]

@@ -20,7 +20,7 @@ NEEDS = ("torch", "PyTorch")
 def ask(
     module: ModuleType, asked: Asked, points: Sequence[tuple[tuple, dict]], options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """What the backward answers there, in both precisions."""
+    """The answers of the backward function there, in both precisions."""
     torch = needed(*NEEDS)
     f = function_of(module, asked, options)
     for dtype, changed in (("float64", lambda x: x), ("float32", in_single)):
@@ -63,12 +63,12 @@ def _answer(torch: Any, f: Callable, point: tuple, changed: Callable, in_way: Ca
 
 
 def _tensor(torch: Any, x: Any) -> Any:
-    """A number or an array as a tensor of its own precision."""
+    """A number or an array as a tensor of the same precision."""
     return torch.from_numpy(np.array(x))
 
 
 def _seed(torch: Any, y: Any) -> Any:
-    """The cotangent that rules are asked with, of each tensor of the value."""
+    """The cotangent with which rules are called, for each tensor of the value."""
     given = seed_like(_from_torch(torch, y))
     parts = given if isinstance(given, tuple) else (given,)
     ys = y if isinstance(y, tuple) else (y,)
@@ -84,7 +84,7 @@ def _plain(torch: Any, call: Called, xs: list) -> tuple:
 
 
 def _vmap(torch: Any, call: Called, xs: list) -> tuple:
-    """The last of three at once, of which the others are halves."""
+    """The last of three calls in one batch; the others have half the inputs."""
     y = call(*xs)
     seeds = _seed(torch, y)
 
@@ -98,7 +98,9 @@ def _vmap(torch: Any, call: Called, xs: list) -> tuple:
 
 
 def _checked(torch: Any, f: Callable, point: tuple, symmetric: Sequence[int], twice: bool) -> tuple:
-    """What `gradcheck` has found right; what is meant to be symmetric is moved among symmetric matrices."""
+    """The answer once `gradcheck` has passed; arguments meant to be symmetric are moved among symmetric
+    matrices.
+    """
     plain = Called.of(f, *point)
     xs = [_tensor(torch, x).requires_grad_() for x in plain.inputs]
     args = tuple(_tensor(torch, x) if isinstance(x, np.ndarray) else x for x in plain.args)
@@ -109,10 +111,10 @@ def _checked(torch: Any, f: Callable, point: tuple, symmetric: Sequence[int], tw
     def among(*inputs: Any) -> Any:
         return call(*[(x + x.mH) / 2 if i in symmetric else x for i, x in zip(call.moved, inputs)])
 
-    check(among, tuple(xs), atol=1e-5 * size)  # differences of large values are as much larger
+    check(among, tuple(xs), atol=1e-5 * size)  # the errors of differences grow with the values
     return _answer(torch, f, point, lambda x: x, _plain)
 
 
 def main() -> None:
-    """Answer the request that `run_export` has made."""
+    """Answer the request of `run_export`."""
     serve(ask, NEEDS)

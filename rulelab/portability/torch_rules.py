@@ -67,10 +67,10 @@ def _summed(x_bar, x):
 
 
 def torch_export(found: Gathered, native: bool | None = None) -> Translated:
-    """The text of a module for PyTorch: in its own operations where the rule's body allows, else
-    through NumPy.
+    """The text of a module for PyTorch: in its own operations if the rule's body allows that, else through
+    NumPy.
 
-    `native` asks for one of the two. ExportError, with the line, for what has no counterpart.
+    `native` requests one of the two. Raises ExportError, with the line, for what has no counterpart.
     """
     subject = subject_of(found, "PyTorch")
     refuse_names(subject, {**_RESERVED, **{f"_{word}": "a helper" for word in _HELPERS}})
@@ -95,7 +95,7 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
 
 
 def _refuse_defaults_of_numpy(text: Text) -> None:
-    """PyTorch's functions take no arrays of NumPy: none can be what a parameter is without an argument."""
+    """Refuse NumPy arrays as defaults of parameters: PyTorch's functions do not accept NumPy arrays."""
     given = text.tree.args
     for default in (*given.defaults, *given.kw_defaults):
         if default is not None and "np" in read([default]):
@@ -168,7 +168,9 @@ def _into(node: ast.Assign | ast.AugAssign) -> bool:
 def _forward(
     subject, rule: ReverseRule, of_rule: ToTorch, translator, traced, calls_itself: bool
 ) -> ast.FunctionDef:
-    """The forward: the function's own text, or where there is none, or none that can be told, the rule's."""
+    """The forward function: the text of the function itself or, if there is none or none that can be
+    translated, that of the rule.
+    """
     text = subject.primal
     by_rule: ExportError | None = None
     if text is not None:
@@ -189,10 +191,10 @@ def _forward(
 def _backward(
     subject, rule: ReverseRule, of_rule: ToTorch, traced, static
 ) -> tuple[ast.FunctionDef, list[str]]:
-    """The backward, and what it needs of arguments and value.
+    """The backward function, and the arguments and the value that it needs saved.
 
-    What the rule computed on its way is computed again of the arguments: saved, it would be a constant to
-    PyTorch, and second derivatives would be wrong.
+    What the rule computed before its pullback is computed again from the arguments: if it were saved, PyTorch
+    would treat it as a constant, and second derivatives would be wrong.
     """
     wanted = captured_by(rule)
     value = rule.value.id if isinstance(rule.value, ast.Name) else None
@@ -296,7 +298,7 @@ def _class(subject, rule, forward, backward, kept, static, vmapped: bool) -> ast
     cls = ast.ClassDef(
         name=named, bases=[made("torch.autograd.Function")], keywords=[], body=body, decorator_list=[]
     )
-    cls.type_params = []  # type: ignore[attr-defined]  # which Python 3.12 has
+    cls.type_params = []  # type: ignore[attr-defined]  # required since Python 3.12
     return cls
 
 
@@ -305,7 +307,7 @@ def _class_name(name: str) -> str:
 
 
 def _commented(cls: ast.ClassDef) -> str:
-    """The class, its methods apart."""
+    """The class, with blank lines between its methods."""
     text = ast.unparse(ast.fix_missing_locations(cls))
     return (
         text.replace("\n\n", "\n")

@@ -1,4 +1,4 @@
-"""A rule in the text of another framework: what all of the targets share."""
+"""A rule in the text of another framework: the common base of all targets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .translation import is_zero, unwrapped
 class Translated:
     """The text of a rule for another framework.
 
-    `native` says that it consists of the framework's own operations; else NumPy runs behind it, for the
-    reason `why`. `remarks` are for its reader. `modes` are the rules that the text tells.
+    `native` says that it consists of the framework's own operations; otherwise it calls NumPy, for the reason
+    `why`. `remarks` are for the reader. `modes` are the rules that the text states.
     """
 
     target: str
@@ -35,7 +35,7 @@ class Translated:
 
 @dataclasses.dataclass(frozen=True)
 class Subject:
-    """What is exported: the texts of the primal, of its helpers and of its rule of either mode."""
+    """What is exported: the texts of the primal, of its helpers and of its rules of both modes."""
 
     found: Gathered
     names: Names
@@ -43,9 +43,9 @@ class Subject:
     primal: Text | None
     reverse: ReverseRule | None
     forward: Text | None
-    static: frozenset[int]  # positions of parameters that are no numbers to differentiate by
+    static: frozenset[int]  # positions of parameters that are not numbers to differentiate with respect to
     elementwise: bool = False  # cotangents are summed over what was broadcast
-    partials: Text | None = None  # the scalar rule that `reverse` was made of
+    partials: Text | None = None  # the scalar rule from which `reverse` was made
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class Subject:
 
     @property
     def taken(self) -> set[str]:
-        """All names that stand anywhere in the texts."""
+        """All names that occur anywhere in the texts."""
         return _names_in(self.found)
 
 
@@ -71,7 +71,7 @@ def _names_in(found: Gathered) -> set[str]:
 
 
 def subject_of(found: Gathered, framework: str) -> Subject:
-    """The parts of an export; ExportError where one is not of a form that can be told in other words."""
+    """The parts of an export; ExportError if one of them does not have a form that can be translated."""
     if "." in found.target and not found.of_kind(PRIMAL) and _is_method(found):
         raise ExportError(
             f"{found.target} is a method, and {framework} has rules for functions only",
@@ -105,7 +105,7 @@ def subject_of(found: Gathered, framework: str) -> Subject:
 
 
 def _refuse_state(found: Gathered, names: Names, framework: str) -> None:
-    """Refuse what does something else at each call: a framework may call a function any number of times."""
+    """Refuse what behaves differently at each call: a framework may call a function any number of times."""
     for piece in found.functions:
         for node in nodes_of(piece.tree):
             if isinstance(node, ast.Global):
@@ -122,7 +122,7 @@ def _refuse_state(found: Gathered, names: Names, framework: str) -> None:
 
 
 def _draws(dotted: str | None, call: ast.Call) -> bool:
-    """Whether a call draws random numbers that no seed in the text decides."""
+    """Whether a call draws random numbers that are not determined by a seed in the text."""
     library, _, word = (dotted or "").rpartition(".")
     if library not in ("numpy.random", "random", "secrets"):
         return False
@@ -133,7 +133,9 @@ _GENERATORS = {"default_rng", "RandomState", "Generator", "PCG64", "Philox", "MT
 
 
 def same_parameters(primal: Text, rule: ReverseRule | ForwardRule) -> None:
-    """Refuse a rule with other parameters than its function, or with keywords in another order."""
+    """Refuse a rule whose parameters differ from those of its function, or whose keywords are in another
+    order.
+    """
     one, other = Parameters.of(primal), rule.parameters
     if len(one.positional) != len(other.positional) or one.keyword != other.keyword:
         raise rule.text.refusal(
@@ -149,7 +151,7 @@ def _is_method(found: Gathered) -> bool:
 
 
 def _with_numpy(found: Gathered) -> Gathered:
-    """The same with a name for NumPy, whose `conj` a scalar rule means and need not name."""
+    """The same with a name for NumPy, whose `conj` a scalar rule implies without naming it."""
     known = imported(found.imports)
     if "numpy" in known.values():
         return found
@@ -158,7 +160,7 @@ def _with_numpy(found: Gathered) -> Gathered:
 
 
 def _of_partials(text: Text, names: Names, found: Gathered) -> ReverseRule:
-    """The reverse rule that a scalar rule means: each partial, conjugated, times the cotangent."""
+    """The reverse rule that a scalar rule implies: each partial, conjugated, times the cotangent."""
     parameters = Parameters.of(text)
     out, *xs = parameters.positional
     *before, last = [
@@ -185,7 +187,7 @@ def _of_partials(text: Text, names: Names, found: Gathered) -> ReverseRule:
     ast.copy_location(pullback, last)
     plain = dataclasses.replace(parameters, positional=tuple(xs))
     value = ast.copy_location(ast.Name(out, ast.Load()), last)
-    # Facts are read off the tree: it is that of the rule, with the value computed first.
+    # Facts are derived from the tree: it becomes that of the rule, with the value computed first.
     text.tree.body = [*first, *before, last]
     text.tree.args = _arguments(xs)
     return ReverseRule(text, plain, (*first, *before), value, pullback, seed, tuple(made))
@@ -203,14 +205,14 @@ def _arguments(names: Sequence[str]) -> ast.arguments:
 
 
 def _static_positions(rule: ReverseRule) -> Iterable[int]:
-    """The positions of arguments without a cotangent that say how, and not of what: an axis, a length."""
+    """The positions of arguments without a cotangent that are options and not operands: an axis, a length."""
     for position, (name, x_bar) in enumerate(zip(rule.parameters.positional, rule.returned)):
         if x_bar is None and is_option(rule.text, rule.parameters, name):
             yield position
 
 
 def is_option(text: Text, parameters: Parameters, name: str) -> bool:
-    """Whether a parameter is an int, a bool, a word or None by its annotation, its default or its use."""
+    """Whether a parameter is an int, a bool, a string or None, judging by its annotation, default or use."""
     if parameters.annotations.get(name) in ("int", "bool", "str", "tuple"):
         return True
     default = parameters.defaults.get(name)
@@ -220,7 +222,7 @@ def is_option(text: Text, parameters: Parameters, name: str) -> bool:
 
 
 def _words(tree: ast.AST) -> Iterable[ast.AST]:
-    """Expressions in a text that are compared with words."""
+    """Expressions in a text that are compared with strings."""
     for node in nodes_of(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -236,7 +238,7 @@ def _is_word(node: ast.AST) -> bool:
 
 
 def _lengths(tree: ast.AST) -> Iterable[ast.AST]:
-    """Expressions in a text that have to be whole numbers: how often, along which axis, of which shape."""
+    """Expressions in a text that must be integers: repetition counts, axes, shapes."""
     for node in nodes_of(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -249,7 +251,9 @@ def _lengths(tree: ast.AST) -> Iterable[ast.AST]:
 def split_parameters(
     text: Text, static: Iterable[int] = (), options: bool = False
 ) -> tuple[list[str], list[str]]:
-    """The names of static and of other parameters of a function; with `options` those that look like one."""
+    """The names of the static and of the other parameters of a function; with `options`, parameters that look
+    like options are static too.
+    """
     parameters = Parameters.of(text)
     fixed = {parameters.positional[i] for i in static} | set(parameters.keyword)
     if options:
@@ -258,7 +262,9 @@ def split_parameters(
 
 
 def reference_of(traced: Sequence[str], rule: ReverseRule | None = None) -> str | None:
-    """The argument whose precision new arrays get: the first that has a cotangent and is no structure."""
+    """The argument whose precision new arrays get: the first one that has a cotangent and is not a
+    structure.
+    """
     if rule is None:
         return traced[0] if traced else None
     given = dict(zip(rule.parameters.positional, rule.returned))
@@ -267,7 +273,9 @@ def reference_of(traced: Sequence[str], rule: ReverseRule | None = None) -> str 
 
 
 def captured_by(rule: ReverseRule) -> set[str]:
-    """The names of the rule that its pullback uses: what has to be kept from forward to backward."""
+    """The names of the rule that its pullback uses: what must be kept from the forward to the backward
+    pass.
+    """
     trees = [*rule.body, *[x for x in rule.returned if x is not None]]
     inner = written(rule.body) | {rule.seed}
     known = set(rule.parameters.names) | written(rule.before)
@@ -291,7 +299,7 @@ _STRUCTURES = (ast.Dict, ast.List, ast.Tuple, ast.ListComp, ast.DictComp, ast.Ge
 
 
 def read_by_words(rule: ReverseRule) -> ast.expr | None:
-    """Where a pullback reads its seed by a word, as that of a dict."""
+    """The expression in which a pullback reads its seed by a string key, as that of a dict."""
     for node in _within(rule):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             if isinstance(node.value, ast.Name) and node.value.id == rule.seed:
@@ -301,7 +309,7 @@ def read_by_words(rule: ReverseRule) -> ast.expr | None:
 
 
 def takes_parts(rule: ReverseRule) -> bool:
-    """Whether the seed may be that of a tuple or a dict: it is unpacked, or read by a position or a name."""
+    """Whether the seed may be that of a tuple or a dict: it is unpacked, or read by position or name."""
     if isinstance(rule.value, (ast.Tuple, ast.Dict, ast.List)):
         return True
     for node in _within(rule):
@@ -320,7 +328,7 @@ def _within(rule: ReverseRule) -> list[ast.AST]:
 
 
 def speaks_of_complex(subject: Subject) -> bool:
-    """Whether a text names what only complex numbers have."""
+    """Whether a text uses anything that only complex numbers have."""
     words = {"conj", "conjugate", "real", "imag", "complex", "iscomplexobj", "angle", "vdot"}
     for piece in subject.found.functions:
         for node in nodes_of(piece.tree):
@@ -331,13 +339,13 @@ def speaks_of_complex(subject: Subject) -> bool:
 
 
 def times_written(statements: Sequence[ast.stmt], name: str) -> int:
-    """How often a name is bound or written into; more than once, too, where a loop or a branch does it."""
+    """How often a name is bound or mutated; a loop or a branch counts as more than once."""
     found = [s for s in statements if name in written([s])]
     return len(found) + sum(not isinstance(s, (ast.Assign, ast.AnnAssign)) for s in found)
 
 
 def refuse_rebound(rule: ReverseRule) -> None:
-    """Refuse a rule that rebinds an argument: its cotangent would be made like the new one."""
+    """Refuse a rule that rebinds an argument: its cotangent would be shaped like the new value."""
     for statement in rule.before:
         if again := sorted(written([statement]) & set(rule.parameters.names)):
             raise rule.text.refusal(
@@ -353,7 +361,7 @@ def refuse_rebound(rule: ReverseRule) -> None:
 def function(
     name: str, args: ast.arguments | Sequence[str], body: Iterable[ast.stmt], doc: str | None = None
 ) -> ast.FunctionDef:
-    """A function definition, with a docstring or without."""
+    """A function definition, with or without a docstring."""
     arguments = args if isinstance(args, ast.arguments) else _arguments(args)
     first: list[ast.stmt] = [ast.Expr(ast.Constant(doc))] if doc is not None else []
     made: Any = ast.FunctionDef(
@@ -364,7 +372,7 @@ def function(
 
 
 def signature(text: Text, plain: bool = False) -> ast.arguments:
-    """The parameters of a function, their annotations left out; `plain` ones can all be given by position."""
+    """The parameters of a function without their annotations; with `plain`, all can be passed by position."""
     args = text.tree.args
     bare = [[ast.arg(p.arg) for p in group] for group in (args.posonlyargs, args.args, args.kwonlyargs)]
     if plain:
@@ -379,7 +387,7 @@ def docstring(text: Text | None, name: str) -> str:
 
 
 def written_out(*parts: str | ast.AST | None) -> str:
-    """A module's text from statements and from texts of ours, two lines between them."""
+    """The text of a module, made from statements and from texts of rulelab, separated by two blank lines."""
     texts = []
     for part in parts:
         if part is None or part == "":
@@ -390,12 +398,12 @@ def written_out(*parts: str | ast.AST | None) -> str:
             lines = ast.unparse(ast.fix_missing_locations(part)).split("\n")
             texts.append("\n".join(map(_without_brackets, lines)))
     text = "\n\n\n".join(t.strip("\n") for t in texts) + "\n"
-    parse(text)  # a text that is none would be a fault of ours, and is not written
+    parse(text)  # an invalid text would be a bug here, and must not be written
     return text
 
 
 def _without_brackets(line: str) -> str:
-    """`return (a, b)` and `(a,) = x` as people write them; any other line as it is."""
+    """`return (a, b)` and `(a,) = x` as people write them; any other line unchanged."""
     bare = line.strip()
     for head in ("return (", "("):
         if not bare.startswith(head) or (
@@ -413,7 +421,7 @@ def _without_brackets(line: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Words as comments, in lines of a hundred characters."""
+    """A text as comments, in lines of about a hundred characters."""
     words, lines = printable(" ".join(text.split())).split(), ["#"]
     for word in words:
         if len(lines[-1]) + len(word) > 98:
@@ -423,13 +431,13 @@ def comment(text: str) -> str:
 
 
 def constants_of(found: Gathered, used: Iterable[str] | None = None) -> str:
-    """The constants of a module, those that are `used`."""
+    """The constants of a module, restricted to those that are `used`."""
     kept = [(name, text) for name, text in found.constants if used is None or name in set(used)]
     return "\n".join(f"{name} = {text}" for name, text in kept)
 
 
 def unused(name: str, taken: Iterable[str]) -> str:
-    """A name that nothing else has."""
+    """A name that is not taken."""
     taken = set(taken)
     while name in taken:
         name += "_"
@@ -437,7 +445,7 @@ def unused(name: str, taken: Iterable[str]) -> str:
 
 
 def refuse_names(subject: Subject, reserved: Mapping[str, str]) -> None:
-    """Refuse a text that binds a name which the framework's module has in the file."""
+    """Refuse a text that binds a name which already has a meaning in the framework's module."""
     for piece in subject.found.functions:
         for node in ast.walk(piece.tree):
             bound = getattr(node, "id", None) if isinstance(getattr(node, "ctx", None), ast.Store) else None
@@ -457,9 +465,7 @@ def by_either(
     by_numpy: Callable[[ExportError], Translated],
     only: bool | None,
 ) -> Translated:
-    """The native text where there is one, else that with NumPy behind it; `only` asks for the one or
-    the other.
-    """
+    """The native text if it exists, else the one that calls NumPy; `only` requests one or the other."""
     if only is False:
         return by_numpy(ExportError("asked for"))
     try:
@@ -473,6 +479,6 @@ def by_either(
 
 
 def reason(refused: ExportError) -> str:
-    """Why NumPy stands behind an export, in a line."""
+    """The reason why an export calls NumPy, in one line."""
     where = f"line {refused.place.line}: " if refused.place is not None else ""
     return printable(" ".join(f"{where}{refused.found}".split()))[:300]

@@ -29,7 +29,7 @@ _THUNKS = {"thunk", "Thunk"}
 
 
 def made(pattern: str, **parts: ast.expr) -> ast.expr:
-    """An expression with others in the place of names.
+    """An expression with other expressions substituted for names.
 
     >>> ast.unparse(made("torch.cat(arrays, dim=axis)", arrays=ast.Name("xs"), axis=ast.Constant(0)))
     'torch.cat(xs, dim=0)'
@@ -43,14 +43,14 @@ def made(pattern: str, **parts: ast.expr) -> ast.expr:
 
 
 def is_zero(names: Names, node: ast.AST) -> bool:
-    """Whether an expression is `NoTangent()` or `ZeroTangent()`, by whichever of their names."""
+    """Whether an expression is `NoTangent()` or `ZeroTangent()`, by any of their names."""
     named = node.func if isinstance(node, ast.Call) and not node.args else node
     dotted = names.dotted(named) or ""
     return dotted.startswith("rulelab.") and dotted[8:] in _ZEROS
 
 
 def unwrapped(names: Names, node: ast.expr) -> ast.expr:
-    """A cotangent without the thunk around it, or what projects it onto its primal."""
+    """A cotangent without the thunk around it or the projection onto its primal."""
     while isinstance(node, ast.Call) and len(node.args) == 1:
         last = (names.dotted(node.func) or "").removeprefix("rulelab.")
         if last in _THUNKS and isinstance(node.args[0], ast.Lambda):
@@ -65,7 +65,7 @@ def unwrapped(names: Names, node: ast.expr) -> ast.expr:
 
 
 class Translator:
-    """Statements of one function in the words of a framework. Subclasses are the frameworks.
+    """The statements of one function in the terms of a framework. Subclasses are the frameworks.
 
     `reference` is the parameter whose precision and device new arrays get.
     """
@@ -85,8 +85,8 @@ class Translator:
         self.facts = Facts(text, names, static, traced)
         self.text, self.names, self.reference = text, names, reference
         self.parameters = {*static, *traced}
-        self.needs: set[str] = set()  # modules and helpers of ours that the result uses
-        self.branches = False  # whether it decides by a value
+        self.needs: set[str] = set()  # modules and helpers from rulelab that the result uses
+        self.branches = False  # whether it branches on a value
 
     # --- refusals -------------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class Translator:
         raise self.no_counterpart(call, "np.add.at")
 
     def added_to(self, call: ast.Call) -> ast.Name:
-        """The array that `np.add.at` adds to, which the function must have made itself."""
+        """The array that `np.add.at` adds to, which must have been made by the function itself."""
         base = root(call.args[0])
         if (
             base is None
@@ -246,19 +246,21 @@ class Translator:
         return ast.Assign([base], value) if op is None else ast.AugAssign(base, op, value)
 
     def own_array(self, target: ast.Subscript, node: ast.AST) -> str:
-        """The name of the array whose element is written: one that the function made itself, and no view."""
+        """The name of the array whose element is written: it must have been made by the function itself, and
+        not be a view.
+        """
         name = target.value.id if isinstance(target.value, ast.Name) else None
         if name is None or name not in self.facts.own or name in self.parameters or not self.is_made(name):
             raise self.refuse(node, "a write to an element of an array that the function has not created")
         return name
 
     def is_made(self, name: str) -> bool:
-        """Whether a name is bound to new arrays alone."""
+        """Whether a name is bound to new arrays only."""
         held = self._bound_to(name)
         return bool(held) and all(self._is_new(v) for v in held)
 
     def _bound_to(self, name: str) -> list[ast.AST | None]:
-        """The expressions that a name is bound to, None for what a loop or an unpacking gives it."""
+        """The expressions that a name is bound to; None for a binding by a loop or by unpacking."""
         found: list[ast.AST | None] = []
         for node in ast.walk(self.text.tree):
             if isinstance(node, ast.Assign):
@@ -276,7 +278,7 @@ class Translator:
         return found
 
     def _is_new(self, node: ast.AST | None) -> bool:
-        """Whether an expression certainly gives a new array."""
+        """Whether an expression certainly returns a new array."""
         if isinstance(node, (ast.BinOp, ast.UnaryOp)):
             return True
         if not isinstance(node, ast.Call):
@@ -290,7 +292,9 @@ class Translator:
         }
 
     def one_by_one(self, index: ast.expr) -> None:
-        """Refuse an index that may name an element twice: which value it gets is NumPy's alone to say."""
+        """Refuse an index that may name an element twice: only NumPy defines which value that element
+        gets.
+        """
         for part in _indices(index):
             number = self.facts.is_whole(part) or self.is_one_place(part)
             static = self.facts.is_static(part) and not isinstance(part, (ast.List, ast.Tuple))
@@ -302,7 +306,7 @@ class Translator:
                 )
 
     def is_one_place(self, node: ast.expr) -> bool:
-        """Whether an expression is one place in an array, which `argmax` or `argmin` has found."""
+        """Whether an expression is a single position in an array, found by `argmax` or `argmin`."""
         held = self._bound_to(node.id) if isinstance(node, ast.Name) else [node]
         return bool(held) and all(
             isinstance(v, ast.Call)
@@ -325,7 +329,7 @@ class Translator:
                 raise self.refuse(node, f"{both} may be one array, and it is written into")
 
     def _same_memory(self, source: ast.AST) -> set[str]:
-        """The names of arrays that what an expression gives may be, or be a part of."""
+        """The names of arrays that the value of an expression may be, or may be a part of."""
         if isinstance(source, ast.Name):
             return {source.id}
         if isinstance(source, (ast.Tuple, ast.List)):
@@ -386,7 +390,7 @@ class Translator:
         return node
 
     def library_value(self, node: ast.expr, dotted: str) -> ast.expr:
-        """What a library has besides functions: a number, or the word for a new axis."""
+        """What a library has besides functions: a number, or the name for a new axis."""
         if dotted in CONSTANTS and dotted != "numpy.euler_gamma":
             self.needs.add("math")
             return made(f"math.{dotted.rpartition('.')[2]}")
@@ -465,7 +469,7 @@ class Translator:
         return ast.Subscript(self.expression(node.value), self.index(node.slice), ast.Load())
 
     def index(self, node: ast.expr) -> ast.expr:
-        """What stands in brackets."""
+        """The index between the brackets."""
         if isinstance(node, ast.Tuple):
             return ast.Tuple([self.index(x) for x in node.elts], ast.Load())
         return self.expression(node)
@@ -528,7 +532,7 @@ class Translator:
         return self.library_call(node, dotted)
 
     def shape_call(self, node: ast.Call, dotted: str) -> ast.expr:
-        """`np.shape(x)` and its like."""
+        """`np.shape(x)` and similar calls."""
         word = dotted.rpartition(".")[2]
         if word not in SHAPES or len(node.args) != 1:
             raise self.no_counterpart(node, ast.unparse(node.func))
@@ -538,7 +542,7 @@ class Translator:
         raise self.no_counterpart(node, ast.unparse(node.func))
 
     def tangent(self, node: ast.Call) -> ast.expr:
-        """The cotangent of a tuple, a list or a dict, as such a one itself."""
+        """The cotangent of a tuple, a list or a dict, as a tuple, list or dict itself."""
         if not node.args or not isinstance(node.args[0], ast.Name):
             raise self.no_counterpart(node, "the cotangent of an object")
         kind, items = self.facts.builtin(node.args[0]), node.args[1:]
@@ -610,7 +614,7 @@ class Translator:
         return found
 
     def dtype_of(self, word: str) -> ast.expr | None:
-        """The dtype for a word of NumPy: float, complex, int, bool, float32 or complex64."""
+        """The dtype for a NumPy name: float, complex, int, bool, float32 or complex64."""
         return made(word) if word in ("float", "complex", "int", "bool") else None
 
 
@@ -619,7 +623,7 @@ _VIEWS = set(
     "diag asarray atleast_1d "
     "atleast_2d real imag conj conjugate flip fliplr flipud rot90 split view permute_dims positive".split()
 )
-"""What gives a view of its argument, or may give it back itself."""
+"""Functions that return a view of their argument, or may return the argument itself."""
 _DTYPES = {
     "float64": "float",
     "double": "float",

@@ -1,6 +1,6 @@
-"""What functions of NumPy, `math` and SciPy are called in each framework, where the meaning is the same.
+"""The names that functions of NumPy, `math` and SciPy have in each framework, where the meaning is the same.
 
-A name that is in none of these tables has no counterpart that is known to mean the same: it is refused.
+A name in none of these tables has no counterpart that is known to mean the same, and is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OF_MATH = {
 CONSTANTS = {"numpy.pi", "numpy.e", "numpy.inf", "numpy.nan", "numpy.euler_gamma", "math.tau"}
 NEW_AXIS = "numpy.newaxis"
 
-# Functions that tell of shapes and kinds alone: what they give is known while JAX traces.
+# Functions that depend only on shapes and kinds: their values are known while JAX traces.
 OF_SHAPES = {"numpy.shape", "numpy.ndim", "numpy.size", "numpy.iscomplexobj", "numpy.isrealobj"}
 SHAPES = {"shape", "ndim", "size", "dtype"}
 
@@ -60,8 +60,8 @@ OPERATORS = {
     "equal": "a == b",
     "not_equal": "a != b",
 }
-"""Functions that are an operator: what is written for them where functions want arrays and operators
-do not.
+"""Functions that correspond to an operator: the operator is written because the framework's functions require
+arrays and its operators do not.
 """
 
 OF_TWO = set(
@@ -69,7 +69,7 @@ OF_TWO = set(
     "floor_divide logical_and logical_or logical_xor".split()
 )
 MAKERS = set("zeros ones empty full eye identity arange linspace".split())
-"""What makes a new array from a shape or from numbers, and has a dtype of its own if it is not told one."""
+"""Functions that make a new array from a shape or from numbers, and choose its dtype unless one is given."""
 
 LIKE = set("zeros_like ones_like empty_like full_like".split())
 
@@ -127,7 +127,9 @@ IN_TORCH = {
     "radians": "deg2rad",
     "mod": "remainder",
 }
-"""Elementwise functions with another name in PyTorch; those in ELEMENTWISE have the same, but for `cbrt`."""
+"""Elementwise functions with a different name in PyTorch; the others in ELEMENTWISE have the same name,
+except `cbrt`.
+"""
 
 REDUCTIONS_IN_TORCH = {
     "sum": "sum",
@@ -148,8 +150,8 @@ REDUCTIONS_IN_TORCH = {
 }
 LINALG_IN_TORCH = set("inv solve det slogdet cholesky eigh eigvalsh qr pinv matrix_power".split())
 
-# Functions of PyTorch by a pattern of the call in NumPy: parameters that may be given, in order, and
-# what is written.
+# PyTorch calls by NumPy function: the parameters that may be given, in order, and the pattern of what is
+# written.
 PATTERNS_IN_TORCH = {
     "outer": (("a", "b"), "torch.outer(a, b)"),
     "inner": (("a", "b"), "torch.inner(a, b)"),
@@ -192,8 +194,8 @@ PATTERNS_IN_TORCH = {
     "full_like": (("a", "value"), "torch.full_like(a, value)"),
 }
 LEAST = {"where": 3, "clip": 3, "roll": 3, "tensordot": 3, "repeat": 2}
-"""How many of the parameters of a pattern have to be given: the others have a meaning there that is
-not NumPy's.
+"""The number of a pattern's parameters that must be given: in PyTorch, leaving out the others has a different
+meaning than in NumPy.
 """
 
 METHODS = set(
@@ -201,7 +203,7 @@ METHODS = set(
     "reshape ravel flatten copy "
     "transpose swapaxes squeeze trace diagonal repeat clip".split()
 )
-"""Methods of arrays that mean what the function of the same name does."""
+"""Methods of arrays that have the same meaning as the function of the same name."""
 
 SAFE_BUILTINS = {
     "len",
