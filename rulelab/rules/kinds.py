@@ -246,7 +246,7 @@ def may_hold_list(kind: Type) -> bool:
 
 
 def are_floats(a: Type, b: Type) -> bool:
-    """Whether of two kinds one is that of Python's floats, and the other that or the one of its ints."""
+    """Whether one of two kinds is that of Python floats, and the other is that of Python floats or ints."""
     return FLOAT in (a, b) and a in (FLOAT, INT) and b in (FLOAT, INT)
 
 

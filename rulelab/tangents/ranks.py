@@ -1,6 +1,6 @@
-"""The places of items in the order of their keys: what `sorted`, `max` and `min` do with a `key`.
+"""The indices of items in the order of their keys, as `sorted`, `max` and `min` with a `key` determine it.
 
-They compare the keys as Python's own functions do, in the same order and with the same errors.
+Keys are compared as by Python's own functions, in the same sequence and with the same errors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def order_of(keys: Sequence[Any], reverse: Any = False, /) -> np.ndarray:
-    """The places of the keys in ascending order, or in descending order.
+    """The indices of the keys in ascending order, or with `reverse` in descending order.
 
     >>> order_of([2.0, 1.0, 2.0], True)
     array([0, 2, 1])
@@ -22,7 +22,7 @@ def order_of(keys: Sequence[Any], reverse: Any = False, /) -> np.ndarray:
 
 
 def place_of_greatest(keys: Sequence[Any], /) -> int:
-    """The place of the greatest key, the first of several.
+    """The index of the greatest key, of the first one if there are several.
 
     >>> place_of_greatest([1.0, 2.0, 2.0])
     1
@@ -31,7 +31,7 @@ def place_of_greatest(keys: Sequence[Any], /) -> int:
 
 
 def place_of_least(keys: Sequence[Any], /) -> int:
-    """The place of the least key, the first of several.
+    """The index of the least key, of the first one if there are several.
 
     >>> place_of_least([2.0, 1.0, 1.0])
     1
