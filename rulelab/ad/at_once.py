@@ -120,7 +120,7 @@ def _guards(known: Known, entry: Entry) -> tuple[Callable[..., bool] | None, Cal
 
 
 def _answers_alone(entry: Entry, fused: Fused | None) -> bool:
-    """Whether a fused pass always answers, and does nothing but compute."""
+    """Whether a fused pass returns a result for every call, and has no effect besides computing it."""
     return fused is not None and not fused.on_floats and entry.computes
 
 

@@ -396,8 +396,8 @@ def _quickly(
     by_parts: bool = True,
 ) -> tuple[Any, tuple[Any, ...]] | None:
     """Value and gradient by an entry for this call, if there is one and its results fit; None for the slow
-    path. With `numbers`, given by the caller as `argnums`, only these arguments are asked for. Without
-    `by_parts`, passes that take the contents of containers are not tried.
+    path. With `numbers`, given by the caller as `argnums`, the gradient is taken with respect to these
+    arguments only. Without `by_parts`, passes that take the contents of containers are not tried.
     """
     __tracebackhide__ = True
     if _AT_ONCE and by_parts and not is_nested() and may_have_way(f, args):

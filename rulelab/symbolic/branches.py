@@ -33,7 +33,7 @@ from .tracing import STAND_INS, flat_numbers, place_of, users_place
 from .worker import TooLong, at_most
 
 MAX_RUNS = 160
-MORE_SAMPLES = 40  # of arrays, for a function that compares their entries
+MORE_SAMPLES = 40  # samples of arrays, for a function that compares their entries
 MAX_LEAVES = 6
 MAX_PATHS = 16
 RUN_SECONDS = 1.0  # processor time of one run, plain and traced

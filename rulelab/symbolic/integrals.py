@@ -34,7 +34,7 @@ CHANGES = 1000
 PANELS = ((4, 1), (5, 1), (5, 2), (5, 4), (5, 8), (5, 16))  # degree and number: 24 or 48 nodes on each
 HOPELESS = (
     CONTEXT.mpf(10) ** -12
-)  # two sums of so many panels that differ by more: the integrand is not smooth
+)  # if two sums with this many panels differ by more, the integrand is not smooth
 TANH_SINH = (3, 8)  # the degrees whose sums are compared; the step is 2**-degree
 LINE_DEGREES = (3, 7)
 FAR = 20_000  # where an exponentially decaying integrand has vanished
@@ -365,7 +365,7 @@ def _gauss_nodes(degree):
 def _tanh_sinh_nodes(degree):
     with CONTEXT.workdps(
         2 * SHADOW_DIGITS
-    ):  # the outermost nodes are told from the limits by the second half
+    ):  # the outermost nodes differ from the limits only in the second half of the digits
         return TanhSinh(CONTEXT).calc_nodes(degree, CONTEXT.prec // 2)
 
 

@@ -217,7 +217,7 @@ class Variations:
                 if not np.all(np.isfinite(flat_floats(y))):
                     return
             except Exception:
-                return  # it has none, or not as many numbers as for floats
+                return  # there is no value, or its number of entries differs from that of the float run
             try:
                 _, back = self.rule(*given())
                 self.of_pullback(back, y_bar)

@@ -34,7 +34,7 @@ INTEGRATION_SECONDS = 2.0
 SEEDS_NEEDED = 3
 SEEDS_TRIED = 64
 FUNCTIONAL_NODES = 6  # of the functional that stands for an integral
-SEEDS_WITH_ROOTS = (12, 256)  # needed and tried: a root of the other sign passes at every second seed
+SEEDS_WITH_ROOTS = (12, 256)  # needed and tried: a root with the wrong sign passes at every second seed
 
 
 class NoValue(Exception):
