@@ -1,4 +1,4 @@
-"""What every other room is based on, and what needs none of them.
+"""The foundation: every other sub-package of the compiler imports from this one, and it imports from none.
 
 In reading order: `source` (the author's source, found by the running code), `ir` (the intermediate form),
 `liveness` (which names are assigned and read, where values join), `copying` (copies of statements),

@@ -1,4 +1,6 @@
-"""What a class tells about its objects: who owns it, which methods Python calls, what they are made of."""
+"""What can be told about objects by their class: who wrote it, which methods Python calls, what it makes
+objects of.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ FIRST = {
 }
 
 
-# Classes of objects whose only state is what they draw next.
+# Random generators: the only state of such an object is its position in a stream of random numbers.
 GENERATORS = frozenset({random.Random, np.random.Generator, np.random.RandomState})
 
 _NUMBERS = (int, float, complex)
@@ -79,8 +81,8 @@ def _has(kind: type, name: str) -> bool:
 
 
 def is_author_class(kind: type) -> bool:
-    """Whether a class was made by a class statement outside NumPy and this package, or is one that rules
-    compute with through its methods.
+    """Whether a class was made by a class statement outside NumPy and this package, or is one of those in
+    `_OF_RULES`, whose methods rules compute with.
     """
     if not made_by_python(kind) or kind in GENERATORS:
         return False
@@ -149,7 +151,7 @@ _DISPATCHER = functools.singledispatch(lambda x: x).__code__  # type: ignore[att
 
 
 def dispatched(owner: Any, name: str, args: tuple[Any, ...]) -> Any:
-    """The function `owner.name(*args)` calls if `functools.singledispatchmethod` chooses it; else None."""
+    """The function that `functools.singledispatchmethod` chooses for `owner.name(*args)`; None for others."""
     found = in_class(type(owner), name)
     if not isinstance(found, functools.singledispatchmethod) or not args:
         return None
@@ -179,8 +181,8 @@ def is_authors(cls: Any) -> bool:
 
 
 def container_base(cls: type) -> type | None:
-    """The base class of Python's own (list, deque, dict, set) of a container class; None for other classes,
-    and for those that redefine how items are read or written.
+    """The built-in container (one of `CONTAINER_BASES`) that a container class derives from; None for other
+    classes, and for those that redefine how items are read or written.
     """
     if not issubclass(cls, CONTAINER_BASES):
         return None

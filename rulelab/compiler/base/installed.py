@@ -17,7 +17,7 @@ from .libraries import BY_RULE, INSTALLED_IN
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Labels of a project's addresses, the best place for a report first.
+# Patterns for the labels of a project's URLs, the best place for a report first.
 _LABELS = (r"issue|bug|tracker", r"source|repository|code|github|gitlab", r"home")
 
 

@@ -48,8 +48,8 @@ Atom = str | Const  # a name that is assigned once, or a constant
 
 
 def gives_pair(function: Any) -> bool:
-    """Whether a callee declares that it is one of our functions that return a pair; values are not asked,
-    since their attributes may be anything.
+    """Whether a callee is one of our functions that return a pair, as its attribute `gives_pair` declares.
+    For an object its class is asked, since the object's own attributes may be anything.
     """
     says = function if isinstance(function, FunctionType) else type(function)
     return bool(getattr(says, "gives_pair", False))
@@ -100,9 +100,9 @@ class Binary(Op):
 
 @dataclass(eq=False)
 class Augmented(Op):
-    """`left op= right`, lowered as a rebinding if `owned`, since the difference cannot be seen. It may turn
-    out to be a rebinding if `left` was just read from an item (`of_item`), and is one for an array if `left`
-    comes from a copy that was checked (`of_copy`).
+    """`left op= right`; a rebinding if `owned`, since the difference cannot be seen. Otherwise this is known
+    at run time: it is a rebinding if `left` was just read from an item (`of_item`) and is new, or if `left`
+    is an array that comes from a checked copy (`of_copy`).
     """
 
     operator: str
@@ -148,8 +148,8 @@ class Attribute(Op):
 class Item(Op):
     """`value[index]`; `for_update` says that it is read for `value[index] op= ...` and has no other name.
 
-    `by_moved_slice`: a varying number may bound a slice in the index, which an author's class may read
-    (`activity.mark_moved_slices`).
+    `by_moved_slice` says that a slice in the index may have a varying bound, which an author's class may
+    read (`activity.mark_moved_slices`).
     """
 
     value: Atom
@@ -272,7 +272,7 @@ class Publish(Op):
 
 @dataclass(eq=False)
 class Indexable(Op):
-    """What a loop runs over as a sequence with positions: the value itself, or a tuple of its items."""
+    """The iterable of a loop as a sequence with positions: the value itself, or a tuple of its items."""
 
     value: Atom
 
@@ -517,9 +517,9 @@ class Raise(Statement):
 
 @dataclass(frozen=True)
 class Handed:
-    """The result of an inlined call and its arguments, which count as used where the result is, even if
-    nothing flows to them. `call` is the place of the call, if it matters. `counts` is False for `f(*args)`:
-    there the tuple is used, and its items only if something flows to them.
+    """An inlined call: its result `value` and its arguments `atoms`. The arguments count as used if the
+    result is, even if no cotangent flows to them. `call` is the place of the call, if it matters. `counts`
+    is False for `f(*args)`: there the tuple counts as used, and its items only if a cotangent flows to them.
     """
 
     value: Atom
@@ -562,7 +562,7 @@ class Function:
         return self._settled_lets
 
     def settle(self) -> None:
-        """Declare that no statement will be added or removed: the lists of all are then shared."""
+        """Declare that no statement will be added or removed, so that the lists of all can be shared."""
         self._settled = walk(self.body)
         self._settled_lets = [statement for statement in self._settled if isinstance(statement, Let)]
 

@@ -90,7 +90,7 @@ def compile_too(function: Any, why: str) -> None:
 
 
 def compiled_function(target: Any) -> types.FunctionType | None:
-    """The Python function to compile for a call of `target`; None if it needs a rule or cannot be."""
+    """The Python function to compile for a call of `target`; None if there is none, or if it needs a rule."""
     function = target
     if type(target) is type(np.sum):  # it dispatches to other array classes, which are refused earlier
         function = getattr(target, "__wrapped__", None)
@@ -153,7 +153,7 @@ def _inside(folder: str, path: str) -> list[str] | None:
 
 @functools.cache
 def _standard_library() -> tuple[str, ...]:
-    # The same folders as from `sysconfig`, whose tables take a tenth of the time of a first gradient to read.
+    # The folders that `sysconfig` gives, whose tables take a tenth of the time of a first gradient to read.
     of_platform = f"python{sys.version_info.major}.{sys.version_info.minor}"
     paths = {os.path.dirname(os.__file__), os.path.join(sys.base_exec_prefix, sys.platlibdir, of_platform)}
     return tuple(map(os.path.realpath, paths))

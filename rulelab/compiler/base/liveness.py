@@ -25,7 +25,7 @@ def drop(block: ir.Block, names: set[str]) -> None:
 
 
 def led_to(start: Iterable[ir.Atom | None], steps: list[tuple[str, list[ir.Atom]]]) -> set[str]:
-    """The names reachable from those at the start by steps, each from a name to some atoms."""
+    """The names reachable from those in `start`; each step leads from a name to some atoms."""
     after: dict[str, list[str]] = {}
     for name, atoms in steps:
         after.setdefault(name, []).extend([atom for atom in atoms if isinstance(atom, str)])

@@ -1,4 +1,4 @@
-"""How deeply calls may nest through C code: CPython 3.11 does not notice the end of the C stack by itself."""
+"""A limit on calls nested through C code: CPython 3.11 does not detect the overflow of the C stack itself."""
 
 from __future__ import annotations
 

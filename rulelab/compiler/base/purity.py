@@ -19,7 +19,7 @@ from ...errors import RuleLabError
 from ...python_facts import READS, TELLS, WRITES, names_that
 from .source import find_source, first_name
 
-# The names of methods of Python's values and NumPy's that change nothing.
+# The names of methods of Python's and NumPy's types that change nothing.
 _VALUES = (np.ndarray, str, list, dict, tuple, set, deque, float, complex)
 HARMLESS = frozenset(
     name
@@ -28,7 +28,8 @@ HARMLESS = frozenset(
 )
 
 
-# (the globals, or None for those of the reader, a name in them, a weak reference to its code then)
+# (globals, or None for those of the function that relies on it; a name in them; a weak reference to the code
+# of the function that it referred to)
 Named = tuple[dict[str, Any] | None, str, Any]
 
 
@@ -72,8 +73,8 @@ _ASKED: dict[int, tuple[weakref.ref[types.CodeType], tuple[Asked, ...]]] = {}  #
 
 
 def _asked_of(code: types.CodeType) -> tuple[Asked, ...]:
-    """What the answer depends on besides the source: the names that are called, and (with True) those whose
-    attributes are called. The last is None if the source itself changes something.
+    """The names on which the answer depends besides the source: those that are called, and (with True) those
+    whose attributes are called. The last entry is `_CHANGE` if the source itself changes something.
     """
     known = _ASKED.get(id(code))
     if known is not None and known[0]() is code:
@@ -96,7 +97,7 @@ _CHANGE: Asked = (None, False)
 
 
 def _asked_by(node: ast.AST, local: set[str], parameters: set[str]) -> Asked | None:
-    """What one node of the source makes the answer depend on; None if it changes nothing."""
+    """The entry of `_asked_of` for one node of the source; None if the node certainly changes nothing."""
     if isinstance(node, (ast.Attribute, ast.Subscript)):
         changes = isinstance(node.ctx, (ast.Store, ast.Del))
     elif isinstance(node, ast.AugAssign):

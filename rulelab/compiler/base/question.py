@@ -1,6 +1,6 @@
-"""What the parts of the compiler ask of whatever answers calls (`calls.pullbacks`).
+"""The interface through which the parts of the compiler ask `calls.pullbacks` about calls.
 
-It is passed to them, so that none of them has to import it.
+The object is passed to them, so that none of them has to import that module.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Question(Protocol):
     def find_function(
         self, function: Any, args: tuple[Any, ...], active: tuple[bool, ...], place: Place | None
     ) -> Handler:
-        """Like `find`, for a Python function called by position that has no cache entry."""
+        """Like `find`, for a Python function without a cache entry, called with positional arguments only."""
 
     def find_target(
         self,
@@ -86,7 +86,7 @@ class Question(Protocol):
         active: tuple[bool, ...],
         by_rule: bool = True,
     ) -> Handler | None:
-        """The handler found earlier for a call of a function by position, if it is still valid; else None."""
+        """The handler found earlier for a call with positional arguments only, if still valid; else None."""
 
     def remembered_bound(
         self,

@@ -144,8 +144,8 @@ def _search(code: types.CodeType) -> Source:
 
 
 def _texts(filename: str) -> Iterator[str]:
-    """The candidate texts of a file: the cached one first, then the one on disk; none of what no file can be
-    called.
+    """The candidate texts of a file: the cached one first, then the one on disk; nothing if no file can have
+    this name.
     """
     with contextlib.suppress(ValueError):
         cached = "".join(linecache.getlines(filename))
@@ -157,7 +157,7 @@ def _texts(filename: str) -> Iterator[str]:
             yield fresh
 
 
-# The flags that `from __future__ import …` sets; that of `nested_scopes` only marks nested code.
+# The flags that `from __future__ import …` sets, but for that of `nested_scopes`, which marks nested code.
 _FUTURES = functools.reduce(
     operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
@@ -184,7 +184,7 @@ def _compiled(filename: str, text: str, flags: int) -> _File | None:
 def _module_of(tree: ast.Module, text: str, filename: str, flags: int) -> types.CodeType:
     try:
         return compiled(tree, filename, flags)
-    except RecursionError:  # Python 3.12 accepts texts nested twice as deep as trees
+    except RecursionError:  # Python 3.12 accepts text nested twice as deeply as a syntax tree
         return compiled(text, filename, flags)
 
 
@@ -389,7 +389,7 @@ def _innermost(nodes: list[ast.AST], code: types.CodeType) -> list[ast.AST]:
     if len(nodes) < 2:
         return nodes
     if not any(end_column for _, _, _, end_column in code.co_positions()):
-        # Python was told to keep no columns, so nothing tells them apart; equal constants may be swapped.
+        # Python was told to keep no columns, so nothing distinguishes them; equal constants may be swapped.
         return nodes[:1] if _has_no_spot(code) else nodes
     return [
         node for node in nodes if not any(inner in nodes for inner in ast.walk(node) if inner is not node)
