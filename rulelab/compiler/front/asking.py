@@ -1,4 +1,4 @@
-"""What generated code asks where Python would: `match`, `with`, `except`, `except*`, `import`, `wraps`."""
+"""What generated code asks in Python's place: for `match`, `with`, `except`, `except*`, `import`, `wraps`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 def assigned(nodes: Iterable[ast.AST], appends: bool = True) -> list[str]:
     """The variables that these nodes bind or delete, in source order. Variables of nested functions and
-    comprehensions do not count, except those bound by `:=`; with `appends`, lists that grow do.
+    comprehensions do not count, except those bound by `:=`. With `appends`, `xs.append(x)` outside
+    comprehensions counts as binding `xs`.
     """
     found: dict[str | None, None] = {}
 

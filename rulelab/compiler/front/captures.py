@@ -38,7 +38,7 @@ def _nested(tree: ast.AST, reads_first: Callable[[ast.Call], bool]) -> list[Nest
 
 
 def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
-    """Whether a captured variable may be reassigned after the function is made, also by a loop around it."""
+    """Whether a captured variable may be reassigned after the function is made, or by a loop around it."""
     own = name == own_name(body, function)
     if any(n is not function and _start(n) > _start(function) for s in body for n in binders(s, name)):
         return True
@@ -78,7 +78,7 @@ def own_name(body: list[ast.stmt], function: Nested) -> str | None:
 
 
 def _gives_its_result_to(statement: ast.stmt, function: ast.AST, name: str) -> bool:
-    """Whether the variable is assigned an expression that contains the function, and so changes after it."""
+    """Whether the variable is assigned an expression that contains the function, so after it is made."""
     for node in ast.walk(statement):
         value = node.iter if isinstance(node, ast.For) else getattr(node, "value", None)
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]

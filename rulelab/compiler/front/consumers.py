@@ -162,7 +162,7 @@ class Ranking:
 
 
 def ranking(node: ast.Call) -> Ranking | None:
-    """The parts of such a call by a lambda, or by a function that has a name; None for any other."""
+    """The parts of such a call, if its key is a lambda or a name; None for any other call."""
     words = {word.arg: word.value for word in node.keywords}
     function = node.func.id if isinstance(node.func, ast.Name) else ""
     if function not in _RANKED or len(node.args) != 1 or "key" not in words:
@@ -187,8 +187,8 @@ def ranking(node: ast.Call) -> Ranking | None:
 
 
 def some_sorted(node: ast.Call, function: Any) -> ast.Call | None:
-    """The call of `sorted` whose first items `heapq.nsmallest` or `nlargest` gives; None for others, and for
-    a key that `ranking` does not read.
+    """The call of `sorted` whose first items a call of `heapq.nsmallest` or `nlargest` returns; None for any
+    other call, and for a key that `ranking` does not accept.
     """
     if function is not heapq.nsmallest and function is not heapq.nlargest:
         return None

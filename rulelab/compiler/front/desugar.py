@@ -181,7 +181,7 @@ class _Rewriter:
         return {stem: self._name(stem) for stem in stems}
 
     def _of_Expr(self, node: ast.Expr | ast.AugAssign | ast.Assign) -> list[ast.stmt]:
-        """A list or dict that grows by several items."""
+        """Rewrite a statement that adds several items to a list or dict made by this function."""
         if not may_grow(node):
             return [node]
         if self._growing is None:

@@ -345,15 +345,15 @@ class Expressions(Loops):
         return self._expression(node)
 
     def _read_at_once(self, node: ast.expr) -> ir.Atom:
-        """A list display that only an array is made from, as a tuple, which cannot change."""
+        """Lower a list display from which only an array is made as a tuple, which cannot change."""
         if not isinstance(node, ast.List) or any(isinstance(part, ast.Starred) for part in node.elts):
             return self._expression(node)
         items = tuple(map(self._read_at_once, node.elts))
         return self._let(ir.Build("tuple", items, handed=True), node, "t")
 
     def _at_once(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """A call on a generator expression that can be lowered directly: `any`, `all`, `list`, `dict` of
-        pairs, or an array of the items. None if it is none of these.
+        """Lower a call that other operations can replace: `any`, `all`, `list`, `dict` of pairs or an array
+        of the items of a generator expression, or a call that selects or sorts by a key. None for others.
         """
         meant = self._restated(node)
         generator = self._as_generator(node.args[0]) if meant is not None else None
@@ -380,8 +380,8 @@ class Expressions(Loops):
         return None
 
     def _ranked(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """`sorted(xs, key=f)`, and `max` and `min`, by the places that the items have in the order of their
-        keys: these are found apart, so that the key is code of this function. None for any other call.
+        """Lower `sorted(xs, key=f)`, or `max` or `min` with a key: the keys are computed first, by code of
+        this function, and then give the positions of the items to return. None for any other call.
         """
         found = ranking(node)
         if found is None or not self._is_builtin(node.func, found.function):
@@ -389,8 +389,8 @@ class Expressions(Loops):
         return self._by_places(found, node, base) if self._is_restated(node.func) else None
 
     def _some_sorted(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """`heapq.nsmallest(n, xs, key)` as `sorted(xs, key=key)[:max(n, 0)]`, and `nlargest` in descending
-        order; None for any other call.
+        """Lower `heapq.nsmallest(n, xs, key)` as `sorted(xs, key=key)[:max(n, 0)]`, and `nlargest` likewise
+        in descending order; None for any other call.
         """
         instead = some_sorted(node, self._known(node.func))
         if instead is None or self.around.has_rule(sorted) or not self._is_restated(node.func):
@@ -411,7 +411,7 @@ class Expressions(Loops):
         return made
 
     def _is_restated(self, function: ast.expr) -> bool:
-        """Whether a call of a function may be replaced: nobody has a rule for it, which is recorded."""
+        """Whether calls of a function may be replaced, as it has no rule; if so, the pass relies on that."""
         path, target = path_of(function), self._known(function)
         if path is None or path[0] in self.free or self.around.has_rule(target):
             return False
@@ -423,7 +423,7 @@ class Expressions(Loops):
         xs, order = self.names.hidden(), self.names.hidden()
         items = found.items
         if found.function == "sorted" and not isinstance(items, (ast.List, ast.Tuple, ast.ListComp)):
-            # Here all items come before the first key; `max` asks for a key as soon as it has an item.
+            # `sorted` takes all items before it computes a key; `max` computes a key as soon as it has one.
             self.env[xs] = self._get_ListComp(self._as_generator(items) or _each(".item", items, node), "t")
             items = variable(xs, node)
         keyed = _each(".item", items, node)

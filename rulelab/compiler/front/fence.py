@@ -29,7 +29,7 @@ _WORDS: dict[type, str] = {
     ),
 }
 _FATES: dict[type, Fate] = {**{kind: found.fate for kind, found in STATEMENTS.items()}, **EXPRESSIONS}
-_TAKEN = {kind for kind, fate in _FATES.items() if fate is not Fate.REFUSED} - {ast.Global}  # for certain
+_TAKEN = {kind for kind, fate in _FATES.items() if fate is not Fate.REFUSED} - {ast.Global}  # in any case
 _ITER_FIXES = ("return iter([...]) of a list instead of yield",)
 _GENERATOR_FIXES = ("collect the items in a list and return it",)
 _ASYNC_FIXES = ("differentiate the part that computes, in a function without async",)

@@ -37,9 +37,9 @@ def drop_unread(function: ir.Function, tuples: set[str]) -> None:
 
 
 def without_copies(function: ir.Function, meant: Callable[[ir.Atom], Any]) -> set[ir.Atom]:
-    """Where a list built here is copied by `list` only for a call that consumes it immediately, consume the
-    list itself: the difference cannot be seen. `meant` gives the object that a callee is; returns the
-    callees, as operands, whose identity this relies on.
+    """Remove copies that `list` makes of a list built here for a single call that consumes them immediately:
+    consuming the list itself makes no visible difference. `meant` returns the object that a callee refers
+    to. Returns the callees, as operands, whose identity this relies on.
     """
     ops = {let.target: let.op for let in function.lets()}
     joins = dict(join for s in function.statements() for join in joins_of(s))
@@ -103,7 +103,7 @@ class _Forwarding(Copying):
         self.known: dict[str, ir.Atom] = {}  # names that no longer exist -> what replaces them
         self.tuples: dict[str, tuple[ir.Atom, ...]] = {}
         self.dicts: dict[str, dict[Any, ir.Atom]] = {}  # those that represent arguments
-        self.taken_apart: list[ir.Handed] = []  # an item counts as made of the tuple, which is made of all
+        self.taken_apart: list[ir.Handed] = []  # an item counts as made from the tuple, that from all items
 
     def block(self, block: ir.Block) -> ir.Block:
         out: ir.Block = []
@@ -163,7 +163,6 @@ class _Forwarding(Copying):
         self.taken_apart += [ir.Handed(items[index], (op.value,)), ir.Handed(op.value, items)]
         return items[index]
 
-
     def _is_empty(self, atom: ir.Atom) -> bool:
         """Whether an atom is the keyword dict of a call that passed no keywords."""
         if isinstance(atom, ir.Const):
@@ -171,7 +170,7 @@ class _Forwarding(Copying):
         return self.dicts.get(atom) == {}
 
     def _copied(self, op: ir.Call | ir.Collect) -> ir.Atom | None:
-        """The known tuple `t` of `tuple(t)`, or the empty dict that keywords are taken from; else None."""
+        """`t` for `tuple(t)` of a known tuple, or the empty dict that keywords are copied from; else None."""
         if isinstance(op, ir.Collect):
             alone = op.kind == "keywords" and len(op.items) == 1 and self._is_empty(op.items[0])
             return op.items[0] if alone else None

@@ -1,8 +1,9 @@
-"""Lists and dicts that grow by several items at once, as statements that put in one item after the other.
+"""Rewrites statements that add several items to a list or dict: the new ones add one item at a time.
 
-`xs.extend(v * v for v in ys)` is `for item in (v * v for v in ys): xs.append(item)`: Python does the same, in
-the same order. As a call it would be given a generator, each of whose items is a call that is found at run
-time. So are `xs += …`, and `d.update(…)`, which is `d[key] = value` for each pair.
+`xs.extend(v * v for v in ys)` becomes `for item in (v * v for v in ys): xs.append(item)`: Python does the
+same, in the same order. Left as a call, it would be passed a generator, each of whose items is a call that is
+resolved at run time. `xs += …` is rewritten likewise, and `d.update(…)` becomes `d[key] = value` for each
+pair.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..base.copying import shallow
 from .consumers import is_side_effect_free
 from .making import assign, made, variable
 
-_MOST = 16  # items of a display, for each of which there is a statement
+_MOST = 16  # items of a display; each becomes a statement
 _KINDS: dict[type, type] = {ast.List: list, ast.ListComp: list, ast.Dict: dict, ast.DictComp: dict}
 _STAYING = (ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp)  # `xs += …` of these leaves a list a list
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -26,9 +27,9 @@ _PUT_IN = "for key, value in items: grown[key] = value"
 
 
 class Growing:
-    """The variables of a function that certainly are lists or dicts that it has made.
+    """The variables of a function that certainly refer to lists or dicts that it has made.
 
-    Such a variable is assigned displays and comprehensions alone, the first time by a statement that every
+    Such a variable is assigned only displays and comprehensions, the first time by a statement that every
     call runs.
     """
 
@@ -46,8 +47,8 @@ class Growing:
                 self._since.setdefault((target.id, kind), _place(target))
 
     def statements(self, node: ast.stmt) -> list[ast.stmt] | None:
-        """The statements that put in the items one by one, for one that lets such a variable grow; None for
-        any other.
+        """The statements that add the items one by one, in place of a statement that adds several to such a
+        variable; None for any other statement.
         """
         if isinstance(node, ast.Assign):
             return self._listed(node)
@@ -63,7 +64,7 @@ class Growing:
         return since is not None and since < _place(target)
 
     def _listed(self, node: ast.Assign) -> list[ast.stmt] | None:
-        """`xs[a:b] = …` with a list in place of a generator, of which Python makes one before it writes."""
+        """`xs[a:b] = …` with a list in place of a generator: Python too makes a list before it writes."""
         (target,) = node.targets
         assert isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
         bounds = (target.slice.lower, target.slice.upper, target.slice.step)
@@ -82,7 +83,7 @@ class Growing:
                 *map(assign, names, items.elts, items.elts),
                 *(s for name in names for s in made("grown.append(item)", node, grown=grown, item=name)),
             ]
-        if isinstance(items, ast.ListComp):  # which is complete before the first is put in
+        if isinstance(items, ast.ListComp):  # which is complete before its first item is appended
             whole = self._name("items")
             parts = {"grown": grown, "item": self._name("item"), "items": variable(whole, items)}
             return [assign(whole, items, items), *made(_APPENDED, node, **parts)]
@@ -121,12 +122,12 @@ def _looped(text: str, at: ast.stmt, **parts: Any) -> list[ast.stmt]:
 
 
 def generates(loop: ast.For) -> bool:
-    """Whether a loop was made here of a generator expression: nothing of the author's is in its block."""
+    """Whether a loop was made here from a generator expression: its block has no code of the author's."""
     return getattr(loop, "generates", False)
 
 
 def may_grow(node: ast.stmt) -> bool:
-    """Whether a statement lets something grow that may be a list or dict of the function's own."""
+    """Whether a statement may be one that `Growing` rewrites, judged by its form only."""
     if isinstance(node, ast.Assign):
         (first, *others) = node.targets
         sliced = isinstance(first, ast.Subscript) and isinstance(first.slice, ast.Slice)
@@ -136,7 +137,7 @@ def may_grow(node: ast.stmt) -> bool:
 
 
 def _entries(items: ast.expr | None, words: list[ast.keyword]) -> list[tuple[ast.expr, ast.expr]] | None:
-    """The keys and values of an update by keywords, or by a display with constants for keys."""
+    """The keys and values of an update by keywords, or by a display with constant keys; None for others."""
     if items is None:
         keys = [ast.copy_location(ast.Constant(word.arg), word) for word in words]
         return None if None in [word.arg for word in words] else list(zip(keys, [w.value for w in words]))
@@ -146,7 +147,7 @@ def _entries(items: ast.expr | None, words: list[ast.keyword]) -> list[tuple[ast
 
 
 def _grown(node: ast.stmt) -> tuple[ast.Name | None, ast.expr | None, list[ast.keyword]]:
-    """The variable that may grow in a statement, the items, and the entries that are given as keywords."""
+    """The variable to which a statement may add items, the items, and the entries passed as keywords."""
     if isinstance(node, ast.AugAssign):
         is_sum = isinstance(node.target, ast.Name) and isinstance(node.op, ast.Add)
         return (node.target if is_sum else None), node.value, []  # type: ignore[return-value]
@@ -160,7 +161,7 @@ def _grown(node: ast.stmt) -> tuple[ast.Name | None, ast.expr | None, list[ast.k
 
 
 def _made_by(nodes: list[ast.stmt]) -> Iterator[tuple[ast.Name, type]]:
-    """The variables that assignments among these nodes give a new list or dict."""
+    """The variables to which assignments among these nodes assign a new list or dict, and which it is."""
     for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             yield from _pairs(node.targets[0], node.value)
@@ -179,7 +180,9 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.Name, type]]
 
 
 def _bound_otherwise(nodes: list[Any], makers: Container[int]) -> Iterator[str]:
-    """The names that are bound in a function, or in one inside it, by anything but these targets."""
+    """The names bound in a function, or in one inside it, other than by the targets whose ids are `makers`
+    and by `+=` that leaves a list a list.
+    """
     sums = [n for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add)]
     staying = {id(each.target) for each in sums if isinstance(each.value, _STAYING)}
     for part in nodes:

@@ -70,7 +70,7 @@ def leave_unread(function: ir.Function, free: Free) -> Free:
     """Remove the variables added by `read_held` that are not read. Returns the signatures of the rest."""
     uses = use_counts(function)
     read = {name for name in function.free if name not in function.within or uses[name]}
-    for name in reversed(function.free):  # what is read from something comes after it
+    for name in reversed(function.free):  # a variable comes after the one from which it is read
         if name in read and name in function.within:
             read.add(function.within[name][0])
     kept = [(name, part) for name, part in zip(function.free, free, strict=True) if name in read]

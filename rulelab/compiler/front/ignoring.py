@@ -36,14 +36,14 @@ class Ignored:
 
 
 def ignore_derivatives(value_or_function: Any = _NOTHING) -> Any:
-    """The value itself, seen by the AD as a constant; a function is called without arguments and its value
-    taken; without an argument, the context of a `with` whose block is a constant.
+    """The value itself, which the AD treats as a constant. A function is called without arguments, and its
+    result is the value. Without an argument: a context manager for a `with` whose block is constant.
 
-    The computation runs as always, but no cotangent flows back through it. Used on something that the result
-    does depend on, it makes the gradient wrong: it leaves that dependence out, as asked.
+    The computation runs as always, but no cotangent flows back through it. If the result does depend on the
+    value, the gradient is wrong: it leaves that dependence out, as requested.
 
     What is inside may do what cannot be differentiated. It may change what is outside the differentiated
-    function, to keep a record; MutationError where it changes a list, dict, object or array that the
+    function, to keep a record; it raises MutationError if it changes a list, dict, object or array that the
     function itself may have used. The block of a `with` is a function of its own: no `return`, `break` or
     `continue` may leave it, and the names that it binds are constants after it.
 

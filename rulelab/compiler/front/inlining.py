@@ -321,7 +321,7 @@ class _Inlining:
         return _Callee(body, dict(op.captured), op.defaults, dict(op.keyword_defaults))
 
     def _body(self, code: types.CodeType) -> _Body | None:
-        """The body of a function, or None if it may not be inlined, as while it is being lowered itself."""
+        """The body of a function; None if it may not be inlined, such as while it is being lowered itself."""
         if code in self.path:
             self.recursive = True
             return None

@@ -1,7 +1,7 @@
-"""Iterators that the next statement reads, and nothing else, are written where they are read.
+"""Moves an iterator that only the next statement reads into that statement.
 
-`g = (v * v for v in xs)` and then `total = sum(g)` is `total = sum(v * v for v in xs)`, which is a loop of
-the pass. By way of the variable the items of the generator are calls that are found at run time.
+`g = (v * v for v in xs)` followed by `total = sum(g)` becomes `total = sum(v * v for v in xs)`, which is
+lowered to a loop. Read through the variable, each item of the generator would be a call resolved at run time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def in_place(statements: list[ast.stmt], nodes: Callable[[], list[Any]]) -> list[ast.stmt]:
-    """The statements of a block without variables that hold an iterator for the next statement alone, which
-    reads it before it does anything else. `nodes` gives all nodes of the function.
+    """The statements of a block; an iterator assigned to a variable is moved into the next statement, if only
+    that reads the variable, and does so before it does anything else. `nodes` returns all nodes of the
+    function.
     """
     out: list[ast.stmt] = []
     for statement in statements:
@@ -35,7 +36,7 @@ def in_place(statements: list[ast.stmt], nodes: Callable[[], list[Any]]) -> list
 
 
 def _held(statement: ast.stmt) -> str | None:
-    """The variable to which a statement assigns an iterator."""
+    """The variable to which a statement assigns an iterator; None if it does not."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
@@ -45,14 +46,14 @@ def _held(statement: ast.stmt) -> str | None:
 
 
 def _is_read_once(name: str, nodes: list[Any]) -> bool:
-    """Whether a variable is bound once and read once in a function, those inside it included."""
+    """Whether a variable is bound once and read once in a function, including functions inside it."""
     found = Counter(type(n.ctx) for n in nodes if isinstance(n, ast.Name) and n.id == name)
     declared = any(name in n.names for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)))
     return found == {ast.Store: 1, ast.Load: 1} and not declared
 
 
 def _evaluated(statement: ast.stmt) -> ast.expr | None:
-    """What a statement evaluates first."""
+    """The expression that a statement evaluates first; None if there is none, or it is not known."""
     if isinstance(statement, ast.For):
         return statement.iter
     if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name):
@@ -61,7 +62,7 @@ def _evaluated(statement: ast.stmt) -> ast.expr | None:
 
 
 def _first(node: ast.expr | None, name: str) -> ast.Name | None:
-    """The place where an expression reads a variable, if it does nothing before that but read others."""
+    """The node in which an expression reads a variable; None if anything before it may have a side effect."""
     if isinstance(node, ast.Name):
         return node if node.id == name else None
     for part in _in_order(node):
@@ -73,7 +74,7 @@ def _first(node: ast.expr | None, name: str) -> ast.Name | None:
 
 
 def _in_order(node: ast.expr | None) -> list[Any]:
-    """The parts of an expression that are certainly evaluated, in this order, before anything is done."""
+    """The parts that an expression certainly evaluates, in this order, before it does anything else."""
     if isinstance(node, ast.Call):
         return [node.func, *node.args, *(word.value for word in node.keywords)]
     if isinstance(node, ast.BinOp):

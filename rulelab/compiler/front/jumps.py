@@ -26,7 +26,7 @@ class _Loop:
 class Straightened:
     """The statements of a function without jumps; `stop_of` gives the stop flag of each loop that has one.
 
-    In a block of `closing`, which is a `try` and what follows it, the latter runs however the `try` is left.
+    A block in `closing` holds a `try` and the statements after it, which run however the `try` is left.
     """
 
     def __init__(self, body: list[ast.stmt], closing: frozenset[ast.stmt] = frozenset()) -> None:
@@ -90,7 +90,7 @@ class Straightened:
         return [*out, flag(loop.skip, True, statement)]
 
     def _cancelled(self, jump: str, loop: _Loop | None, at: ast.stmt) -> list[ast.stmt]:
-        """Reset the flags to where no such jump is in progress."""
+        """The statements that set the flags to say that no such jump is in progress."""
         if jump == "return":
             nothing = [assign(RESULT, ast.Constant(None), at), flag(_DONE, False, at)]
             return nothing + (self._cancelled("break", loop, at) if loop is not None else [])

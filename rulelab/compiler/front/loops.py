@@ -86,8 +86,9 @@ class Loops(Lowering):
     ) -> ir.Iteration:
         """Lower an iterable, looking through zip, enumerate and so on; adds patterns to `pieces`.
 
-        With `more`, another iterable may end after an item of this one has been taken: Python has computed
-        that item by then and the loop has not, so an item that is computed must not become part of the loop.
+        With `more`, another iterable may end after an item of this one has been taken. Python has computed
+        the item by then, but a loop computes it only in its body, so a generator expression that computes
+        its items must not become part of the loop.
         """
         if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
             plain = not iterable.generators[0].ifs and not will_stop(iterable, self._known)
@@ -106,7 +107,7 @@ class Loops(Lowering):
                 and len(parts) == len(iterable.args)
                 and self._is_builtin(iterable.func, "zip")
             ):
-                # A strict `zip` asks all the others where its first is at its end.
+                # When its first iterable is exhausted, a strict `zip` asks all the others for another item.
                 asked = more or (bool(strict and strict[0]) and len(parts) > 1)
                 last = len(parts) - 1
                 return ir.Zipped(
@@ -131,11 +132,11 @@ class Loops(Lowering):
         return ir.Sequence(value, self._item(target, pieces))
 
     def _items_alone(self, iterable: ast.expr, more: bool = False) -> ast.expr:
-        """The iterable, a `map` as a generator expression; not if another iterable may end first (`more`)."""
+        """The iterable; a `map` as a generator expression, unless another iterable may end first (`more`)."""
         return (None if more else as_calls(iterable, self._is_builtin, self._known)) or iterable
 
     def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
-        """A value that is consumed immediately and used nowhere else."""
+        """Lower a value that is consumed immediately and used nowhere else."""
         if isinstance(node, ast.GeneratorExp):
             return self._get_ListComp(node, "t")
         return self._columns(node, base) or self._expression(node, base)
@@ -280,7 +281,7 @@ class Loops(Lowering):
 
 
 def _computes(generator: ast.GeneratorExp) -> bool:
-    """Whether a generator expression does more than hand on an item, which may raise or have an effect."""
+    """Whether a generator expression does more than pass its items on, and so may raise or have an effect."""
     target, item = generator.generators[0].target, generator.elt
     same = isinstance(target, ast.Name) and isinstance(item, ast.Name) and item.id == target.id
     return not same

@@ -263,7 +263,7 @@ class _Lowerer(Expressions):
             self._statements(node.body)
             self.renaming = inside
 
-        # In a block of the author's StopIteration is another matter.
+        # In a block of the author's, StopIteration is not turned into RuntimeError.
         self._comprehension(generator, changed, run, generates=generates(node))
         self.env.pop(counter, None)
 

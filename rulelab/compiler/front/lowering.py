@@ -20,7 +20,7 @@ from .ownership import Ownership
 from .readers import Reader, Restated, restated
 
 UNBOUND = ir.Const(ir.UNBOUND)
-OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # of literals in source
+OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # types of literals
 
 
 @dataclass(frozen=True)

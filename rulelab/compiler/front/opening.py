@@ -1,8 +1,8 @@
 """Replaces arguments that are tuples, lists, dicts or objects by their parts, if the function only reads
 them: each number or array in them becomes a parameter, with its own kind, derivative and cotangent.
 
-A tuple cannot be told from another with the same items. A list or a dict is also in the caller's hands, so
-the function may not change it, keep it, or pass it on to code that is not followed. It may read it only by
+A tuple cannot be told from another with the same items. The caller also refers to a list or dict, so the
+function may not change it, keep it, or pass it on to code that is not followed. It may read it only by
 constant keys, in loops, or by integer indices, where a tuple of the same items behaves alike. An object may
 be read only by its attributes.
 """
@@ -117,9 +117,7 @@ def read_fields(function: ir.Function, names: dict[str, Structure]) -> bool:
     return _replaced(function, read)
 
 
-def _replaced(
-    function: ir.Function, instead: Callable[[ir.Let], Sequence[ir.Statement] | None]
-) -> bool:
+def _replaced(function: ir.Function, instead: Callable[[ir.Let], Sequence[ir.Statement] | None]) -> bool:
     """Replace each operation by what `instead` returns, unless None; returns whether any was replaced."""
     found = False
 
@@ -152,9 +150,7 @@ def _spell_out(function: ir.Function, names: dict[str, Structure]) -> bool:
     return _replaced(function, lambda let: _view(function, let, names))
 
 
-def _view(
-    function: ir.Function, statement: ir.Let, names: dict[str, Structure]
-) -> list[ir.Statement] | None:
+def _view(function: ir.Function, statement: ir.Let, names: dict[str, Structure]) -> list[ir.Statement] | None:
     """The statements that build the tuple for a view of a dict; None for any other statement."""
     op = statement.op
     if not isinstance(op, ir.Call) or op.args or op.keywords:
@@ -186,7 +182,7 @@ def _view(
 
 
 def _cut(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Turn slices of rows with constant bounds into containers; returns whether there were any."""
+    """Turn slices of containers with constant bounds into containers; returns whether there were any."""
     lets = {let.target: let for let in function.lets()}
     changed = False
     for let in lets.values():
@@ -213,8 +209,8 @@ def _ends(let: ir.Let | None) -> slice | None:
 
 
 def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
-    """Turn a list that a comprehension fills without a loop (it was unrolled) into the tuple of its items,
-    which counts as a container that is only read, unless it changes; returns whether there was any.
+    """Turn each list filled by a comprehension that was unrolled into the tuple of its items, which counts as
+    a container that is only read; a list that may be changed stays. Returns whether there was any.
     """
     lets, uses = {let.target: let for let in function.lets()}, use_counts(function)
     changed = {_changed_by(let.op) for let in lets.values()}
@@ -234,7 +230,7 @@ def _gather(function: ir.Function, names: dict[str, Structure]) -> bool:
 
 
 def _changed_by(op: ir.Op) -> ir.Atom | None:
-    """What an operation changes by itself: the owner of an item, or of a method."""
+    """The value that an operation may change: the target of a write, or the owner of a method called."""
     if isinstance(op, ir.Write):
         return op.target
     return op.function if isinstance(op, ir.Call) and op.method is not None else None
@@ -291,9 +287,10 @@ def settle(
     function: ir.Function, names: dict[str, Structure], callee_in: Callable[[ir.Function], Callee]
 ) -> set[str]:
     """Remove the containers that are not read, once all callees have been inlined; returns the parts that the
-    function reads, even to no effect. `callee_in` takes a function and tells what its calls certainly call.
+    function reads, even if its result does not depend on them. `callee_in` takes a function and returns a
+    look-up of what its calls certainly call.
 
-    Raises NotOpened if something is done with a list or dict that a tuple of its parts would not do alike.
+    Raises NotOpened if a list or dict is used in a way in which a tuple of its parts may behave differently.
     """
     _go_through(function, names)
     _Reads(function, names, callee_in).check()
@@ -342,12 +339,12 @@ class _Reads:
         if alone and (callee is len or callee is sum):
             return True
         of_numbers = (*CONSUMING, *(OF_NUMBERS if alone else ()), *(() if op.keywords else JOINING))
-        # The largest of rows is one of the rows.
+        # The `max` of containers is one of them, and so may be used further.
         return any(callee is one for one in of_numbers) and not any(structure.parts)
 
     def check(self) -> None:
-        """Raise NotOpened unless all containers are only read. Tuples may be used in any way but compared by
-        identity, since they are made again.
+        """Raise NotOpened unless all containers are only read. Tuples may be used in any way except for
+        comparison by identity, since they are made again.
         """
         if any(isinstance(s, ir.Let) and _asks_which(s.op) for s in self.statements):
             raise NotOpened

@@ -134,7 +134,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Restated:
-    """A NumPy function replaced by another one, as long as it is not given a rule."""
+    """A library function whose calls were replaced by other code, as long as it is not given a rule."""
 
     name: str
     target: Any
@@ -224,7 +224,7 @@ class _Text:
         return False
 
     def _begins_with(self, statement: ast.stmt, use: ast.Name, begun: set[str]) -> bool:
-        """Whether a statement begins by consuming `use`; `begun` are the variables with constants."""
+        """Whether a statement begins by consuming `use`; `begun` are the variables that hold constants."""
         if isinstance(statement, ast.For):
             iterable = statement.iter
             if isinstance(iterable, ast.Call) and self.known(iterable.func) is enumerate:
@@ -286,14 +286,12 @@ class _Text:
             return self._is_computing(node) and all(map(self._is_arithmetic, node.args))
         if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple)):
             return all(
-                self._is_arithmetic(part)
-                for part in ast.iter_child_nodes(node)
-                if isinstance(part, ast.expr)
+                self._is_arithmetic(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
             )
         return isinstance(node, ast.Constant)
 
     def _is_computing(self, call: ast.Call) -> bool:
-        """Whether a call is to a function of numbers."""
+        """Whether a call is to a function that only computes a number."""
         function, count = self.known(call.func), len(call.args)
         if call.keywords or any(isinstance(part, ast.Starred) for part in call.args):
             return False

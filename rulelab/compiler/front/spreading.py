@@ -50,9 +50,9 @@ def _only_hands_on(code: types.CodeType) -> bool:
 def spread(
     function: ir.Function, count: int, with_words: bool = False, texts: Collection[str] = ()
 ) -> ir.Function | None:
-    """The function with `count` parameters in place of `*args`; None if it reads more of that than items by
-    index. `with_words` says that `**words` follows, which is empty; `texts` are the captured functions whose
-    bodies may replace calls of them, with stars or without.
+    """The function with `count` parameters in place of `*args`; None if it does more with it than read items
+    by index. `with_words` says that `**words` follows, which is empty; `texts` are the captured functions
+    whose bodies may replace calls of them, with stars or without.
     """
     if not function.body:
         return None

@@ -17,7 +17,7 @@ from .consumers import calls_inside
 
 _STOPPING = frozenset({"next", "StopIteration", "__next__"})
 _OF_LIBRARIES = (np.ufunc, types.BuiltinFunctionType, type(np.sum))
-# Methods of arrays; what else has a method of this name also only computes in it.
+# Methods of arrays; a method of this name of any other class is taken to compute only, too.
 _COMPUTING = frozenset(
     {"all", "any", "conj", "cumsum", "dot", "max", "mean", "min", "prod", "round", "std", "sum", "var"}
 )

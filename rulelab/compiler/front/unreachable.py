@@ -60,7 +60,7 @@ class _Pruner:
         return out
 
     def _taken(self, statement: Any) -> list[Any]:
-        """The statements left of a statement in a block, after removing what can never run."""
+        """What remains of a statement in a block without the parts that can never run."""
         if isinstance(statement, _NESTED):
             return [statement]
         if isinstance(statement, ast.Assert) and not __debug__:
