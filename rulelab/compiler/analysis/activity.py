@@ -71,7 +71,7 @@ class Activity:
         self._types = types
         self._regions = regions
         self._is_constant = is_constant
-        self.apart: set[str] = set()  # names whose cotangents are kept otherwise than those of other names
+        self.apart: set[str] = set()  # names without cotangents of their own: these are kept elsewhere
         self.varied: set[str] = {name for name in start if types(name) not in _NEVER}
         self.useful: set[str] = set()
         handlers = [h for s in function.statements() if isinstance(s, ir.Try) for h in s.handlers]
@@ -84,7 +84,7 @@ class Activity:
         self._until_stable(lambda: self._use_in_turn(function))
 
     def __call__(self, atom: ir.Atom) -> bool:
-        """Whether a cotangent of this value is wanted and may be nonzero, and is kept like that of others."""
+        """Like `reaches`, but False for a name whose cotangent is kept elsewhere (`apart`)."""
         return self.reaches(atom) and atom not in self.apart
 
     def reaches(self, atom: ir.Atom) -> bool:
@@ -291,7 +291,7 @@ def changes(op: ir.Op) -> bool:
 
 
 def _is_never_idle(kind: Type) -> bool:
-    """Whether a cotangent of this kind is a number even if nothing flowed back. A tuple may contain one, and
-    a value of unknown kind may be a tuple that was removed.
+    """Whether the cotangent of a value of this kind is a number even if nothing flowed back to it. A tuple
+    may contain such a value, and a value of unknown kind may be a tuple that was removed.
     """
     return kind in (FLOAT, F8, REAL, ANY) or isinstance(kind, Tuple)

@@ -108,7 +108,7 @@ class _Reading:
         return fits and self.is_built_in(called) and self.is_built_in(np.asarray)
 
     def _of_number(self, op: ir.Item) -> ir.Op | None:
-        """What an index of a NumPy scalar gives, expressed without an index; None for any other item."""
+        """The result of indexing a NumPy scalar, computed without an index; None for any other item."""
         if self.types(op.value) != F8 or op.for_update or not self.is_built_in(operator.getitem):
             return None
         kind = of_item(Given(F8), self.types.given(op.index))
@@ -132,7 +132,7 @@ class _Reading:
         return made
 
     def _have_tuple(self, name: str) -> None:
-        """Turn a list that only an array is made from into a tuple, which cannot change."""
+        """Turn a list from which only an array is made into a tuple, which cannot change."""
         op = self.displays[name]
         if op.kind == "list":
             op.kind, op.handed = "tuple", True

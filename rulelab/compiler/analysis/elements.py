@@ -23,9 +23,9 @@ def private_lists(
     represents all names for the same list.
 
     A list that is captured, put into another, or passed to a call that may change or keep it (unless
-    `only_reads` says otherwise) is left out. So is one that is changed in place, unless it is followed
-    (`_is_followed`, which is given `measures`) and its name not among the `unfit`; and such a one may come
-    from an operation that `makes` it.
+    `only_reads` says otherwise) is left out. So is a list that is changed in place, unless it is followed
+    (`_is_followed`, which is passed `measures`) and the name by which it is changed is not in `unfit`. A list
+    that is changed in place may also come from an operation for which `makes` is true.
     """
     made = {let.target for let in function.lets() if makes(let.op)}
     built = {let.target for let in function.lets() if _is_display(let.op)} | made
@@ -53,7 +53,7 @@ def _is_display(op: ir.Op) -> bool:
 
 
 def written_lists(function: ir.Function, private: dict[str, str]) -> dict[str, str]:
-    """Those of the private lists that are changed in place."""
+    """The private lists that are changed in place, as in `private`."""
     changed = [name for let in function.lets() if (name := changed_list(let.op)) in private]
     written = {private[name] for name in changed if name is not None}
     return {name: root for name, root in private.items() if root in written}
@@ -69,15 +69,15 @@ def changed_list(op: ir.Op) -> str | None:
     return str(op.function)  # type: ignore[attr-defined]
 
 
-_CHANGING = {"append": 1, "pop": 0}  # how many arguments they take
+_CHANGING = {"append": 1, "pop": 0}  # method -> the number of its arguments
 
 
 def _is_followed(function: ir.Function, names: set[str], measures: Callable[[ir.Call], bool]) -> bool:
     """Whether the cotangents of a list that is written to can be kept in one list beside it.
 
-    It is made in one place, and known only in the block of that place. It is read item by item, in loops
-    that do not append to it, and by calls that only need all items (`measures`), and is not the result. No
-    handler may find it half changed.
+    For that it must be made in one place, and used only in the block of that place. It may be read only item
+    by item, in loops that do not append to it, and by calls that only need all items (`measures`). It must
+    not be the result, and no handler may find it half changed.
     """
     homes = [block for block in _blocks_of(function) if any(_builds(s, names) for s in block)]
     if len(homes) != 1 or sum(_builds(s, names) for s in homes[0]) != 1 or function.result in names:
@@ -90,7 +90,7 @@ def _is_followed(function: ir.Function, names: set[str], measures: Callable[[ir.
 
 
 def _is_fit(statement: ir.Statement, names: set[str], measures: Callable[[ir.Call], bool]) -> bool:
-    """Whether a statement may be where it is, by what it does with the list."""
+    """Whether a statement uses the list only in ways that `_is_followed` allows."""
     within = [inner for block in ir.blocks(statement) for inner in ir.walk(block)]
     if isinstance(statement, ir.Try):
         return not any(_mentions(s, names) for s in (statement, *within))

@@ -98,7 +98,7 @@ class _Shown:
         yield from (item for item in items if isinstance(item, str))
 
     def _note(self, block: ir.Block) -> None:
-        """Record for the statements of a block what shows what, and where."""
+        """Record for the statements of a block which names show which others, and in which block."""
         here = id(block)
         for statement in block:
             if isinstance(statement, ir.Let):
@@ -145,7 +145,7 @@ class _Shown:
         return any(self._is_shown_in(turn, name) for turn in self._loops[name])
 
     def _is_shown_in(self, block: int, name: str) -> bool:
-        """Whether, wherever a block runs, something shows the value of a name."""
+        """Whether something shows the value of a name whenever a block runs."""
         if any(spot == block and by in self.names for spot, by in self._shown_by[name]):
             return True
         return any(all(self._is_shown_in(arm, name) for arm in arms) for arms in self._arms[block])

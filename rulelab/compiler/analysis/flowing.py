@@ -18,15 +18,13 @@ _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 
 def flowed_to(function: ir.Function, types: Types, has_slope: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of these numbers; `has_slope(call)` says whether a call has a formula for its slope."""
+    """The names of such numbers; `has_slope(call)` says whether a call has a formula for its slope."""
     found: set[ir.Atom] = {function.result} if is_real(types(function.result)) else set()
     _go_back(function.body, found, types, has_slope)
     return {atom for atom in found if isinstance(atom, str)}
 
 
-def _go_back(
-    block: ir.Block, found: set[ir.Atom], types: Types, has_slope: Callable[[ir.Op], bool]
-) -> None:
+def _go_back(block: ir.Block, found: set[ir.Atom], types: Types, has_slope: Callable[[ir.Op], bool]) -> None:
     """Add the numbers in a block that certainly have a cotangent, given those in `found` after it."""
     for statement in reversed(block):
         if isinstance(statement, ir.Let) and statement.target in found:

@@ -4,9 +4,9 @@ Computing with NumPy's scalars takes three times as long as with Python's floats
 computes, the scalars it is given, and those it reads one by one from arrays, can be taken as Python floats:
 sums, products and comparisons give the same numbers. Where the two differ, the attempt ends: Python raises
 on division by zero, and an overflow shows as a non-finite value (`finite`). The caller then starts again
-with NumPy's scalars, and nobody can tell, since nothing else was done.
+with NumPy's scalars, and no difference can be seen, since nothing else was done.
 
-A power of two of Python's floats may turn complex, so its kind is not known, nor that of anything after it.
+`x ** y` of Python's floats may turn complex, so its kind is not known, nor that of anything computed from it.
 In the attempt it is `math.pow`, which gives the same number or raises (`settle_powers`).
 """
 
@@ -29,7 +29,7 @@ _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 def read_as_floats(function: ir.Function, types: Types) -> bool:
     """Have the function read its scalar parameters as Python floats and, in loops, the items of its array
-    parameters too, and take its powers for real numbers; returns False if there are none of these.
+    parameters too, and treat its powers as real numbers; returns False if there are none of these.
     """
     if not function.body:
         return False
@@ -57,7 +57,7 @@ def read_as_floats(function: ir.Function, types: Types) -> bool:
 
 
 def _reads_in_loops(function: ir.Function, types: Types) -> Iterator[ir.Item | ir.Sequence]:
-    """Where loops read the numbers of array parameters, by an index or as what they go through."""
+    """The reads of single numbers of array parameters in loops: by an index, or by a loop over a vector."""
     arrays = {name for name in function.parameters if _is_of_floats(types(name))}
     vectors = {name for name in arrays if types(name) == Array("f8", 1)}
     found: dict[int, ir.Item | ir.Sequence] = {}
@@ -82,7 +82,7 @@ def _multiply_squares(function: ir.Function, types: Types) -> None:
 
 
 def _powers(function: ir.Function) -> Iterator[ir.Binary]:
-    """The powers that may turn complex if their numbers are Python's; not those with a whole constant."""
+    """The powers that may turn complex for Python's numbers: all but those with a constant whole exponent."""
     for let in function.lets():
         if isinstance(let.op, ir.Binary) and let.op.operator == "pow":
             exponent = let.op.right.value if isinstance(let.op.right, ir.Const) else 0.5
@@ -91,15 +91,13 @@ def _powers(function: ir.Function) -> Iterator[ir.Binary]:
 
 
 def has_powers(function: ir.Function, types: Types) -> bool:
-    """Whether a function has a power of numbers of which nothing more is known, and no array."""
-    return any(
-        not any(isinstance(types(atom), Array) for atom in op.operands()) for op in _powers(function)
-    )
+    """Whether a function has a power that may turn complex, with no operand known to be an array."""
+    return any(not any(isinstance(types(atom), Array) for atom in op.operands()) for op in _powers(function))
 
 
 def settle_powers(function: ir.Function, types: Types) -> bool:
-    """Leave as real only what certainly is a power of Python's floats, and nothing where an operation of
-    NumPy's might warn, and again when the call is repeated. Returns whether there are any.
+    """Leave as real only powers that are certainly of Python's floats; and none if an operation of NumPy's
+    might warn, since it would warn again when the call is repeated. Returns whether there are any.
     """
     powers = [op for op in _powers(function) if op.real]
     made = [let.target for let in function.lets() if not isinstance(let.op, (ir.Load, ir.Elements))]

@@ -100,12 +100,12 @@ class Regions:
         return name in self._types.written and not self.shared(name)
 
     def names_of(self, name: ir.Atom) -> list[str]:
-        """All names of such a list."""
+        """All names of a list for which `stores` is true."""
         root = self._types.written[str(name)]
         return [other for other, its in self._types.written.items() if its == root]
 
     def reached_by(self, name: ir.Atom) -> list[str]:
-        """All names of such a list, and those of what it is made of."""
+        """All names of a list for which `stores` is true, and those of what it is made of."""
         return [*self.names_of(name), *self.members(self._root(name))]
 
     def members(self, root: str) -> list[str]:
@@ -275,7 +275,7 @@ class _Sharing:
         return [statement]
 
     def _of_copy(self, op: ir.Call, statement: ir.Let) -> list[ir.Statement]:
-        """A call that goes through a list that is changed is given a copy of it, which it may keep."""
+        """A call that goes through a list that is changed, after a copy of it, which the call may keep."""
         owner = str(op.args[0])
         copy = ir.Let(statement.position, self.function.fresh("items"), ir.Call(ir.Const(list), (owner,), ()))
         self.types.add_copy(copy, owner)
@@ -283,8 +283,7 @@ class _Sharing:
         return [copy, statement]
 
     def _by_position(self, statement: ir.For) -> list[ir.Statement]:
-        """A loop in which items of shared containers, and of lists that are written to, are read by position.
-        """
+        """A loop that reads the items of shared containers, and of lists that are written to, by position."""
         before: list[ir.Statement] = []
         items: list[ir.Statement] = []
 
@@ -395,7 +394,7 @@ class _Made:
 
 
 def makes_list(op: ir.Op, types: Types) -> bool:
-    """Whether an operation returns a new list, dict or set; displays have `Publish` to say so."""
+    """Whether an operation returns a new list, dict or set, except displays, which `Publish` marks."""
     if isinstance(op, ir.Binary):
         return op.operator in ("add", "mul", "or_") and any(
             types(a) in (LIST, DICT, ANY) for a in op.operands()

@@ -64,7 +64,7 @@ def readings(
     error takes its message out of the function, or to a handler, which is checked for numbers in its turn.
     Nested functions that capture such a text and may read it are included.
 
-    `is_harmless(callee)` says of a known callable that its result does not depend on a text as on a number.
+    `is_harmless(callee)` says that the result of a known callable does not depend on the numbers in a text.
     """
     if not spelled:
         return
@@ -80,8 +80,8 @@ def readings(
 
 
 def _used(function: ir.Function) -> set[ir.Atom | None]:
-    """What is used other than in a raise. A pair that a tangent's code takes apart, as it does those of all
-    calls, is used if one of its parts is.
+    """What is used other than in a raise. The code of a tangent takes the pair apart that each call returns:
+    such a pair is used if one of its parts is.
     """
     found: set[ir.Atom | None] = {function.result}
     parts: list[tuple[str, ir.Atom]] = []
@@ -106,8 +106,7 @@ def _harmless(callee: Any, is_harmless: Callable[[Any], bool]) -> bool:
 
 
 def _reads_what_it_captures(op: ir.MakeFunction, spelled: set[str]) -> bool:
-    """Whether a nested function captures a spelled text and mentions a function that reads numbers in text.
-    """
+    """Whether a nested function captures a spelled text and mentions a function that reads numbers in it."""
     given = any(isinstance(atom, str) and atom in spelled for atom in op.operands())
     return given and not names_in(op.code).keys().isdisjoint({name for _, name in _READERS})
 

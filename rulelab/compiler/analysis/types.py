@@ -94,11 +94,9 @@ class Types:
             for name, atoms in joins_of(statement):
                 self._joins.setdefault(name, []).extend(atoms)
         unfit: set[str] = set()
-        while True:  # what is written to a list, and where, must turn out to be of kinds that fit
+        while True:  # until what is written to each list, and the index, are of kinds that fit
             self.of: dict[str, Type] = dict(given)
-            self._lists = private_lists(
-                function, self._only_reads, self._measures, self.makes_list, unfit
-            )
+            self._lists = private_lists(function, self._only_reads, self._measures, self.makes_list, unfit)
             self.written = written_lists(function, self._lists)
             self._infer(function)
             misjudged = set(self._misjudged(function))
@@ -124,7 +122,9 @@ class Types:
         self._block(function.body)
 
     def _misjudged(self, function: ir.Function) -> Iterator[str]:
-        """The names of lists that are written to by anything but whole numbers, or hold more than numbers."""
+        """The names of written lists that are indexed by anything but whole numbers, may contain anything but
+        real numbers, or come from an operation that may not make such a list.
+        """
         for let in function.lets() if self.written else ():
             op = let.op
             if let.target in self.written and self.makes_list(op) and not self._makes_known(op):
@@ -253,7 +253,7 @@ class Types:
         return private.union(*(names for _, names in (*self.summed(), *self.arrayed())))
 
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
-        """The names and items of a list built item by item and read once besides its length; else None."""
+        """The names and items of a list built item by item and read once besides `len`; None for others."""
         names, found, items, inner = [atom], {atom}, list[ir.Atom](), 0
         for name in names:  # which grows in the loop
             op, sources = self._ops.get(name), self._joins.get(name, [])
@@ -294,7 +294,7 @@ class Types:
         return self._find_global(load.name) if isinstance(load, ir.Load) else self.known(atom)
 
     def _maybe(self, atom: ir.Atom) -> Type | None:
-        """The type as far as known in this round; None for a name not reached yet, and for no value."""
+        """The type as far as known in this round; None for a name not reached yet, and for UNBOUND."""
         if isinstance(atom, ir.Const):
             return None if atom.value is ir.UNBOUND else type_of(atom.value)
         if atom not in self.of:
@@ -376,7 +376,7 @@ class Types:
         return {name: (its, self._ops[its].operands()) for name, its in names.items() if its is not None}
 
     def _makes_known(self, op: ir.Op) -> bool:
-        """Whether such an operation certainly gives a list, of numbers."""
+        """Whether an operation that `makes_list` certainly does: for `list(xs)`, a list of real numbers."""
         if isinstance(op, ir.Binary):
             return INT in (self(op.left), self(op.right))
         kind = self(op.operands()[-1])
@@ -409,7 +409,7 @@ class Types:
         return plain and (self._loads(op.function, len) or self._loads(op.function, sum))  # type: ignore[attr-defined]
 
     def add_copy(self, let: ir.Let, owner: str) -> None:
-        """Note a list that is made of a private one, and holds the same."""
+        """Record a copy of a private list, which contains the same items."""
         self.of[let.target], self._ops[let.target] = LIST, let.op
         self._lists[let.target] = self._lists[owner]
 
@@ -539,7 +539,7 @@ class Types:
 
 
 def method_of(owner: Type, name: str | None) -> Any:
-    """The method of that name that an array certainly has, or a number of NumPy's; else UNBOUND."""
+    """The method of that name that an array or a NumPy scalar certainly has; else UNBOUND."""
     if owner == F8 and name == "item":
         return np.generic.item
     return getattr(np.ndarray, name or "", ir.UNBOUND) if isinstance(owner, Array) else ir.UNBOUND
@@ -571,7 +571,7 @@ _COMPARISONS = {
     "!=": operator.ne,
 }
 _OF_ITEMS = (np.array, np.asarray, np.stack)  # making an array with a row, or a number, for each item
-# Operations whose results are known by kind only; None is that of parameters and joins.
+# Operations whose results are known by kind only; None represents parameters and joins.
 _TOLD_BY_KIND = {type(None), ir.Binary, ir.Unary, ir.Augmented, ir.Compare, ir.Call, ir.Item}
 _CERTAIN: dict[type, Type] = {
     ir.Append: LIST,

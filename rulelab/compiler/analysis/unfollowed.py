@@ -48,7 +48,7 @@ OPERATORS = frozenset(
 )
 _READERS = ("__getattribute__", "__getattr__")
 _MAKING = ("__init__", "__post_init__", "__new__")
-_MOST_OBJECTS = 1000  # in a list or dict, each of which is checked; of more than these nothing is known
+_MOST_OBJECTS = 1000  # in a list or dict, each of which is checked; with more, the answer is no
 _DEPTH = 6
 _DATA = (
     *LEAVES,
@@ -102,7 +102,7 @@ def _are_pure_inside(x: Any, depth: int) -> bool:
 
 
 def _makes_purely(x: Any) -> bool:
-    """Whether what a container makes for a missing key is made without open code."""
+    """Whether the value that a container makes for a missing key, if any, is certainly made purely."""
     return not isinstance(x, defaultdict) or x.default_factory is None or is_pure_function(x.default_factory)
 
 
@@ -236,7 +236,7 @@ def is_pure_function(x: Any) -> bool:
         return is_side_effect_free(function)
     code = function.__code__
     if not (code.co_names or _CODE in map(type, code.co_consts) or is_library(function)):
-        # all that counts is in its text
+        # the answer depends on its text only
         if code not in _TEXTS:
             _TEXTS[code] = _read(function, None, frozenset()) == _NONE
         return _TEXTS[code]

@@ -29,8 +29,9 @@ def vanishing(
     active: Callable[[ir.Atom], bool],
     lists: Lists = _NONE,
 ) -> set[str]:
-    """The names of numbers whose cotangent must start as a zero object; `active` says which have one. The
-    cotangents of the items of some `lists`, by name with all their names, are collected in a list.
+    """The names of numbers whose cotangent must start as a zero object; `active` says which have a cotangent.
+    `lists` are the lists whose items' cotangents are collected in a list: each name, with all names of its
+    list.
     """
     outside, inside = {*function.parameters, *function.free}, set[str]()
     _note_given(function.body, outside, inside)
@@ -44,7 +45,7 @@ def after_steep(
     active: Callable[[ir.Atom], bool],
     lists: Lists = _NONE,
 ) -> set[str]:
-    """The names of what is made of the results of operations without a finite slope, and these results."""
+    """The names of results of operations that may lack a finite slope, and of what is made from these."""
     lets = function.lets()
     collected = {let.target for let in lets if _is_of_array(let.op, types) or _list_of(let.op) in lists}
     reached = [let for let in lets if active(let.target) and let.target not in collected]
@@ -57,18 +58,18 @@ def after_steep(
 
 
 def _list_of(op: ir.Op) -> ir.Atom | None:
-    """The list of which an operation reads, assigns, adds or takes out an item."""
+    """The list in which an operation reads, assigns, adds or removes an item."""
     return op.value if isinstance(op, ir.Item) else changed_list(op)
 
 
 def _puts(lets: Sequence[ir.Let], lists: Lists) -> list[tuple[str, list[ir.Atom]]]:
-    """From what is put in a list to all names of the list."""
+    """Steps for `led_to`, from what is put into a list to all names of the list."""
     changes = [(let.op, name) for let in lets if (name := changed_list(let.op)) is not None and name in lists]
     return [(str(atom), list(lists[name])) for op, name in changes for atom in op.operands()[-1:]]
 
 
 def _steps(function: ir.Function) -> list[tuple[str, list[ir.Atom]]]:
-    """From each name to what is made from it."""
+    """Steps for `led_to`, from each name to what is made from it."""
     made_of = [join for s in function.statements() for join in joins_of(s)]
     made_of += [(let.target, list(let.op.operands())) for let in function.lets()]
     return [(atom, [name]) for name, atoms in made_of for atom in atoms if isinstance(atom, str)]
