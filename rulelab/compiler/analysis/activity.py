@@ -244,7 +244,8 @@ def mark_moved_slices(function: ir.Function, varied: set[str], types: Types) -> 
 
 def mark_asking(function: ir.Function, varied: set[str], types: Types) -> None:
     """Mark operations that may call a method of a varying value, if that may be, or contain, an object of the
-    author's: tests, comparisons, formatting, indexing, dict and set keys, and calls that are made plainly.
+    author's: tests, comparisons, formatting, indexing, dict and set keys, and calls that are not
+    differentiated.
     """
 
     of_numbers = types.lists_of_numbers()

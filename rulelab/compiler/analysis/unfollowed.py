@@ -1,8 +1,8 @@
 """Whether code of the author's that runs without being followed (behind operators, attributes, items and
 loops over constants) certainly does no more than return a value, judged by its source.
 
-A method that is called by name goes through a pass and needs no such check. The answer is a proof or a no:
-code whose source leaves anything open counts as having effects, which may include refilling arrays that it
+A method that is called by name goes through a pass and needs no such check. Only what is proved counts:
+code whose source leaves anything open is taken to have effects, which may include refilling arrays that it
 returned.
 """
 

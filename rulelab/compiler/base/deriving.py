@@ -58,7 +58,7 @@ def isderiving() -> bool:
     """Whether a derivative is being computed here: in the function that is differentiated, in everything it
     calls, and in rules and their pullbacks.
 
-    When rulelab runs code again to compare values, it does so under the same answer.
+    The answer is the same when rulelab runs code again to compare values.
 
     >>> isderiving()
     False

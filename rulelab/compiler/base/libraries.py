@@ -1,5 +1,5 @@
-"""Who owns a Python function: the author (installed packages count as the author's), or a library, whose
-functions have rules."""
+"""Who owns a Python function: the author (installed packages count as the author's), or a library whose
+functions are differentiated by rules."""
 
 from __future__ import annotations
 

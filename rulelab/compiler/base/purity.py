@@ -1,7 +1,7 @@
 """Whether an author's function seems to change its arguments, as far as its source tells.
 
-This only decides what is compiled: if a function is wrongly taken to change nothing (it was redefined, or
-hides the change too well), that is noticed when it writes, and refused.
+The answer only decides what is compiled: if a function is wrongly taken to change nothing (it was redefined,
+or hides the change too well), its write is noticed when it happens, and refused.
 """
 
 from __future__ import annotations

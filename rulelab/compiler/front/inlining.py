@@ -432,7 +432,7 @@ class _Inlining:
 
 
 def _is_tame(value: Any) -> bool:
-    """Whether what a global refers to does not inspect its caller's frame, as `warnings` and `logging` do."""
+    """Whether the value of a global never inspects its caller's frame; `warnings` and `logging` do."""
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] in IMMORTAL - {"rulelab"}
     if is_authors_function(value) or not callable(value):

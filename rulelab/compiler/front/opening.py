@@ -51,7 +51,7 @@ class Structure:
 
 
 class NotOpened(Exception):
-    """The function does more with an argument than read what is in it."""
+    """Raised if the function does more with an argument than read its parts."""
 
 
 def open_arguments(

@@ -83,7 +83,7 @@ def _same_words(now: dict[str, Any] | None, then: dict[str, Any] | None) -> bool
 def is_plain(
     function: Any, namespace: dict[str, Any], has_rule: Callable[[types.FunctionType], bool]
 ) -> TypeGuard[types.FunctionType]:
-    """Whether a value is a function of the author's, in this namespace, defined by its source alone."""
+    """Whether a value is an author's function of this namespace that its source defines completely."""
     return (
         isinstance(function, types.FunctionType)
         and function.__globals__ is namespace

@@ -72,7 +72,7 @@ class _Unrolling(Copying):
         return self.rows.get(str(self.atom(part.value)))
 
     def _copies(self, loop: ir.For, turns: int) -> ir.Block:
-        """One copy of the body for each iteration, and what is left over."""
+        """One copy of the body for each iteration, then reads of the items left over (`_left_over`)."""
         self.found = True
         out: ir.Block = []
         given = names_in([loop]) - {phi.target for phi in loop.carried}
