@@ -196,14 +196,14 @@ class _Adjoint(Stored):
             for name in names:
                 reverse += self.complete(name, statement.position)
             reverse += nodes
-            if isinstance(nodes, Block):  # what is known in it only belongs to this block now
+            if isinstance(nodes, Block):  # its local cotangents belong to this block now
                 reverse.zeros.update(nodes.zeros)
         self.put_together(reverse)
         self.open_bars([name for _, _, names in pieces for name in names], reverse)
         return forward, reverse
 
     def put_together(self, reverse: Block) -> None:
-        """Merge consecutive lines that each put one item into a tuple's cotangent into one line for all."""
+        """Merge consecutive lines that each put one item into a tuple's cotangent into a single line."""
         start = 0
         while start < len(reverse):
             if type(reverse[start]) is not Put:
@@ -253,7 +253,7 @@ class _Adjoint(Stored):
         return self.looked_at([statement.test], texts, position)[0]
 
     def truth(self, test: str, position: ir.Position) -> str:
-        """The truth of a value now, kept in a name: a container's may have changed by the reverse sweep."""
+        """Name the truth value of a test: that of a container may have changed by the reverse sweep."""
         taken = self.defined("taken")
         self.line(f"{taken} = {self.asked(operator.truth, test)}", position)
         return taken
@@ -303,7 +303,7 @@ class _Adjoint(Stored):
         return [*(Line(f"{left} = {right}", position) for left, right in lists), *nodes, *after], defined
 
     def walks(self, leaves: list[ir.Sequence | ir.Count], position: ir.Position) -> None:
-        """Define a walk for each value of unknown kind that a loop iterates over: it records the items."""
+        """Define a walk, which records items, for each value of unknown kind that a loop iterates over."""
         for leaf in leaves:
             if not isinstance(leaf, ir.Sequence) or not self.active(leaf.item):
                 continue
@@ -315,7 +315,7 @@ class _Adjoint(Stored):
             self.line(f"{walk} = {iterate}({self.as_it_is(leaf.value)})", position)
 
     def kept_sequence(self, leaf: ir.Sequence, position: ir.Position) -> ir.Atom:
-        """What a loop ran over, as the reverse sweep needs it: a list that grows later, as it was then."""
+        """What a loop iterates over, for the reverse sweep: a copy if it is a list that grows."""
         if leaf.item in self.walked:
             return self.walked[leaf.item]
         if leaf.value not in self.growing:
@@ -413,9 +413,7 @@ class _Adjoint(Stored):
         return nodes, [phi.target for phi in phis]
 
     def generating(self, loop: Region) -> Region:
-        """A loop in place of a generator: a StopIteration raised in it becomes a RuntimeError, as Python has
-        it.
-        """
+        """A loop in place of a generator; as in Python, a StopIteration in it becomes a RuntimeError."""
         at, error = loop.position, self.fresh("error")
         kind, stop = self.builtin("RuntimeError"), self.builtin("StopIteration")
         text = f'raise {kind}("generator raised StopIteration") from {error}'

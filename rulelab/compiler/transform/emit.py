@@ -33,7 +33,7 @@ _RENAMED = re.compile(r"(\w+) = (\w+)")
 _CHOICE = re.compile(r"if (not )?(.+):")
 _GIVEN = re.compile(r"(\w+) = (.+)")
 _SHAPE = re.compile(r"(\w+) = \w+\.shape")
-_BRANCHES = re.compile(r"\b(if|or|and|not|lambda)\b")  # what would need brackets in a choice
+_BRANCHES = re.compile(r"\b(if|or|and|not|lambda)\b")  # would need brackets in a conditional expression
 _ENDS_OF_CONSTANTS = set("eO0123456789")
 _CONSTANT = re.compile(r"(\w+(?: = \w+)*) = (None|True|False|0\.0|ZERO|-?\d+)")
 
@@ -67,7 +67,7 @@ class _Text:
         self._last: list[ir.Position | None] = [None]  # by depth
 
     def put(self, text: str, position: ir.Position | None) -> None:
-        """Add a line; names that one line of the author's sets to the same constant share an assignment."""
+        """Add a line; names that one of the author's lines sets to the same constant share an assignment."""
         ends = text[-1:] in _ENDS_OF_CONSTANTS
         if ends and self.lines and self.positions[-1] == position and (given := _CONSTANT.fullmatch(text)):
             before = _CONSTANT.fullmatch(self.lines[-1][len(self.indent) :])
@@ -348,8 +348,7 @@ def _all_finite(sweeps: Sweeps, given: dict[str, str], of_arrays: bool) -> str:
 
 
 def _returned(emitted: Emitted, free: list[str], own: list[str]) -> str:
-    """The text of the cotangents: first the function's own (that of what it captures), then the parameters'.
-    """
+    """The text of the cotangents: first that of the function (what it captures), then the parameters'."""
     no = emitted.sweeps.shared_constant(support.NO)
     captured = dict(zip(free, emitted.returned[: len(free)], strict=True))
     pairs = [f"{name}={bar}" for name, bar in captured.items() if bar != no and name not in own]

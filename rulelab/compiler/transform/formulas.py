@@ -63,7 +63,9 @@ def _is_typed(kind: Type) -> bool:
 
 @dataclass(frozen=True)
 class _Kept:
-    """The texts that a formula's names stand for (cotangent, result, operands); a value looked up is kept."""
+    """The texts that a formula's names stand for (cotangent, result, operands). A forward value that is
+    looked up is kept for the reverse sweep.
+    """
 
     sweeps: Sweeps
     operands: tuple[ir.Atom, ...]
@@ -128,8 +130,8 @@ class Formulas(Reuse):
         self.assign(target, text, position, may_wait=is_temporary(target))
 
     def call_as_written(self, op: ir.Call, texts: list[str]) -> str:
-        """The text of a call, given those of its operands; in code that is never shown to a user, the direct
-        call that NumPy's own Python code amounts to.
+        """The text of a call, given those of its operands. In code that is never shown to a user this may be
+        the direct call that NumPy's own Python code ends in.
         """
         return (self.runs_once and self.direct_call(op, texts)) or written_call(op, texts)
 
@@ -169,7 +171,7 @@ class Formulas(Reuse):
     # -- real scalars ----------------------------------------------------------------------------------------
 
     def by_terms(self, terms: tuple[str, ...], op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """An operation on real scalars: each term is the cotangent of an operand."""
+        """Write an operation on real scalars: each term is the cotangent of an operand."""
         operands, kept = op.operands(), _Kept(self, op.operands(), target, specialise.HELPERS)
         used = [
             (atom, term) for atom, term in zip(operands, terms, strict=True) if term and self.active(atom)
@@ -207,7 +209,9 @@ class Formulas(Reuse):
     def by_slopes(
         self, op: ir.Op, partials: Callable[..., Any], target: str, position: ir.Position
     ) -> list[Node] | None:
-        """An elementwise operation: each cotangent is what flows back times a slope."""
+        """Write an elementwise operation: each operand's cotangent is that of the result times a slope; None,
+        with nothing added, if it cannot be written out.
+        """
         operands = self.arguments_of(op)
         kinds = list(map(self.types, operands))
         by_position = not (isinstance(op, ir.Call) and op.keywords)
@@ -261,9 +265,9 @@ class Formulas(Reuse):
         return self.asked(unbroadcast, "{}", self.need(atom))
 
     def sum_along(self, atom: ir.Atom, target: str) -> str:
-        """The direct sum that takes the result's cotangent to the shape of an operand, if the operand is
-        certainly a reduction of an array of the result's shape; else empty, and shapes are checked at run
-        time.
+        """The text of the direct sum that reduces the result's cotangent to the shape of an operand, if the
+        operand is certainly a reduction of an array of the result's shape; else empty, and shapes are checked
+        at run time.
         """
         shape, total = self.shape_of(atom), direct(np.sum, self.types(target))
         reduced = str(next(iter(shape))) if len(shape) == 1 else ""
@@ -286,9 +290,10 @@ class Formulas(Reuse):
         alike: tuple[str, ...],
         along: str,
     ) -> list[Node]:
-        """What flows from an elementwise operation to one operand, doubled if `twice` (both operands are
-        it). If there are arrays in `full`, which the slope reads, the term is a new array; those in `alike`
-        may have its shape. `along` replaces `to_shape` where the cotangent is certainly an array.
+        """Nodes that add what flows from an elementwise operation to one operand; doubled if `twice`, where
+        both operands are the same. If there are arrays in `full`, which the slope reads, the term is a new
+        array; those in `alike` may have its shape. `along` replaces `to_shape` where the cotangent is
+        certainly an array.
         """
         bar, is_array = self.flow(target), isinstance(self.types(atom), Array)
         slope = term.removeprefix(f"{bar} ")
@@ -380,7 +385,9 @@ class Formulas(Reuse):
     # -- by functions that give cotangents -------------------------------------------------------------------
 
     def by_cotangents(self, op: ir.Op, rule: Rule, target: str, position: ir.Position) -> list[Node] | None:
-        """An operation whose rule states each cotangent as a function (`Rule.cotangents`)."""
+        """Write an operation whose rule states each cotangent as a function (`Rule.cotangents`); None, with
+        nothing added, if it cannot be written out.
+        """
         given = self.given(op, rule)
         if given is None:
             return None
@@ -426,8 +433,8 @@ class Formulas(Reuse):
         return nodes
 
     def names_distinct_rows(self, index: ir.Atom) -> bool:
-        """Whether an index is a pair of vectors whose first was made for it by `np.arange(n)`: neither is
-        used elsewhere, so it is unchanged.
+        """Whether an index is a pair of vectors, the first of which is `np.arange(n)`. That vector and the
+        pair are used nowhere else, so they are unchanged.
         """
         parts = self.tuples.get(index, ())
         if len(parts) != 2 or self.uses[index] != 1 or self.uses[parts[0]] != 1:
@@ -444,9 +451,9 @@ class Formulas(Reuse):
         return {let.target: let.op for let in self.function.lets()}
 
     def need_not_spread(self, functions: list[Any], given: dict[str, ir.Atom], target: str) -> str:
-        """The unspread cotangent of a sum's or mean's operand: the share of each element, which NumPy
-        broadcasts when it next meets an array of the operand's shape. Empty where the operand is read
-        elsewhere or that is not certain.
+        """The cotangent of a sum's or mean's operand as the share of each element, not yet spread over the
+        operand's shape: NumPy broadcasts it where it is next combined with an array of that shape. Empty if
+        the operand is read elsewhere, or if such a combination is not certain.
         """
         atom, *options = given.values()
         lone = len(functions) == 1 and only_spreads(functions[0]) and self.uses[atom] == 1
@@ -513,7 +520,7 @@ class Formulas(Reuse):
         return given
 
     def converts(self, op: ir.Call) -> bool:
-        """Whether a call gives a number as one of Python's: `float(x)`, `x.item()`."""
+        """Whether a call converts a number to a Python number: `float(x)`, `x.item()`."""
         number = op.function if op.method is not None else op.args[0] if len(op.args) == 1 else op.function
         converts = not op.args if op.method == "item" else self.sites.target(op) is float
         if not converts or op.keywords or not is_real(self.types(number)):

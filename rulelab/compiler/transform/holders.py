@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 
 class Holders:
     """The cotangents that are either a float64 array made during this sweep or a zero object, each with all
-    variables that may share its memory. `held_by` maps a cotangent without a variable of its own to the one
-    that holds it.
+    variables that may share its memory. `held_by` maps a cotangent without a variable of its own to the
+    variable that holds it.
 
     A cotangent in `thin` may be a number, or have axes of length one, where its primal has a larger shape.
-    A cotangent that is sure is a zero object only if the seed is one, and then all of them are.
+    A cotangent is "sure" if it is a zero object only when the seed is one; then all sure cotangents are.
     """
 
     def __init__(self, held_by: Mapping[str, str]) -> None:
@@ -37,7 +37,7 @@ class Holders:
         self._groups[name] = group
 
     def give_away(self, names: Iterable[str]) -> None:
-        """Note that something else may share the memory of these from now on."""
+        """Note that something else may share the memory of these cotangents from now on."""
         for name in names:
             for each in self.of(name) or ():
                 self._groups.pop(each, None)

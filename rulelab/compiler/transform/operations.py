@@ -56,7 +56,7 @@ def _op_of(statement: ir.Statement) -> ir.Op | None:
 
 
 def _once_in_turn(block: ir.Block) -> Iterator[ir.Statement]:
-    """The statements of a block that run at most once when it runs."""
+    """The statements that run at most once each time a block runs."""
     for statement in block:
         yield statement
         if isinstance(statement, ir.If):
@@ -98,7 +98,7 @@ _ASKING = {ir.Unary: operator.not_, ir.Format: support.format_string, ir.Item: o
 
 
 class Operations(Formulas):
-    """The part of the transform that writes single operations: a method for each kind with its own way."""
+    """The part of the transform that writes single operations: a method for each kind that is special."""
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
         op, target, position = statement.op, statement.target, statement.position
@@ -148,13 +148,13 @@ class Operations(Formulas):
             self.assign(target, text, position, may_wait=may_wait)
 
     def made_here(self, op: ir.Op, target: str, text: str) -> str:
-        """The text of an operation, wrapped to record the list that it makes if that may be changed."""
+        """The text of an operation, wrapped to record the list that it makes if that list may be changed."""
         if not self.regions.shared(target) or not makes_list(op, self.types):
             return text
         return self.asked(heap.made_plain, text, base="made")
 
     def plain_call(self, op: ir.Call, target: str, position: ir.Position) -> None:
-        """Add a call that is not differentiated, by a handler if the callee must be checked at run time."""
+        """Add a call that is not differentiated, by a guard if the callee must be checked at run time."""
         guard = self.sites.plain(op, position, tuple(atom in self.active.varied for atom in op.operands()))
         if guard is None:
             text = self.made_here(op, target, self.call_text(op, position))
@@ -240,12 +240,12 @@ class Operations(Formulas):
         return self.asked(decided, text) if compares_objects else text
 
     def ask_text(self, question: str, texts: list[str], position: ir.Position) -> str:
-        """`ask(question, *texts)`: the answer, after a check that the code that gives it can be followed."""
+        """The text of `ask(question, *texts)`, which checks that the code can be followed, then calls it."""
         return f"{self.constant(self.sites.asker(position), 'ask')}({', '.join([question, *texts])})"
 
     def slice_text(self, op: ir.Slice, position: ir.Position) -> str:
-        """The text of a slice; an object among its ends is turned into an index here, once, since the slice
-        is used for the value and again for the derivative.
+        """The text of a slice; an object among its ends is converted to an index here, only once, since the
+        slice is used for the value and again for the derivative.
         """
         ends = op.ends()
         if not any(self.types(end) == ANY and not isinstance(end, ir.Const) for end in ends):
@@ -301,7 +301,7 @@ class Operations(Formulas):
     # -- sites: how one operation is differentiated ----------------------------------------------------------
 
     def site_publish(self, op: ir.Publish, position: ir.Position) -> list[Node]:
-        """The point where a container is complete: from here its cotangents are in the table, by identity."""
+        """Write the point where a container is complete: from here on the table has its cotangents."""
         if not self.active(op.value) or op.value in self.active.handled:
             self.makes_unseen = True
             text = self.asked(heap.publish_plain, "{}", base="publish")
@@ -333,7 +333,7 @@ class Operations(Formulas):
         return self.add(op.value, f"{self.need(back)}({self.flow(target)})", position)
 
     def site_load(self, op: ir.Load | ir.Ask, target: str, position: ir.Position) -> list[Node]:
-        """A global, or an import, that holds parameters: its cotangent is deposited with them."""
+        """A global or an import that holds parameters: its cotangent is deposited with these parameters."""
         self.line(f"{target} = {self.expression(op, position)}", position)
         return [Line(self.asked(self.sites.deposit, self.need(target), self.flow(target)), position)]
 
@@ -357,9 +357,9 @@ class Operations(Formulas):
     site_unary = site_binary
 
     def site_augmented(self, op: ir.Augmented, target: str, position: ir.Position) -> list[Node]:
-        """An in-place operator, as a formula if both are numbers, or a number goes into an array that nothing
-        else holds: a shared array changes for its other users too, and the sum of two arrays may not have the
-        shape of the first.
+        """An in-place operator: a formula if both operands are numbers, or if the right one is a number and
+        nothing else holds the array on the left. A shared array changes for its other users too, and the sum
+        of two arrays may not have the shape of the first.
         """
         if is_real(self.types(op.right)) and (op.owned or is_real(self.types(op.left))):
             return self.site_binary(op, target, position)
@@ -577,14 +577,14 @@ class Operations(Formulas):
         return rule is not None and rule.built_in and rule.partials is not None
 
     def site_generic(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """An operation by its formula if the types of its operands are certain, else by a pullback found at
-        run time.
+        """Write an operation by its formula if the types of its operands are certain, else with a pullback
+        found at run time.
         """
         nodes = self.by_formula(op, target, position)
         return self.site_at_run_time(op, target, position) if nodes is None else nodes
 
     def site_at_run_time(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """An operation by the pullback of a rule that certainly applies, else of one found at run time."""
+        """Write an operation with the pullback of a rule that certainly applies, or found at run time."""
         flags = tuple(map(self.wanted if _is_push(op) else self.active, op.operands()))
         called = self.called(op)
         back = self.defined(f"{called}_back")
@@ -633,8 +633,8 @@ class Operations(Formulas):
         ]
 
     def wanted(self, atom: ir.Atom) -> Any:
-        """Whether an operand of a `push` needs a cotangent; for a tuple that is built here, one flag for each
-        item, since a constant argument does not vary just because another one does.
+        """Whether an operand of a `push` needs a cotangent; for a tuple built by this function, one flag for
+        each item, since a constant argument does not vary just because another one does.
         """
         if not self.active(atom) or atom not in self.tuples:
             return self.active(atom)
@@ -659,7 +659,7 @@ class Operations(Formulas):
         return None, [self.as_it_is(a) for a in op.operands()]
 
     def taken_in(self, function: ir.Atom) -> str:
-        """The text of the callee; a global that one of the last lines read only for this is read here."""
+        """The text of the callee; a line that reads a global only for this call is replaced by its name."""
         name = self.text(function)
         line = self.set_at.get(name)
         if line is not None and self.uses[name] == 1 and line in self.out[-NEAR:]:

@@ -41,8 +41,7 @@ class Reuse(Sweeps):
             self._made_in[target] = self.out
 
     def makes_new(self, op: ir.Op) -> bool:
-        """Whether an operation on arrays and numbers returns new memory that shares none with its operands.
-        """
+        """Whether an operation on arrays and numbers returns new memory, shared with no operand."""
         return isinstance(op, (ir.Binary, ir.Unary)) or (
             isinstance(op, ir.Call) and not op.keywords and isinstance(self.sites.target(op), np.ufunc)
         )

@@ -32,13 +32,13 @@ TERMS = {
 }
 
 
-# Those of a power of Python's floats, which is real; they raise where the slope is no such number.
+# The terms of a power of Python floats that is real; they raise where the slope is not a real number.
 _OF_REAL_POWER = ("{right} * {left} ** ({right} - 1.0) * {bar}", "{result} * {h0}({left}) * {bar}")
-HELPERS = (support.log_of_base,)  # the functions in such terms, by number
+HELPERS = (support.log_of_base,)  # the functions in these terms: `h0` is the first
 
 
 def terms(op: ir.Binary | ir.Augmented | ir.Unary) -> tuple[str, ...] | None:
-    """The terms of an operation, one for each operand; None if they are not short, or unsafe to write out."""
+    """The terms of an operation, one for each operand; None if they are long, or unsafe to write out."""
     if op.operator == "mul" and op.operands()[0] == op.operands()[1]:
         return _power(2), ""
     if op.operator != "pow":

@@ -1,5 +1,5 @@
-"""Values of the forward sweep whose memory the reverse sweep reuses, where both are one function that
-runs once: an array that nothing else holds takes the product in which it is read for the last time.
+"""Values of the forward sweep whose memory the reverse sweep reuses, where both sweeps are one function that
+runs once: the last product that reads an array is stored in that array, if nothing else holds it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Spending:
     """The arrays of a forward sweep that may be overwritten after their last use.
 
     `arrays` are those that nothing else holds when the reverse sweep begins, `texts` all of its texts outside
-    branches and loops, `inside` those within. `constants` are the objects that texts name.
+    branches and loops, `inside` those inside them. `constants` maps names in these texts to objects.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Spending:
         self.arrays = arrays
 
     def reads(self, text: str) -> None:
-        """Count the reads of a text as done."""
+        """Note that the reads in a text are done."""
         self._left.subtract(word for word in _WORD.findall(text) if word in self._left)
 
     def spent(
@@ -57,9 +57,9 @@ class Spending:
         helper: Callable[[Any, str], str],
         alike: Iterable[str] = (),
     ) -> str:
-        """The text of a product, changed to write to an array that it reads for the last time, if there is
-        one: in `full`, with the shape and dtype of the product, or in `alike`, where that is checked at run
-        time. `helper` gives the name of a function.
+        """The text of a product, changed to write its result to an array that it reads for the last time, if
+        there is one. The arrays in `full` have the shape and dtype of the product; for those in `alike` this
+        is checked at run time. `helper` gives the name of a function.
         """
         for name in full:
             if name in self.arrays and not self._left[name]:
@@ -120,8 +120,8 @@ def _written_to(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
 
 
 def _written_over(name: str, text: str, helper: Callable[[Any, str], str]) -> str:
-    """The text with the only product that reads an array writing to the array's memory, if it fits at run
-    time; empty if there is no such product.
+    """The text with the only product that reads an array writing to the array's memory, if the result turns
+    out to fit at run time; empty if there is no such product.
     """
     tree = _parsed(text)
     above = _parents(tree)

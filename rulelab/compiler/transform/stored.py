@@ -1,8 +1,9 @@
-"""Lists of numbers to whose items something is assigned, and which nothing but the function sees.
+"""Lists of numbers whose items are assigned to, and which nothing outside the function can see.
 
-The cotangents of the items of such a list are in a list beside it, `items_bars`: a read adds to the entry of
-its index, an assignment takes the entry out, and an append takes the last one. All names of the list share
-it, so these names have no cotangents of their own (`Activity.apart`).
+The cotangents of the items of such a list are in a second list, `items_bars`. In the reverse sweep a read
+adds to the entry at its index, an assignment takes the entry at its index out, and an append takes the last
+one. All names of the list share `items_bars`, so these names have no cotangents of their own
+(`Activity.apart`).
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Stored(Operations):
         return [Line(f"{bars} = [{self.zero_of(bars)}] * {self.builtin('len')}({self.need(name)})", None)]
 
     def made(self, op: ir.Op, target: str, position: ir.Position) -> list[Node]:
-        """The list is made: of the items of a display, which may be repeated, or of those of a sequence."""
+        """Write an operation that makes a list: from a display, which may be repeated, or from a sequence."""
         of_call = isinstance(op, ir.Call)
         text = self.call_text(op, position) if isinstance(op, ir.Call) else self.expression(op, position)
         self.assign(target, text, position)
@@ -119,7 +120,7 @@ class Stored(Operations):
         return [Line(f"{bars}.append({text})", position, changes=bars)]
 
     def taken_out(self, bars: str, key: str, item: ir.Atom, position: ir.Position) -> list[Node]:
-        """Nodes that take out the cotangent of an item, by its key or, without one, of the last item."""
+        """Nodes that take the cotangent at `key` (the last one if `key` is empty) and add it to `item`."""
         entry = f"{bars}[{key}]" if key else f"{bars}.pop()"
         after: list[Node] = []
         if key:

@@ -1,4 +1,4 @@
-"""What both sweeps are written with: names, nested short expressions, cotangents, and values to keep."""
+"""Tools to write both sweeps with: names, nested short expressions, cotangents, and values to keep."""
 
 from __future__ import annotations
 
@@ -156,12 +156,12 @@ class Sweeps:
         self.walked: dict[str, str] = {}  # the item of each loop over a walk, and the walk's name
         self.shared: dict[int, str] = {}
         self.alias: dict[str, str] = {}
-        # Arrays whose shape is the broadcast shape of others (below: and those that broadcast into others).
+        # For each array, the arrays whose broadcast shape is its shape (`fits_into`: to which it broadcasts).
         self.shapes: dict[str, frozenset[ir.Atom]] = {}
         self.scaled: set[str] = set()  # results whose cotangent is next combined with an array of their shape
         self.repeated: set[str] = set()  # results whose cotangent may be given as a single number
         self.fits_into: dict[str, frozenset[ir.Atom]] = {}
-        self.along_last: dict[str, int] = {}  # those of these reduced along the last axis, which was kept
+        self.along_last: dict[str, int] = {}  # arrays in `fits_into` made by reducing the last axis, kept
         self.with_shape: dict[frozenset[ir.Atom], str] = {}  # an array of each such shape
         self.shape_names: dict[frozenset[ir.Atom], str] = {}  # the shapes that the reverse sweep reads
         self.shaped: set[str] = set()  # names whose shape some line reads
@@ -338,7 +338,7 @@ class Sweeps:
         self.out.append(Line(text, position))
 
     def assign(self, target: str, text: str, position: ir.Position, *, may_wait: bool = False) -> None:
-        """Add `target = text`, now or (a value used once, just ahead) as part of the line that uses it."""
+        """Add `target = text` now, or, for a value used once just ahead, as part of the line that uses it."""
         scope = self.scopes[-1]
         if may_wait and self.uses[target] == 1 and target not in scope.needed and len(text) < _LONG:
             self.pending[target] = (text, position)
@@ -469,7 +469,7 @@ class Sweeps:
         return set().union(*self.arrayed.values())
 
     def _read_once(self, found: Iterator[tuple[str, set[str]]]) -> dict[str, set[str]]:
-        """The results, with the names of their lists, whose lists nothing else holds."""
+        """The results whose lists nothing else holds, with the names of these lists."""
         out = self.active.handled
         return {
             result: names

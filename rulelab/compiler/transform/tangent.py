@@ -79,8 +79,8 @@ def tangent(
     returned with the tangents that it assumes to be arrays or numbers.
 
     `varied` are all names that may have a tangent. With `writes` the result is only run, so arrays may be
-    written to; without, it is to be differentiated. The strings in `texts` may spell out values that vary:
-    they are noted where they are made, since they may be stored and parsed as numbers. If `typed`, the
+    written to; without, it will be differentiated. The strings named in `texts` may spell out values that
+    vary: they are noted where they are made, since they may be stored and parsed as numbers. If `typed`, the
     tangents of array operations are written out where possible.
     """
     made = _Tangent(function, types, varied, steps, writes, texts, typed)
@@ -139,8 +139,7 @@ class _Tangent(TypedTangents):
         return self.dots.get(atom, NO) if isinstance(atom, str) else NO
 
     def full(self, atom: ir.Atom) -> ir.Atom:
-        """The tangent of a value, or a zero that supports arithmetic if the value may be a number or array.
-        """
+        """The tangent of a value, or a zero that supports arithmetic if it may be a number or an array."""
         found = self.dot(atom)
         if found is not NO:
             return found
@@ -150,7 +149,7 @@ class _Tangent(TypedTangents):
         if is_real(kind):
             return ir.Const(0.0)
         if kind in (*_NEVER, FUNCTION) or isinstance(kind, Known) or self.writes:
-            return NO  # a zero here would lose a tangent written later, where NO makes the write refused
+            return NO  # a tangent written into a zero here would be lost; with NO, that write is refused
         return self.let(ir.Call(ir.Const(zero_of), (atom,)), "zero")
 
     def varies(self, atom: ir.Atom) -> bool:
@@ -284,7 +283,7 @@ class _Tangent(TypedTangents):
         self.out.append(dataclasses.replace(statement, body=body, handlers=handlers, slots=slots))
 
     def handled(self, handler: ir.Handler, slots: list[ir.Phi]) -> ir.Handler:
-        """A handler; one that reads its exception gets a check, since what that carries has no tangent."""
+        """The handler with tangents; if it reads its exception, with a check that this carries no numbers."""
         body, name = self.inside(handler.body), handler.name
         read = (s.op.operands() for s in ir.lets(handler.body) if not isinstance(s.op, ir.Format))
         if name is not None and any(name in operands for operands in read):
@@ -305,7 +304,7 @@ class _Tangent(TypedTangents):
         if value not in self.function.parameters or not _is_plain_sequence(self.types(value)):
             given = (ir.Const(self.writes), ir.Const(backwards))
             value, value_dot = self.items_of(programs.sequence, value, value_dot, *given)
-            backwards = False  # already the other way round
+            backwards = False  # the items are reversed already
         item_dot = self.dots.setdefault(leaf.item, self.fresh(leaf.item))
         assert isinstance(item_dot, str)
         parts = [ir.Sequence(value, leaf.item, backwards), ir.Sequence(value_dot, item_dot, backwards)]
@@ -436,7 +435,7 @@ class _Tangent(TypedTangents):
             self.let(ir.Call(ir.Const(check_key), (key, self.dot(key))), "checked")
         if op.kind != "set":
             is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
-            # For a constant passed to a call the zero stays NoTangent: a number would meet the NaN of a log.
+            # For a constant passed to a call the zero stays NoTangent: 0.0 times the NaN of a log is NaN.
             dot = self.dot if op.handed else self.full
             items = [a if key else dot(a) for a, key in zip(op.items, is_key, strict=True)]
             self.define(target, ir.Build(op.kind, tuple(items), op.handed))
@@ -519,7 +518,7 @@ class _Tangent(TypedTangents):
 
     def of_publish(self, op: ir.Publish, target: str) -> None:
         if self.writes:
-            return  # which containers were made here does not matter then
+            return  # without a further transform it does not matter which containers were made here
         self.keep(target, op)
         if self.varies(op.value):
             self.let(ir.Publish(self.dot(op.value)), "published")
@@ -647,7 +646,7 @@ def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
 
 
 def _is_plain_sequence(kind: Type) -> bool:
-    """Whether the tangent of a value of this type has its items at the same positions."""
+    """Whether the tangent of a value of this type has the items' tangents at the same positions."""
     return isinstance(kind, Tuple) or is_sequence_of_numbers(kind)
 
 

@@ -67,7 +67,7 @@ def _without_minus(text: str) -> str:
 
 
 def _operators(text: str) -> list[str]:
-    """The operators of a text that are outside brackets; `["?"]` if they cannot be told (quotes, say)."""
+    """The operators of a text that are outside brackets; `["?"]` if that is not clear (with quotes, say)."""
     if "'" in text or '"' in text:
         return ["?"]
     words, depth, start = [], 0, 0

@@ -72,7 +72,7 @@ class Sum:
     thin: bool = False  # whether the term may be a number, or have axes of length one instead of full ones
     # The forward values that the text reads and that have the shape and dtype of the product to be summed.
     full: tuple[str, ...] = ()
-    alike: tuple[str, ...] = ()  # those that may have them, if the product is not larger
+    alike: tuple[str, ...] = ()  # those that may have this shape and dtype, if the product is not larger
     onto: Callable[..., Any] | None = None  # adds a term `f(*args)` to an array: `onto(array, *args)`
     off: Callable[..., Any] | None = None  # subtracts `f(x, …)` from an array, where the term is `f(-x, …)`
     of_array: str = ""  # the text to use if the cotangent that it reads is certainly an array of full shape
@@ -183,8 +183,7 @@ class Writer:
         self.spending: Spending | None = None  # the forward values that may be overwritten, if any may
 
     def write(self, nodes: Block, seed: str, returned: str) -> str:
-        """Write all nodes; return the text of what the sweep returns. `seed` is the cotangent it starts from.
-        """
+        """Write all nodes, starting from the cotangent `seed`; return the text of what the sweep returns."""
         mentioned = returned.split("\0")[1::2]
         self.count(nodes, set(), mentioned)
         self.left.update(mentioned)
@@ -335,13 +334,13 @@ class Writer:
             self.holders.add(bar, passed)
 
     def are_whole(self, names: list[str]) -> bool:
-        """Whether cotangents are certainly arrays of full shape, unless the seed is a zero object."""
+        """Whether these cotangents are certainly arrays of full shape, unless the seed is a zero object."""
         thin = self.holders.thin
         whole = not any(name in thin or self.holders.variable(name) in thin for name in names)
         return whole and self.holders.are_sure(names)
 
     def scale(self, node: Sum) -> bool:
-        """Write a term in the memory of the cotangent that it is a multiple of; False if that must not be."""
+        """Write a term in the memory of the cotangent that it is a multiple of, or return False."""
         bar, source = node.bar, node.text.split("\0")[1]
         if not self.may_scale(node, source):
             return False
@@ -593,7 +592,7 @@ class Writer:
         return name in sets or (not self.left[name] and self.home.get(name, self.depth) == self.depth)
 
     def kept_in(self, names: Iterable[str]) -> list[str]:
-        """The cotangents that these variables hold for others and that are still to be read."""
+        """The cotangents whose values these variables hold, and which are still to be read."""
         return [
             copy
             for name in names

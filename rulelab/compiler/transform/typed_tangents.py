@@ -23,8 +23,8 @@ class TypedTangents:
     """The part of the tangent that writes out operations that are linear in arrays, or whose partials are
     formulas.
 
-    Operations on tangents assume that these are arrays or numbers: `assumed` are those for which the types
-    of the finished function must confirm it.
+    What it writes assumes that tangents are arrays or numbers: `assumed` has the tangents for which the types
+    of the finished function must confirm this.
     """
 
     assumed: list[ir.Atom]
@@ -56,7 +56,7 @@ class TypedTangents:
         return True
 
     def tangent_of(self, op: ir.Op, rule: Rule, target: str) -> Callable[[], None] | None:
-        """A function that writes out the tangent of an operation, or None if it is not one of those here."""
+        """A function that writes out the tangent of an operation, or None for operations not handled here."""
         if isinstance(op, ir.Binary):
             if not (_is_float(self.types(op.left)) and _is_float(self.types(op.right))):
                 return None
@@ -96,8 +96,7 @@ class TypedTangents:
         return (lambda: self.of_power(op, exponent, target)) if op.operator == "pow" and whole else None
 
     def of_sum(self, op: ir.Binary, target: str) -> None:
-        """Define the sum of the tangents; an array that is constant adds zeros, so that the shape is right.
-        """
+        """Define the sum of the tangents; a constant array contributes zeros, so that the shape is right."""
         terms = [
             self.dot(atom)
             if self.varies(atom) or not isinstance(self.types(atom), Array)
@@ -148,7 +147,7 @@ class TypedTangents:
         )
 
     def slopes_of(self, rule: Rule, args: tuple[ir.Atom, ...]) -> tuple[Formula, ...]:
-        """The partials of a rule as formulas, or an empty tuple if they cannot be written so."""
+        """The partials of a rule as formulas, or an empty tuple if they cannot be written as such."""
         kinds = list(map(self.types, args))
         of_arrays = all(isinstance(kind, Array) or kind == F8 for kind in kinds)
         return partials_of(rule.partials, len(args), of_arrays) if rule.partials is not None else ()
