@@ -1,4 +1,4 @@
-"""Which values hold which others while a pass runs, and how emitted code deals with it.
+"""Which values hold which others while a pass runs, and how emitted code deals with that.
 
 In reading order: `support` (zeros, sums, cotangents of items: the helpers of emitted code), `heap` (changed
 containers, with cotangents by identity), `outlines` (where in a structure such containers are), `walks`

@@ -170,7 +170,7 @@ def pop(xs: Any, *index: Any) -> Any:
 
 
 def _without(xs: Any, key: int, y: Any, bars: tuple[Any, ...]) -> Any:
-    """The item `y` that was removed from a position, with the pullback that makes room for it again."""
+    """The item `y` that was removed at `key`; its pullback moves later cotangents to make room for it."""
     note_change(xs)
     put_back = _handed_out(xs, key, y, bars)
 
@@ -187,7 +187,7 @@ def _mutator(change: Callable[..., Any], brings: int | None = None, many: bool =
     """The handler of a method that moves the items of a list: `change(list, *args)` runs on the list and on a
     list of its positions.
 
-    `brings` is the number of the argument that is put in, or whose items are if `many`.
+    `brings` is the number of the argument that is put in; if `many`, its items are put in.
     """
 
     def method(xs: Any, *args: Any) -> Any:
@@ -320,7 +320,7 @@ NOT_COUNTED = Counter.__missing__  # which gives 0
 
 
 def _missing(d: Any, key: Key) -> Any:
-    """`d[key]` if there is no such key: what `__missing__` of its class returns must be constant."""
+    """`d[key]` if there is no such key: the value that the class's `__missing__` returns must be constant."""
     y = d[key]  # or Python's own error
     if type(d).__missing__ is not NOT_COUNTED and carries(y):
         raise NotDifferentiableError(
@@ -487,7 +487,7 @@ def set_attribute(o: Any, name: str, value: Any) -> Any:
 
 
 def make_cell(x: Any) -> Any:
-    """A cell for a variable that is rebound while nested functions see it, with its first value."""
+    """A cell, with its first value, for a variable that is rebound while nested functions share it."""
     cell = types.CellType() if x is ir.UNBOUND else types.CellType(x)
     own(cell, True)
     return cell, effectful(lambda _: (NO, take(cell, CELL)))
@@ -590,8 +590,8 @@ _METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
 
 
 def method_of(target: Any, x: Any) -> Callable[..., Any] | None:
-    """The handler of a method or operator on the container `x`; None if `x` is not one of this sweep's whose
-    changes are recorded.
+    """The handler of a method or operator on the container `x`; None if there is none, or if the changes of
+    `x` are not recorded during this sweep.
     """
     if type(x) in NEVER_OWN or not is_followed(x):
         return None
@@ -617,8 +617,7 @@ def changes_set(target: Any, x: Any) -> bool:
 
 
 def may_be_in_set(x: Any) -> bool:
-    """Whether `x` can be an item of a set without losing its cotangent: it has none, or keeps it by identity.
-    """
+    """Whether `x` can be in a set without losing its cotangent: it has none, or keeps it by identity."""
     if isinstance(x, (tuple, set, frozenset, list, range, dict)):
         return all(map(may_be_in_set, x))
     return isinstance(x, (int, str, bytes, type(None), np.integer, np.bool_)) or is_own(x) or callable(x)

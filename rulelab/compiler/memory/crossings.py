@@ -48,7 +48,7 @@ def through_pass(
 
 def _any_lists(args: tuple[Any, ...]) -> bool:
     """Whether lists made during this sweep are among the arguments, or in tuples among them."""
-    for x in args:  # few are either, and this runs for each call of an author's function
+    for x in args:  # few are tuples or lists, and this runs for each call of an author's function
         if (type(x) is tuple or isinstance(x, list)) and _first_layer(x) is not None:
             return True
     return False
@@ -69,7 +69,7 @@ def _held_lists(function: types.FunctionType) -> Outline | None:
     inner = {}
     for cell in function.__closure__ or ():
         if isinstance(contents(cell), _WITH_ITEMS):
-            break  # without one, captured values have no outline
+            break  # without a list or tuple, captured values have no outline
     else:
         if not function.__kwdefaults__ and MOST_LEAVES.issuperset(map(type, function.__defaults__ or ())):
             return None

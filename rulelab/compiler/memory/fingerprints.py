@@ -41,7 +41,7 @@ def array_fingerprint(array: np.ndarray) -> Any:
 
 
 def value_fingerprint(x: Any, depth: int = 8) -> Any:
-    """A value that differs if two results of a function do, by type, shape and content; keeps neither."""
+    """A value that differs if two results of a function do, in type, shape or content; it holds neither."""
     if isinstance(x, np.ndarray):
         return "array", x.dtype, x.shape, array_fingerprint(x)
     if isinstance(x, (int, float, complex, np.generic, str, bytes)) or x is None:
@@ -113,8 +113,7 @@ def state_of(held: Any) -> Any:
 
 
 def is_as_it_was(held: Any, state: Any, may_gain: bool = False) -> bool:
-    """Whether a value still holds what it held in `state`; if it `may_gain` attributes, new ones are allowed.
-    """
+    """Whether a value still holds what it held in `state`; with `may_gain`, new attributes are allowed."""
     now = state_of(held)
     if isinstance(held, (np.ndarray, set, bytearray, array.array, *KINDS)):
         return bool(now == state)
@@ -188,7 +187,7 @@ class Seen:
 
 def read_outside(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """The names and values of what a function captures, of its defaults, and of the globals that its code and
-    nested functions name; without records, that is, variables to which it only adds.
+    nested functions name. Records, that is, variables to which it only adds, are left out.
     """
     names = function.__globals__
     known = {name: names[name] for name in names_in(function.__code__) if name in names}

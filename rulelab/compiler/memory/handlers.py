@@ -32,7 +32,7 @@ def attribute_of(name: str, owner: Any) -> Any:
 
 
 def method_of(name: str, owner: Any) -> Any:
-    """A method read as a value: its cotangent is the object's, unless it is static or of the class."""
+    """A method read as a value: its cotangent is the object's, unless it is a static or class method."""
     method = getattr(owner, name)
     return method, (lambda y_bar: (NO, y_bar)) if is_bound_to(method, owner) else no_cotangents
 
@@ -83,8 +83,7 @@ def with_bound(inner: Handler, bound: tuple[Any, ...]) -> Handler:
 
 
 def rearranged(pullback: Any, order: Callable[[tuple[Any, ...]], Any]) -> Callable[[Any], Any]:
-    """A pullback that returns `order(cotangents)`, for a call whose arguments differ or are in another order.
-    """
+    """A pullback that returns `order(cotangents)`, for a call with other arguments, or in another order."""
 
     def back(y_bar: Any) -> Any:
         __tracebackhide__ = True

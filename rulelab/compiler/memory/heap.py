@@ -57,18 +57,18 @@ class _Sweep:
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}  # by identity; kept alive, so that no identity is reused
-        self.numbers: dict[int, int] = {}  # in the order in which they were made
+        self.numbers: dict[int, int] = {}  # counts them in the order in which they were made
         self.oldest = sys.maxsize  # the number of the oldest one changed since the last `mark`
         self.clock = 0  # counts the changes
         self.changed: dict[int, int] = {}  # when each was last changed, the latest at the end
-        self.settled: dict[int, int] = {}  # when the iterator's call that made it ended
+        self.settled: dict[int, int] = {}  # if an iterator's call made it: when that call ended
         self.followed: set[int] = set()  # those whose changes are recorded
         self.bars: dict[int, dict[Key, Any]] = {}
         self.fresh: weakref.WeakValueDictionary[int, np.ndarray] | None = None  # made when first needed
         self.factories: dict[int, Callable[[], Any]] = {}  # the functions that make a defaultdict's entries
         self.lent: dict[int, np.ndarray] = {}  # arrays that the author's code may have kept
-        self.outlines: dict[int, Any] = {}  # of containers in which nothing has changed since
-        self.holders: dict[int, set[int]] = {}  # the containers with a kept outline that each is in
+        self.outlines: dict[int, Any] = {}  # outlines kept: nothing in their containers has changed since
+        self.holders: dict[int, set[int]] = {}  # for each container, those with a kept outline that hold it
         self.texts: dict[int, str] = {}  # forward mode: strings that may spell out values that vary
 
 
@@ -101,8 +101,8 @@ Outer = tuple[_Here, _Sweep, int]
 
 
 def enter() -> Outer:
-    """Begin a new sweep, in which containers made outside it may not be changed. Returns the state around it,
-    for `leave`.
+    """Begin a new sweep, in which containers made outside it may not be changed. Return the state around the
+    sweep, for `leave`.
     """
     here = _STATE.here
     depth = here.depth
@@ -149,8 +149,8 @@ def is_nested() -> bool:
 
 
 def note_asked_again(pullback: Any) -> None:
-    """Note the pullback of a user's rule, which runs later: code that is not followed must not change what it
-    reads.
+    """Note the pullback of a user's rule. It runs later, so code that is not followed must not change what
+    it reads.
     """
     here = _STATE.here
     if here.depth:
@@ -171,19 +171,18 @@ def written() -> _Sweep:
 
 
 def effectful(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Mark a pullback as one that must be called even if nothing flowed to the result: it changes the table.
-    """
+    """Mark a pullback as one that must be called even if nothing flowed to the result, as it has effects."""
     back.changes = True  # type: ignore[attr-defined]
     return back
 
 
 def handing_on(y: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The pullback of a function whose result `y` may be a callee's, marked if `y` may be a container."""
+    """The pullback `back`, marked as effectful if `y` may be a container, which a callee may have made."""
     return back if isinstance(y, LEAVES) else effectful(back)
 
 
 def like(inner: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`back`, which calls the pullback `inner`, marked as effectful if that is."""
+    """`back`, which calls the pullback `inner`, marked as effectful if `inner` is."""
     return effectful(back) if changes(inner) else back
 
 
@@ -201,7 +200,7 @@ def is_idle(back: Any, y_bar: Any) -> bool:
 
 
 def own(x: Any, followed: bool) -> Any:
-    """Note that `x` was made during this sweep, and return it; `followed`: its changes are recorded."""
+    """Note that `x` was made during this sweep, and return it; `followed` says whether to record changes."""
     sweep = _STATE.here.sweep
     if sweep is not _OUTSIDE:
         if sweep is _EMPTY:
@@ -340,7 +339,7 @@ def was_changed(x: Any, point: tuple[int, int]) -> bool:
 
 
 def settle_made(point: tuple[int, int]) -> None:
-    """Take the containers made since that point as unchanged up to now, where an iterator's call ends."""
+    """Treat the containers made since that point as unchanged so far; for the end of an iterator's call."""
     clock, count = point
     sweep = _STATE.here.sweep
     for key in reversed(sweep.changed):
@@ -376,14 +375,14 @@ def made_by(x: Any, make: Callable[[], Any]) -> None:
 
 
 def publish(x: Any) -> Any:
-    """Note that a list or dict is complete and may be passed on. Returns its length, for `collect`, or None
+    """Note that a list or dict is complete and may be passed on. Return its length, for `collect`, or None
     if it is not a list or dict, or was noted before as one whose changes are not recorded.
     """
     return published(x)[1]
 
 
 def published(x: Any) -> tuple[Any, int | None]:
-    """Like `publish`, but returns the value, too, and then the length or None."""
+    """Like `publish`, but return both the value and the length or None."""
     if type(x) is not list and type(x) is not dict:
         return x, None
     sweep = _STATE.here.sweep
@@ -444,13 +443,13 @@ def deposit(x: Any, key: Key, x_bar: Any) -> None:
 
 
 def take(x: Any, key: Key) -> Any:
-    """Remove and return the cotangent of the part `key`, at the write before which it was another value."""
+    """Remove and return the cotangent of the part `key`, where the write that set this part is undone."""
     bars = _STATE.here.sweep.bars.get(id(x))
     return bars.pop(key, ZERO) if bars else ZERO
 
 
 def take_all(x: Any) -> dict[Key, Any]:
-    """Remove and return the cotangents of all parts, at the point where the container was made."""
+    """Remove and return the cotangents of all parts, as where the making of the container is undone."""
     bars = _STATE.here.sweep.bars
     return bars.pop(id(x)) if id(x) in bars else {}
 

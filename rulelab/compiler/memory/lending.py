@@ -68,10 +68,11 @@ def look_after(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> LentArg
 
 class OutOfSight:
     """The containers among the arguments of a function that may change them in code that is not followed, as
-    under `ignore_derivatives`. It may add to them; a part that it replaced would be taken for the original.
+    under `ignore_derivatives`. That code may add to them, but a part that it replaced would be mistaken for
+    the original.
 
-    As a context manager it checks them whenever ignored code has run, since a part that was replaced, read
-    and put back would not show at the end.
+    As a context manager, this object checks the containers whenever ignored code has run, since a part that
+    was replaced, read and put back would not show at the end.
     """
 
     def __init__(self, saved: dict[int, tuple[Any, Any]]) -> None:
@@ -108,7 +109,7 @@ class OutOfSight:
 
 
 def may_be_lent(x: Any) -> bool:
-    """Whether the old contents of a container can be kept, and put back."""
+    """Whether the old contents of a container can be saved and restored."""
     return type(x) in _PLAIN or (
         not isinstance(x, (*LEAVES, tuple, list, dict, set, frozenset, types.FunctionType, types.MethodType))
         and is_authors(type(x))
@@ -173,9 +174,9 @@ class LentArguments:
         self._outlines: list[Any] = []
 
     def own(self, active: tuple[bool, ...]) -> tuple[bool, ...]:
-        """Make the containers ones of the sweep that begins; `active` is as in `Pullbacks.find`.
+        """Register the containers as made during the sweep that begins; `active` is as in `Pullbacks.find`.
 
-        Returns `active` with the arguments added into which a value that varies may be put: the sweep needs
+        Return `active` with the arguments added into which a value that varies may be put: the sweep needs
         cotangents for them, too.
         """
         for x, _ in self._saved.values():

@@ -25,7 +25,7 @@ from .walks import DICT_ITEMS, DICT_VALUES, ITERATORS
 
 def carries(value: Any, asked: set[int] | None = None) -> bool:
     """Whether a value can have a cotangent: a number other than a bool, an array of numbers, or a structure
-    that holds some. The functions in `asked` are being searched already, since functions may hold each other.
+    that holds some. `asked` has the identities of the functions searched so far: they may hold each other.
     """
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fciuO"
@@ -115,7 +115,7 @@ def _holder_carries(value: Any) -> bool:
         return any(map(carries, parts.values()))
     if isinstance(value, (DICT_VALUES, DICT_ITEMS)):
         return any(map(carries, value.mapping.values()))
-    if isinstance(value, (set, frozenset)):  # whole numbers in a set are names for things
+    if isinstance(value, (set, frozenset)):  # whole numbers in a set are labels
         return any(isinstance(item, (float, complex, np.inexact)) for item in value)
     if isinstance(value, (collections.deque, array.array)):
         return any(map(carries, value))
@@ -131,7 +131,7 @@ def describe(value: Any) -> str:
 
 
 def decided(answer: Any) -> Any:
-    """The result of a comparison; raises NotDifferentiableError if it is not made of bools and might vary."""
+    """The result of a comparison; raise NotDifferentiableError if it is not made of bools and may vary."""
     if answer is True or answer is False:
         return answer
     kind = answer.dtype.kind if isinstance(answer, (np.ndarray, np.generic)) else None

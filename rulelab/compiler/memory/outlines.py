@@ -54,7 +54,7 @@ Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, t
 
 
 class Numbered:
-    """A value whose cotangent goes by the numbers of its items to where these came from: without outline."""
+    """A value whose cotangent has those of its items by number, for where these came from; no outline."""
 
 
 class _Walk:
@@ -65,7 +65,7 @@ class _Walk:
     def __init__(self) -> None:
         self.known: dict[int, tuple[Any, Outline | None]] = {}  # kept alive, so that no identity is reused
         self.met: list[Any] = []  # the containers of this sweep found so far
-        self.lasting = True  # whether nothing was found twice, or may change without a note
+        self.lasting = True  # False once something was found twice, or may change without a note
 
 
 def outline(x: Any) -> Outline | None:
@@ -74,9 +74,9 @@ def outline(x: Any) -> Outline | None:
 
 
 def _outline(x: Any, walk: _Walk) -> Outline | None:
-    """The outline of a value in a search. An object's outline is kept until something in it changes, since
-    the outlines of the parts of a tree are needed one by one. Containers with items keep none, since a list
-    may still grow unseen.
+    """The outline of a value in a search. The outline of an object made during this sweep is kept until
+    something in it changes, since the outlines of the parts of a tree are needed one by one. Those of
+    containers with items are not kept, since a list may still grow unseen.
     """
     if isinstance(x, (*_ENDS, Numbered)) or is_without_authors(x):
         return None
@@ -127,7 +127,7 @@ def _is_lasting(x: Any, mine: bool) -> bool:
 
 
 def _outline_held(part: Any, walk: _Walk) -> Outline | None:
-    """The outline of a part, which in a function may be the cell of a variable that is rebound."""
+    """The outline of a part; that of a function may be the cell of a variable that is rebound."""
     if not isinstance(part, types.CellType):
         return _outline(part, walk)
     walk.lasting = False

@@ -54,7 +54,7 @@ _QUICK = frozenset(
     | {types.GetSetDescriptorType, types.MemberDescriptorType}
     | {types.WrapperDescriptorType, types.MethodDescriptorType, types.CodeType, range, slice}
 )
-# Records of `dataclass` and of Python's annotations, which no method calls.
+# The records that `dataclass` and Python keep of fields and annotations: no method calls them.
 _DESCRIPTIONS = frozenset(
     {"__dataclass_fields__", "__dataclass_params__", "__annotate_func__", "__annotations_cache__"}
 )
@@ -199,8 +199,8 @@ def _unknown(items: Iterable[Any]) -> list[Any]:
 
 
 def only_reads(function: types.FunctionType) -> bool:
-    """Whether the code of a function alone shows that it writes to nothing, and reaches only its arguments,
-    builtins and libraries.
+    """Whether a function's own code is enough to show that it writes to nothing, and reaches only its
+    arguments, builtins and libraries.
     """
     code, names = function.__code__, function.__globals__
     text = text_of(code)
@@ -219,8 +219,8 @@ def only_reads(function: types.FunctionType) -> bool:
 
 
 def is_harmless(code: types.CodeType) -> bool:
-    """Whether the code of a function shows that it changes nothing: it writes nothing and names only
-    builtins. It must not capture anything either, which it might call.
+    """Whether the code of a function shows that it changes nothing: it writes nothing, names only builtins,
+    and captures nothing, since it might call what it captures.
     """
     text = text_of(code)
     known = all(hasattr(builtins, name) for name in text.names) and text.names.isdisjoint(LOOKING_AROUND)

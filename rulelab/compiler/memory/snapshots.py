@@ -148,9 +148,9 @@ class Snapshots:
 def watched(
     call: Callable[..., Any], place: Place | None, runs: tuple[Any, ...] = (), changes: bool = False
 ) -> Callable[..., Any]:
-    """Wrap a call that runs author's functions (arguments, or in `runs`) that are not followed: MutationError
-    if they change a container that is followed, or an array that the sweep may have read. With `changes`, the
-    call itself may change containers, which are not checked then.
+    """Wrap a call that runs functions of the author's (among the arguments, or in `runs`) without following
+    them: raise MutationError if they change a container that is followed, or an array that the sweep may have
+    read. With `changes`, the call itself may change containers, so these are not checked.
     """
 
     def watch(*args: Any, **kwargs: Any) -> Any:
@@ -173,8 +173,7 @@ def watched(
 
 
 def _read_by_rules() -> list[Any]:
-    """The changeable values that pullbacks of users' rules may read when they are called: captured or global.
-    """
+    """The changeable values, captured or global, that pullbacks of users' rules may read when called."""
     found = everything_held((back for _, back in asked_again()), _beside_pullback, (type, types.ModuleType))
     return [x for x in found if isinstance(x, (*CHANGING, np.ndarray)) or is_author_class(type(x))]
 
@@ -186,8 +185,7 @@ def _beside_pullback(x: Any) -> Iterable[Any]:
 
 
 def watched_later(x: Any, place: Place | None) -> Any:
-    """A watched version of a function that an iterator will call, if it may write to arrays; else `x` itself.
-    """
+    """The function `x`, which an iterator will call; a watched version of it if it may write to arrays."""
     if not isinstance(x, (types.FunctionType, types.MethodType)) or not _may_be_written((x,)):
         return x
     return watched(x, place, (x,))

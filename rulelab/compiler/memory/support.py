@@ -68,8 +68,7 @@ _NOTHING = (ZERO, NO)
 
 
 class Items(dict[Any, Any]):
-    """Cotangents of the items of a list or tuple of known size, by position; owned, and changed, by one pass.
-    """
+    """Cotangents of the items of a list or tuple of known size, by position; changed by one pass only."""
 
     __slots__ = ("kind", "size")
 
@@ -273,7 +272,7 @@ def put_each(x_bar: Any, size: int, bars: dict[int, Any]) -> Items:
 
 
 def key(index: Any) -> Any:
-    """An index as plain integers, converted once: an object may give another position the next time."""
+    """An index as plain integers, converted once: an object may convert differently the next time."""
     return programs.key_asked_once(index) if isinstance(index, slice) else operator.index(index)
 
 
@@ -293,7 +292,7 @@ def with_lists_copied(x: Any) -> Any:
     return x
 
 
-_CHANGING = frozenset({list, tuple, deque, array.array, bytearray})  # types that may change, or hold such
+_CHANGING = frozenset({list, tuple, deque, array.array, bytearray})  # may change, or hold values that may
 
 
 def put_items(x_bar: Any, index: Any, size: int, y_bar: Any, kind: type) -> Items:
@@ -445,7 +444,7 @@ def add_slice(total: np.ndarray, index: Any, y_bar: Any) -> None:
 
 
 def log_of_base(x: float) -> float:
-    """The logarithm in the slope of `x ** p` by `p`; where it is no number, an error.
+    """The logarithm in the slope of `x ** p` with respect to `p`; raise FloatingPointError unless x > 0.
 
     >>> log_of_base(1.0)
     0.0
@@ -511,8 +510,8 @@ def are_finite(found: Iterable[Any]) -> bool:
 
 
 def both_finite(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays are certainly finite: a sum of products with a number that is not finite is not
-    finite, and is quicker than a test of each number; unlike other products, `vdot` does not warn.
+    """Whether two arrays are certainly finite. A sum of products is not finite if any of the numbers is not,
+    and is quicker than a test of each number; unlike other products, `vdot` does not warn.
     """
     if a.shape == b.shape:
         return math.isfinite(np.vdot(a, b))

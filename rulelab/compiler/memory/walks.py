@@ -213,7 +213,7 @@ class OfIterator(Source):
 
 
 class OfObject(Source):
-    """The items of an author's object, by the iterator that its `__iter__` returned."""
+    """The items of an author's object, read from the iterator that its `__iter__` returned."""
 
     def __init__(self, inner: Source, back: Callable[[Any], Any]) -> None:
         self.inner, self.back = inner, back
@@ -249,7 +249,7 @@ class OfIndexed(Source):
         return total
 
 
-# -- items on their way through a function that inspects none of them ----------------------------------------
+# -- tokens: stand-ins for items in a function that only passes them on --------------------------------------
 
 
 class Token:
@@ -410,7 +410,7 @@ ITERATORS: tuple[type, ...] = (
 
 
 def gather_numbers(x: Any, items: list[Any], backwards: bool = False) -> np.ndarray:
-    """The same of a vector whose items a loop read as Python's numbers, in new memory.
+    """Like `gather`, for a vector whose items a loop read as Python numbers; the result is new memory.
 
     >>> gather_numbers(memoryview(np.ones(3)), [2.0, 1.0])
     array([1., 2., 0.])
