@@ -1,4 +1,4 @@
-"""What `x.name` is, judged by the class of `x`, and what answers for it."""
+"""What kind of attribute `x.name` is, judged by the class of `x`, and the handler or program for it."""
 
 from __future__ import annotations
 
@@ -326,8 +326,7 @@ def _cached(pullbacks: Question, x: Any, name: str, found: Any, place: Place | N
 
 
 def _kept_from_now(pullbacks: Question, found: Any, name: str, place: Place | None, x: Any) -> Any:
-    """The first read of a cached property on an object made during this sweep: compute it, set it, read it.
-    """
+    """The first read of a cached property on an object made during this sweep: compute, set and read it."""
     y, compute_back = pullbacks.find(found.func, (x,), {}, (False, True), place)(x)
     _, write_back = containers.set_attribute(x, name, y)  # like Python, bypasses the class's __setattr__
     _, read_back = containers.read_attribute(x, name)

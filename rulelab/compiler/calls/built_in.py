@@ -62,7 +62,7 @@ def pulled_back(rule: Rule, call: Call, config: RuleConfig) -> Handler:
 
 
 def _name_at(rule: Rule, number: int) -> str:
-    """The name of a positional argument; which one it is if it has none, as the spacings of `np.gradient`."""
+    """The name of a positional argument; `args[k]` if it has none, as the spacings of `np.gradient`."""
     names, _ = positional_parameters(rule.function)
     return names[number] if number < len(names) else f"args[{number}]"
 
@@ -102,8 +102,8 @@ def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
 
 
 def _refusing(handler: Handler, call: Call, name: str) -> Handler:
-    """A handler that refuses an argument without a derivative where the rule, for which it is an option,
-    fails at it.
+    """A handler that, if the rule fails, refuses the argument without a derivative, which the rule takes as an
+    option.
     """
 
     def by_rule(*args: Any, **kwargs: Any) -> Any:

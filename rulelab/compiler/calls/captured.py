@@ -1,6 +1,6 @@
 """What a pass depends on in the variables that a function captures, and which of these are constants.
 
-A captured function of the author's is identified by its source and by the kinds of the values which that
+A captured function of the author's is identified by its source and by the kinds of the values that the source
 reads, recursively: its body may then be inlined in the pass, and the values are read from the function at
 each call.
 """
@@ -73,7 +73,7 @@ def with_texts(cache: Cache, function: FunctionType, free: tuple[Any, ...]) -> t
     """The signatures of captured variables, with functions identified by source, for a pass without
     cotangents or tangents for them.
 
-    In manual mode no function is, since there the rules in force are those of the first call.
+    In manual mode no function is identified so, since there the rules in force are those of the first call.
     """
     return told_by_texts(cache, function, free)[0] if cache.mode == "auto" else free
 
@@ -212,7 +212,7 @@ def with_captured(cache: Cache, function: FunctionType, guard: Guard | None) -> 
     """The guard of a pass that also relies on what the function captures; `guard` itself if it captures
     nothing.
 
-    It holds only as long as no rule is added or removed.
+    The guard is valid only as long as no rule is added or removed.
     """
     cells = function.__closure__
     if not cells:
@@ -231,8 +231,7 @@ def with_captured(cache: Cache, function: FunctionType, guard: Guard | None) -> 
         return guard is None or guard(namespace)
 
     def told_alike() -> bool:
-        """Whether captured functions were replaced by others with the same source, and all else is as before.
-        """
+        """Whether captured functions were replaced by ones with the same source, all else being as before."""
         function = held()
         if function is None:
             return False

@@ -210,8 +210,8 @@ class Entries:
     def add_worded(
         self, function: FunctionType, args: tuple[Any, ...], flags: tuple[bool, ...], made: Pass
     ) -> None:
-        """Remember a pass of a function with `**words` for calls without any: the pass takes a dict for them,
-        which is new at each call and may be filled there.
+        """Remember a pass of a function with `**words` for calls without keywords: the pass takes a dict,
+        which is new at each call and which the function may fill.
         """
         defaults = function.__defaults__ or ()
         if not self._may_be_opened(function) or not _are_constants(defaults) or tuple in map(type, args):
@@ -245,11 +245,12 @@ class Entries:
         runs: FunctionType | None = None,
         count: int | None = None,
     ) -> None:
-        """Remember a pass for the calls that `find_whole` looks up, unless its captured values would have to
-        be checked, or the tangent of a tuple.
+        """Remember a pass for the calls that `find_whole` looks up, unless each call would have to check
+        captured values or the tangent of a tuple.
 
-        What `runs` may be the tangent of the function. With `count`, the pass takes `*args` as a tuple after
-        `count` other parameters, but values and flags are those of the arguments one by one.
+        `runs` is the tangent of the function if the pass is that of the tangent. With `count`, the pass takes
+        `*args` as a tuple after `count` other parameters, but values and flags are those of the arguments one
+        by one.
         """
         more = _VARKEYWORDS if count is not None else _VARARGS | _VARKEYWORDS
         if function.__code__.co_flags & more or (tuple in map(type, values) and way != "plain"):

@@ -1,5 +1,5 @@
-"""The quick test of a guard: one expression that checks names and attributes for being the same objects as
-before.
+"""The quick test of a guard: one expression that checks that names and attributes still refer to the same
+objects.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def never(namespace: Namespace) -> bool:
 def quick_test(
     exact: dict[str, Any], attributes: _Attributes, namespace: Namespace
 ) -> Callable[[Namespace], bool]:
-    """A quick test that globals and builtins are the objects in `exact`, and that attributes, given as
-    (module or class, attribute, object), are the same; a failure proves nothing.
+    """A quick test that globals and builtins are the objects in `exact`, and that the attributes, given as
+    (module or class, attribute, object), are these objects; a failure proves nothing.
     """
     globals_now = {name: name in namespace for name in exact}
     owners = {id(owner): owner for owner, _, _ in attributes}

@@ -45,7 +45,7 @@ def augmented_finder(
     name = _METHODS[in_place]
 
     def alone(left: Any) -> Any:
-        """The left operand; refused if others may hold it, who would not see a rebinding."""
+        """The left operand; refused if it may be held elsewhere, where a rebinding would not be seen."""
         if heap.is_lent(left):
             raise mutation(f"ndarray.{name}({describe(left)})", place, True)
         return left

@@ -327,8 +327,7 @@ class Iteration:
         return call
 
     def finder(self, flags: tuple[bool, ...], place: Place | None) -> Handler:
-        """The finder of the handlers for calls at one place, kept so that the same one is returned next time.
-        """
+        """The finder of the handlers for calls at one place; the same one is returned the next time."""
         key = flags, id(place)
         known = self._finders.get(key)
         if known is None or known[0] is not place:
@@ -606,8 +605,8 @@ def _as_python_calls(
     most: int,
     words: tuple[str, ...] = (),
 ) -> Handler:
-    """`run` as the handler, unless Python refuses the number or names of the arguments: then the function
-    itself raises.
+    """The handler `run`; if Python refuses the number or names of the arguments, one that calls the function
+    itself, which raises.
     """
     target, given = call.target, len(call.args)
     count = given + sum(name in words[given:most] for name in call.kwargs)

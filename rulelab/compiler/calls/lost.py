@@ -1,4 +1,4 @@
-"""Varying values passed to a rule that has no derivative for them: refused, not lost without a word."""
+"""Varying values passed to a rule that has no derivative for them: refused, so that none is lost silently."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def is_inexact(x: Any) -> bool:
 
 
 def holds_inexact(x: Any) -> bool:
-    """Whether a value is of such a type, or lists, tuples and dicts hold one: NumPy makes arrays of them."""
+    """Whether a value is of such a type, or holds one in lists, tuples or dicts: NumPy converts them."""
     waiting, seen = [x], set()
     while waiting:
         x = waiting.pop()
@@ -35,8 +35,8 @@ def holds_inexact(x: Any) -> bool:
 
 
 class LostArgument(MissingSlope):
-    """The cotangent of an argument that a built-in rule has no derivative for: a refusal, where it is wanted.
-    What does not vary may stand where what varies could.
+    """The cotangent of an argument that a built-in rule has no derivative for. It raises where it is used,
+    not before, since the argument may turn out to be constant.
     """
 
     __slots__ = ("name", "target")
@@ -61,7 +61,7 @@ def _lost(target: Any, name: str, place: Place | None) -> NotDifferentiableError
 
 
 def lost(call: Call, x: Any, name: str) -> Any:
-    """The cotangent of such an argument: a refusal of each number in it, in lists and tuples as well."""
+    """The cotangent of such an argument: a LostArgument for each number, in lists and tuples as well."""
     return _in_form_of(x, LostArgument(call.target, name, here(call.place)[0]), ())
 
 

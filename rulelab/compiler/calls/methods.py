@@ -92,7 +92,7 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
     def find_of_kind(
         method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], plain: tuple[Any, ...]
     ) -> Handler:
-        """The handler of a method in C, by the types of all, if `plain` and the keywords are plain values."""
+        """The handler of a C method, remembered by type if `plain` and the keywords are plain values."""
         given = (owner, *args)
         known, key = remembered.known(), key_of(method, given, kwargs)
         asked = known.get(key)
@@ -117,7 +117,7 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
 
 def may_lend(target: Any, given: Iterable[Any]) -> bool:
     """Whether an author's method is passed an array and has the name of an array method that keeps nothing of
-    its arguments, which `ownership` takes it for.
+    its arguments: `ownership` assumes that it is that method.
     """
     named = type(target) is types.FunctionType and target.__name__ in SAFE_METHODS
     return named and any(isinstance(x, np.ndarray) for x in given)

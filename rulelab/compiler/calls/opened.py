@@ -63,7 +63,8 @@ class Way:
 
         None if a part of a container has no gradient, or zero, or if all parts of one have none. The sweeps
         on containers may then give None for zero, or the reverse, depending on whether anything flowed back
-        along the path that the function took this time. After a few of these in a row they answer at once.
+        along the path that the function took this time. After a few such calls in a row, the way is no longer
+        tried, and the sweeps on containers answer.
         """
         found = self.close(entries)
         if found is None:

@@ -56,7 +56,7 @@ def turns_of(target: Any, left: Any, right: Any) -> list[tuple[Any, bool]]:
 
 def _answers_itself(left: Any, right: Any, forward: str) -> bool:
     """Whether the left operand, whose method is in C, computes the result itself."""
-    if isinstance(left, (np.ndarray, np.generic)):  # applies to items, unless the other forbids it
+    if isinstance(left, (np.ndarray, np.generic)):  # works item by item, unless the right operand forbids it
         in_items = isinstance(left, np.ndarray) or any(hasattr(type(right), name) for name in LIKE_ARRAYS)
         return in_items and getattr(type(right), "__array_ufunc__", True) is not None
     if isinstance(left, _NUMBERS):
@@ -102,8 +102,7 @@ def handed_over(left: Any) -> Any:
 
 
 def operator_handler(pullbacks: Question, call: Call) -> Handler | None:
-    """The handler of an operator on objects of the author's classes; None if none of their methods applies.
-    """
+    """The handler of an operator on objects of the author's classes; None if no method of theirs applies."""
     __tracebackhide__ = True
     target, active, place = call.target, call.active, call.place
     turns = [] if call.kwargs else methods_for(target, call.args)
@@ -134,8 +133,8 @@ def operator_finder(
 ) -> Handler:
     """The function that finds the handlers of an operator at one call site: `finder(*args)`.
 
-    That no author's rule applies to operands of these types is remembered; their classes are asked each time
-    for their methods.
+    It remembers for which types of operands no author's rule applies; the methods of their classes are looked
+    up each time.
     """
     registry = pullbacks.cache.registry
     known: tuple[int, dict[tuple[int, ...], bool]] = (-1, {})  # with its epoch: both change in one assignment
@@ -200,8 +199,7 @@ def has_own_method(g: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _writing_methods(g: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The author's property that a write to an attribute sets, and the author's method that performs a write.
-    """
+    """The author's property that a write to an attribute sets, and the author's method that does a write."""
     if not args or not is_of_c(g) or g not in _WRITES or not is_author_class(type(args[0])):
         return None, None
     found = in_class(type(args[0]), args[1]) if g in (setattr, delattr) else None
@@ -211,8 +209,7 @@ def _writing_methods(g: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def pushed_forward(push: Forward, call: Pushed) -> Program | None:
-    """The program of an operator on objects of the author's classes; None if none of their methods applies.
-    """
+    """The program of an operator on objects of the author's classes; None if no method of theirs applies."""
     g, args, refs, dot_refs = call.target, call.args, call.refs(), call.dot_refs()
     if call.names:
         return None

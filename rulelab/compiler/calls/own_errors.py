@@ -22,8 +22,8 @@ _OF_C = (
     *(types.ClassMethodDescriptorType, np.ufunc, type(np.sum)),
 )
 _MODULES = ("builtins", "collections", "itertools", "functools", "numpy")
-# With these a ufunc writes to memory that others see, or leaves some as it was; those of scipy.special even
-# write beyond it.
+# With these a ufunc writes to memory that is seen elsewhere, or leaves part of its result unset; those of
+# scipy.special even write beyond that memory.
 _LEFT_ALONE = frozenset(("out", "where"))
 _MOST_FITTING = 4096
 # Functions, with the number of arguments and the keywords that they have been found to accept.
@@ -80,8 +80,7 @@ def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a third-party function accepts this number of arguments and these keywords, as far as is known.
-    """
+    """Whether a third-party function accepts so many arguments and these keywords, as far as is known."""
     if type(target) is types.FunctionType:
         return not is_library(target) or _binds(target, args, kwargs)
     if not (isinstance(target, _OF_C) or _is_class_of_c(target)):
@@ -117,8 +116,8 @@ def _misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Excep
 
 
 def _known_by(target: Any) -> Any:
-    """What has the same parameters as a C function or class and is never freed: for a method, that of its
-    class, since the object would be kept alive. None if there is nothing.
+    """The object under which the parameters of a C function or class are remembered: the target itself, but
+    for a bound method that of the class, so that its object is not kept alive; None if there is none.
     """
     if type(target) is not types.BuiltinFunctionType:
         return target

@@ -90,15 +90,15 @@ def compile_pass(
     fused: int | None = None,
     opened: tuple[Structure | None, ...] | None = None,
 ) -> Pass:
-    """Source, fence, lower, types, activity, adjoint, tidy, emit.
+    """Compile a pass: source, fence, lower, types, activity, adjoint, tidy, emit.
 
     With `on_floats`, numbers are read from arrays as Python's own (`analysis/on_floats`); raises NotOnFloats
     if that gains nothing, or would change more than the speed. With `before`, signature and flags are those
-    of the arguments one by one, and `*args` has those after the first `before`; the pass says whether it
-    takes them so. With `fused`, both sweeps are one function, which gives the cotangents of that many
-    parameters (`emit_fused`); raises NotFused if they cannot be. With `opened`, signature and flags are those
-    of the contents of arguments with these structures; raises NotOpened if the function does more than read
-    these.
+    of the arguments one by one, and `*args` has those after the first `before`; `Pass.before` says whether
+    the pass takes them one by one. With `fused`, both sweeps are one function, which gives the cotangents of
+    that many parameters (`emit_fused`); raises NotFused if they cannot be. With `opened`, signature and flags
+    are those of the contents of arguments with these structures; raises NotOpened if the function does more
+    than read these.
     """
     namespace, code = function.__globals__, function.__code__
     epoch = pullbacks.cache.registry.epoch
@@ -265,8 +265,7 @@ def compile_pass(
 def _keeps_numbers(
     forward: types.FunctionType, back: str, constants: dict[str, Any], kinds: Types
 ) -> bool:
-    """Whether the free variables of a pullback, apart from helpers, are certainly real numbers or booleans.
-    """
+    """Whether the free variables of a pullback, apart from helpers, are certainly real numbers or bools."""
     code = next((c for c in forward.__code__.co_consts if _is_code_of(back, c)), None)
     if code is None:
         return False

@@ -61,7 +61,7 @@ def run_plain(
     are still refused.
 
     `varied` says which of the function, arguments and keywords depend on a differentiated input: these must
-    not go where they would be out of sight.
+    not reach code that is not followed.
     """
     if type(g) is Push or type(g) is Vjp:
         pullbacks.refuse_implicit(place)

@@ -97,7 +97,7 @@ class Pullbacks:
         self.vjp: Vjp = Vjp(self)
         self.own_vjp: Vjp = Vjp(self, own=True)
         self.push: Push = Push(self)
-        # What a rule asks for is its own affair: nothing is deposited for that.
+        # The derivatives that a rule asks for deposit nothing.
         self.config: RuleConfig = Pullbacks(cache, keeps=keeps).config if implicit else self.push.config
         self.iteration = Iteration(self)
         self.plain_iteration = Iteration(self, followed=False)
@@ -124,7 +124,7 @@ class Pullbacks:
     ) -> tuple[Any, Any]:
         """`(y, back)` of a call apart from the sweep around it; restarted if it turns out to need copies."""
         active, count = (*wanted, *(False,) * len(kwargs)), 1 + len(args)
-        outer = heap.enter()  # a rule may call the pullback as often as it likes: nothing is shared with it
+        outer = heap.enter()  # nothing is shared with the sweep around: `back` may be called repeatedly
         keeps = self.with_copies if needs_to_copy(self, f) else self
         happened = LOUD[0]
         try:
@@ -331,7 +331,7 @@ class Pullbacks:
         by_rule: bool = True,
     ) -> Handler | None:
         """The handler that was found before for such a call and is still valid; None if there is none.
-        Without `by_rule`, entries of rules are left out: once invalid, they ask this very question.
+        Without `by_rule`, entries of rules are left out: an invalid one would ask this question again.
         """
         if active[0] and function.__closure__:  # what it captures may be wanted
             return None
@@ -440,7 +440,7 @@ class Pullbacks:
         """The handler of a call of C code whose behaviour is known to this package; None for any other."""
         __tracebackhide__ = True
         target, args, kwargs, active, place = call.target, call.args, call.kwargs, call.active, call.place
-        if type(target) is CACHED:  # its cached results are of other calls, and it must keep none that varies
+        if type(target) is CACHED:  # its cached results are of other calls; it must cache none that varies
             return self.find(target.__wrapped__, args, kwargs, active, place)
         if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
             if len(args) == 3 and not questions.answered(hasattr, args[:2], {}, place):
@@ -497,8 +497,8 @@ class Pullbacks:
         return self.guarded(handler, rule, call)
 
     def guarded(self, handler: Handler, rule: Rule, call: Call) -> Handler:
-        """The handler by a rule with what every rule needs: for parameters, functions it may call,
-        containers.
+        """Wrap the handler of a rule in what every rule needs: for implicit parameters, functions that it may
+        call, and containers.
         """
         target, args, kwargs, place = call.target, call.args, call.kwargs, call.place
         by_house = rule.built_in and rule.differentiable

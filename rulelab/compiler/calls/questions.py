@@ -46,7 +46,7 @@ _DEPTH = 3  # of lists in lists whose items are searched
 
 
 def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[..., Any]:
-    """`ask(question, *xs)` for one place: the answer, after a check of whose code gives it."""
+    """The function `ask(question, *xs)` for one place: it checks whose code will run, then asks."""
 
     def ask(question: Callable[..., Any], /, *xs: Any, **words: Any) -> Any:
         if not words and (
@@ -75,8 +75,8 @@ def asks_parts(target: Any, args: tuple[Any, ...]) -> bool:
 
 
 def asking(call: Callable[..., Any], question: Any, place: Place | None) -> Callable[..., Any]:
-    """`call`, which is a question or a handler of one, wrapped to be watched while it runs; as it is for
-    functions of rulelab's that ask nothing.
+    """Wrap `call`, a question or a handler of one, so that it is watched while it runs. It is returned as it
+    is if the question is a function of rulelab's that asks nothing.
     """
     if asks_nothing(question):
         return call
@@ -193,8 +193,8 @@ def _parts(state: Any) -> Iterable[Any]:
 def _differs(then: Any, now: Any) -> bool:
     """Whether something that may vary has changed.
 
-    A counter or a text does not vary. In a list of another length, items are no longer where their
-    derivatives are.
+    A counter or a text does not vary. If a list has a different length, its items no longer match their
+    derivatives by position.
     """
     if isinstance(then, bytes):
         return bool(then != now)

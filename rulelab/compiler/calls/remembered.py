@@ -1,5 +1,5 @@
-"""What one call site remembers: the handlers of functions that only built-in rules answer, each for arguments
-of the same types under the same names; and the finder of the handler of any call.
+"""What one call site remembers: the handlers of functions that only built-in rules answer, by the types and
+the names of the arguments; and the finder of the handler of any call.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Remembered:
         self._found: tuple[int, Known] = (-1, {})  # with its epoch: both change in one assignment
 
     def known(self) -> Known:
-        """The handlers by key, to be fetched before a new one is looked for: if a rule is added meanwhile,
-        that one is out of date.
+        """The handlers by key. Fetch them before looking for a new one: if a rule is added meanwhile, the
+        outdated handler goes into this outdated dict.
         """
         epoch, known = self._registry.snapshot.epoch, self._found
         if known[0] != epoch:
@@ -65,8 +65,8 @@ class Remembered:
     ) -> None:
         """Remember the handler of a call in `known`, which was fetched before the handler was looked for.
 
-        Only `looked_at` is looked at, instead of all arguments: of the object of a method only its class may
-        count then.
+        With `looked_at`, only these values are examined, instead of all arguments: for a method whose handler
+        depends on no more than the class of its object.
         """
         if type(handler) is Uncached or (args and type(args[0]) is str):
             return
@@ -226,15 +226,15 @@ _OF_C = (np.ufunc, types.BuiltinFunctionType, _DISPATCHED)
 
 
 def depends_on_items(stand_in: StandIn | None) -> bool:
-    """Whether the types of the arguments do not settle if the rule or the stand-in answers."""
+    """Whether more than the types of the arguments decides between the rule and the stand-in."""
     return stand_in is not None and stand_in.instead is not None
 
 
 def _of_numbers(
     pullbacks: Question, g: Any, handler: Handler, active: tuple[bool, ...], place: Place | None
 ) -> Handler:
-    """The handler found for numbers, and lists and tuples of numbers, as one for all arguments of these
-    types: if they contain anything else, the question is asked.
+    """The handler found for numbers, and lists and tuples of numbers, made into one for all arguments of
+    these types: if they contain anything but numbers, it looks for another handler.
     """
 
     def call(*args: Any) -> Any:

@@ -32,8 +32,8 @@ Active = tuple[bool | tuple[bool, ...], ...]
 def pushed(pullbacks: Question, place: Place | None, active: Active) -> Handler:
     """The handler of `push(g, g_dot, args, dots, names, method)`: that of the program that answers it.
 
-    `active` says for which of these a cotangent is wanted. A rule that calls its own function would be
-    differentiated for ever if all were taken as active.
+    `active` says for which of these a cotangent is wanted. If all were treated as active, a rule that calls
+    its own function would be differentiated forever.
     """
 
     def handle(*call: Any) -> Any:
@@ -103,7 +103,7 @@ def captured(function: Any, place: Place | None) -> NotDifferentiableError:
 
 
 def is_active(template: Any, active: Active) -> bool:
-    """Whether a cotangent is wanted of something that a template refers to."""
+    """Whether a cotangent is wanted for something that a template refers to."""
     kind = type(template)
     if kind is Ref or kind is Default:
         path = template.path
@@ -120,8 +120,7 @@ Sinks = dict[tuple[Any, ...], Any]  # the cotangents of parts of a call, by thei
 
 
 def _put(sinks: Sinks, template: Any, bar: Any, place: Place | None) -> None:
-    """Add the cotangent of what a template builds to those of the parts of the call that it was built from.
-    """
+    """Add the cotangent of what a template builds to those of the parts of the call that it is built from."""
     bar = support.value(bar)
     if bar is NO or bar is ZERO or isinstance(bar, AbstractZero):
         return
@@ -165,7 +164,7 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
 
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
-        # Only the running sweep knows what is to be restored.
+        # Cells, and containers of the running sweep, are restored: only that sweep knows which these are.
         moment = Moment(f, args, mine=lambda x: isinstance(x, types.CellType) or heap.is_own(x))
         y, x_bars = vjp(f, args, seed, words)
         if any(map(heap.is_own, moment.changed())):  # where varying values may be kept

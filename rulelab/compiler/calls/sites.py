@@ -88,8 +88,7 @@ _CHANGING = (
 
 
 class Sites:
-    """Answers what the transform asks about a function that is being compiled, and records what it relied on.
-    """
+    """Answers what the transform asks about a function being compiled, and records what it relied on."""
 
     def __init__(
         self,
@@ -107,7 +106,7 @@ class Sites:
         self._loaded = {target: value for target, (_, value) in loaded.items()}
         self._names = {target: name for target, (name, _) in loaded.items()}
         self._nested = nested
-        # Code of rulelab's own does only what it says.
+        # rulelab's own code is not checked: it runs nothing unseen.
         self._trusted = is_of_rulelab(source.filename)
         self.relied: list[Named] = []  # functions that are assumed to change nothing
         self.trail: dict[int, tuple[Any, Any]] = {}
@@ -116,16 +115,16 @@ class Sites:
     deposit = staticmethod(watching.deposit)
 
     def lookout(self, attribute: str | None, position: ir.Position) -> Callable[[Any], Any] | None:
-        """A function that a constant of unknown type is passed through before code behind it runs out of
-        sight; None if there is nothing to check.
+        """A function that returns a constant of unknown type after a check of the code behind it, which then
+        runs without being followed; None if there is nothing to check.
         """
         if self._trusted or self.runs_forward:
             return None
         return lookout(self.pullbacks, attribute, self.place(position))
 
     def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
-        """A function that an argument of a library function is passed through before code behind it runs out
-        of sight.
+        """A function that returns an argument of a library function after the same check; None if there is
+        nothing to check.
         """
         return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
 
@@ -167,7 +166,7 @@ class Sites:
         return changing
 
     def _may_write(self, atom: ir.Atom) -> bool:
-        """Whether a function that is called for each item may write to values that others hold."""
+        """Whether a function that is called for each item may write to values that are held elsewhere."""
         known = self._known(atom)
         if isinstance(known, types.FunctionType):
             return not is_harmless(known.__code__)
@@ -272,8 +271,7 @@ class Sites:
         return rule.partials if rule is not None else None
 
     def scalar_rule(self, op: ir.Op, mode: Literal["rrule", "frule"] = "rrule") -> Rule | None:
-        """The built-in rule of this mode that certainly answers a call, if it is one by partials; else None.
-        """
+        """The built-in rule of this mode that certainly answers a call, if it states partials; else None."""
         if not isinstance(op, ir.Call) or op.keywords:
             return None
         rule = self.certain_rule(op, mode)
@@ -375,7 +373,7 @@ class Sites:
             keywords = dict(op.keywords)
             atoms = op.args if self.types.callee(op) is not ir.UNBOUND else (op.function, *op.args)
         if not fits(target, atoms, keywords):
-            return None  # no matter for a rule: the call will raise its own error
+            return None  # no rule applies: the call will raise its own error
         samples = [sample_of(self.types(atom), atom) for atom in atoms]
         if any(sample is NO_SAMPLE for sample in samples):
             return None
@@ -417,8 +415,7 @@ class Sites:
     def plain(
         self, op: ir.Call, position: ir.Position, varied: tuple[bool, ...]
     ) -> Callable[..., Any] | None:
-        """None if the call may be made as it is, else a function that makes it after a check of the callee.
-        """
+        """None if the call may be made as it is, else a function that checks the callee and calls it."""
         target = self.target(op)
         if target is globals or self.runs_forward:
             return None  # the globals of the pass are the author's
@@ -473,7 +470,7 @@ class Sites:
         return _looking_at_slices(write, place, METHODS[op.kind]) if op.by_moved_slice else write
 
     def caught(self, positions: list[ir.Position]) -> Callable[..., Any]:
-        """A function that refuses cotangents which come from a handler: CatchBlockError at its line."""
+        """A function that refuses cotangents of what a handler computed: CatchBlockError at its line."""
         places = list(map(self.place, positions))
 
         def refuse_caught(number: int, *bars: Any) -> None:
@@ -492,8 +489,8 @@ class Sites:
         return refuse_caught
 
     def entry(self, op: ir.Item, position: ir.Position) -> Callable[..., Any]:
-        """`x[key]` where no cotangent is wanted: an entry that a defaultdict then creates may be changed
-        later.
+        """The function that reads `x[key]` where no cotangent is wanted; an entry that a defaultdict creates
+        for it may be changed later.
         """
         place = self.place(position)
 
@@ -650,9 +647,7 @@ def _asking_key(find: Handler, name: str, place: Place) -> Handler:
 
 
 def _for_update(find: Handler) -> Handler:
-    """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer has created for it is held by nobody
-    else.
-    """
+    """The finder of `x[key]` in `x[key] op= ...`: an array that a Buffer creates for it is held only here."""
 
     def find_noting(owner: Any, key: Any) -> Handler:
         handler = find(owner, key)

@@ -1,4 +1,4 @@
-"""Passes of stand-ins: arguments packed into their form, and errors moved to the author's line."""
+"""Calls by the passes of stand-ins: arguments are packed for these, errors are moved to the author's line."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ class Program:
 
     A `derived` function is the tangent of a callee, to be compiled; it captures what the function at
     `closure` captures. The tangent from a `trusted` function is already in the form that forward mode needs.
-    `rule` is the author's rule that the function is, whose answer is checked; with `of_rule`, what the
-    function captures is constant, also in its tangent. A program that `asks` gives a constant answer about a
-    value that may be an author's object.
+    `rule` is set if the function is that of an author's rule, whose answer is checked; with `of_rule`, what
+    the function captures is constant, also in its tangent. A program that `asks` gives a constant answer
+    about a value that may be an author's object.
     """
 
     function: Any
@@ -118,8 +118,8 @@ def build(template: Any, call: Any) -> Any:
 
 
 def asked_now(template: Any, call: Any) -> Any:
-    """A template with each `Asked` replaced by the answer: objects are asked once, and a program is both
-    found and run for their answers.
+    """A template with each `Asked` replaced by the answer, so that the object is asked only once: its answer
+    serves both to find the program and to run it.
     """
     kind = type(template)
     if kind is Asked:
@@ -211,7 +211,7 @@ def has_refs(template: Any) -> bool:
 
 
 class Pushed(Call):
-    """A call as forward mode is asked about it; programs refer to the parts of `raw` by templates."""
+    """A call as forward mode sees it; programs refer to the parts of `raw` by templates."""
 
     __slots__ = ("names", "raw")
     in_forward = True
@@ -243,7 +243,7 @@ class Pushed(Call):
 
 
 class Forward(Protocol):
-    """The forward question, as the modules that answer it ask it further."""
+    """What the modules that answer the forward question need of it, to ask it again."""
 
     cache: Any
     config: Any

@@ -1,5 +1,4 @@
-"""Reverse mode by an author's frule: the map from ẋ to ẏ is linear, so its own reverse mode is the pullback.
-"""
+"""Reverse mode by an author's frule: the map from ẋ to ẏ is linear, so its reverse mode is the pullback."""
 
 from __future__ import annotations
 
@@ -27,9 +26,9 @@ def by_forward_rule(
 ) -> Handler:
     """The handler of a call that has an author's frule and no rrule.
 
-    The frule is run along some direction and differentiated with respect to that. For a linear rule the
-    result does not depend on the direction; each pullback is tried along a second one, with a RuleError if
-    the two do not fit.
+    The frule is run along some direction and differentiated with respect to that direction. For a linear rule
+    the result does not depend on the direction: each pullback is checked along this one and a second one, and
+    raises RuleError if one of them does not fit.
     """
 
     def transposed(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +42,7 @@ def by_forward_rule(
             for number in (0, 1)
         )
         push = pushed(pullbacks, place, (False, False, False, True, False, False))
-        outer = heap.enter()  # what the frule does is its own affair
+        outer = heap.enter()  # the frule runs in a sweep of its own
         _DERIVED_NOW.rules.append(rule)
         try:
             (y, y_dot), back = push(target, NO, values, at, names, None)
@@ -104,8 +103,8 @@ def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:
 
 
 class Numbers:
-    """The numbers of a direction, the same in each run. Those of direction 1 have the opposite signs of
-    direction 0, and other moduli, so that a rule that is linear for one sign only fails.
+    """The numbers of a direction, the same in each run. Those of direction 1 have the opposite signs of those
+    of direction 0, and different moduli, so that a rule that is linear only for one sign is found out.
     """
 
     def __init__(self, number: int) -> None:

@@ -79,7 +79,7 @@ def written_slot(registry: Registry, call: Pushed) -> int | None:
     at = out_slot(registry, call.target, count) if count > 1 else None
     if at is None or at >= count:
         return None
-    # None before further arguments keeps its place, which they would move into.
+    # A None before further arguments stays where it is, since without it they would move up.
     leads = at < count - 1 and not isinstance(call.target, np.ufunc)
     return None if leads and _is_nothing(call.raw[ARGS][at]) else at
 

@@ -2,5 +2,5 @@
 attributes.
 
 In reading order: `watching` (which values hold one, and where their cotangents are put), `sources` (where
-they enter a function), `hidden` (code out of sight that could read one).
+they enter a function), `hidden` (code that is not followed and could read one).
 """

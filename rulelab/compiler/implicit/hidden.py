@@ -1,4 +1,4 @@
-"""Code out of sight that could read a parameter: found by what it holds and names, and refused."""
+"""Code that is not followed and could read a parameter: found by what it holds and names, and refused."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _HARMLESS: tuple[Any, ...] = (type, object, super, setattr, delattr)  # they cal
 
 
 def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> None:
-    """NotDifferentiableError if code out of sight is passed something that leads to a parameter, such as a
-    function that reads one.
+    """NotDifferentiableError if code that is not followed is passed something that leads to a parameter, such
+    as a function that reads one.
     """
     __tracebackhide__ = True
     if any(target is known for known in _HARMLESS):

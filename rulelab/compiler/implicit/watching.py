@@ -64,7 +64,7 @@ class Sweep:
         known = self._known.get(id(x))
         if known is not None:
             return known[1]
-        self._known[id(x)] = (x, False)  # what leads back to itself adds nothing
+        self._known[id(x)] = (x, False)  # a cycle adds nothing
         found = _runs_authors_code(x) or any(map(self.matters, parts_of(x)))
         if heap.is_own(x):  # it may still be filled
             del self._known[id(x)]
@@ -154,7 +154,7 @@ def _runs_authors_code(x: Any) -> bool:
 
 
 def parts_of(x: Any) -> Iterator[Any]:
-    """The values that a container or an object holds, as far as they can be seen."""
+    """The values that a container or an object holds, as far as they are accessible."""
     if isinstance(x, np.ndarray):
         yield from x.ravel().tolist()
     elif isinstance(x, (types.MethodType, types.BuiltinMethodType)):
@@ -224,8 +224,7 @@ def running() -> Sweep | None:
 
 
 def note_made(function: types.FunctionType) -> None:
-    """Record that a pass made this function: cotangents of what it captures go back to the code that made it.
-    """
+    """Record that a pass made this function: cotangents of what it captures go to the code that made it."""
     sweep = _STATE.sweep
     if sweep is not None:
         sweep.made[id(function)] = function
@@ -238,7 +237,7 @@ def is_made(function: Any) -> bool:
 
 
 def deposit(x: Any, x_bar: Any) -> None:
-    """Deposit the cotangent of a source with the parameters in it."""
+    """Deposit the cotangent of a source: add it to those of the parameters in it."""
     sweep = _STATE.sweep
     if sweep is not None:
         sweep.deposit(x, x_bar)
