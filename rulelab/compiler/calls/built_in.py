@@ -102,8 +102,8 @@ def _with_keywords(rule: Rule, call: Call, leading: int) -> Handler:
 
 
 def _refusing(handler: Handler, call: Call, name: str) -> Handler:
-    """A handler that, if the rule fails, refuses the argument without a derivative, which the rule takes as an
-    option.
+    """A handler that refuses an argument without a derivative, which the rule takes as an option, if the rule
+    fails.
     """
 
     def by_rule(*args: Any, **kwargs: Any) -> Any:

@@ -170,7 +170,7 @@ class _Memory:
     passes: dict[int, OfCode] = field(default_factory=dict)  # each with passes by key
     answers: dict[Any, _Answer] = field(default_factory=dict)
     ways: dict[int, OfCode] = field(default_factory=dict)  # those of `opened`
-    texts: dict[int, OfCode] = field(default_factory=dict)  # code that alone answered a call
+    texts: dict[int, OfCode] = field(default_factory=dict)  # code that answered a call by itself
     era: object = field(default_factory=object)  # what is remembered elsewhere is valid for one era
 
 

@@ -30,7 +30,7 @@ from .captured import constants_captured, with_captured
 
 NO = NoTangent()
 FLOAT64 = np.dtype(float)
-KEPT = "__rulelab_entries__"  # a function holds its own entries: they reach its globals, so no cache may
+KEPT = "__rulelab_entries__"  # a function holds its entries: they refer to its globals, so no cache may
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 _FEW = 64  # signatures remembered for one function
 
@@ -385,7 +385,7 @@ _MOST_ITEMS = 16
 
 
 def _bound_flags(count: int, flags: tuple[bool, ...]) -> tuple[Any, ...]:
-    """The key in place of the flags, which no call by position has."""
+    """The part of a key that replaces the flags; no call by position has such a key."""
     return "bound", count, *flags
 
 

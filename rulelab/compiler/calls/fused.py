@@ -26,7 +26,7 @@ class Fused:
 
     run: Callable[..., Any]
     exact: bool
-    entries: Callable[..., Any] | None  # gives these without the value
+    entries: Callable[..., Any] | None  # returns the entries without the value
     on_floats: bool  # whether the value may be a Python number where the function's own is NumPy's
 
 

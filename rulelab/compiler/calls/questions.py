@@ -61,7 +61,7 @@ def asker(pullbacks: Question, place: Place | None, forward: bool) -> Callable[.
 
 
 def asks_items(target: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a function has a rule and asks the items of its arguments; also `%` on a text."""
+    """Whether a function has a rule and asks such questions of its arguments' items; also `%` on a text."""
     if target is operator.mod:
         return isinstance(args[0], (str, bytes))
     return id(target) in _OF_ITEMS

@@ -1,4 +1,4 @@
-"""What a value holds, and whether iterators, which reading exhausts, are among it."""
+"""What a value holds, and whether it holds iterators, which reading exhausts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _NO_ITERATORS = {types.FunctionType, types.BuiltinFunctionType, np.ufunc, list, 
 
 
 def holds_iterator(values: Iterable[Any]) -> bool:
-    """Whether an iterator, which reading exhausts, is among the values or in them; True if they hold too much
-    to tell.
+    """Whether an iterator, which reading exhausts, is among these values or held by one; True if they hold
+    too much to search.
     """
     held = everything_held(values, _parts, _PLAIN, most=_MOST_LOOKED_AT, at_once=_MOST_WAITING)
     try:
@@ -51,8 +51,8 @@ def _parts(held: Any) -> Iterator[Any]:
 
 
 def parts_inside(x: Any) -> Iterable[Any]:
-    """The values in a container, without keys (but with a defaultdict's factory), or those that a callable
-    holds, or an object in its attributes.
+    """The values in a container (without keys, but with a defaultdict's factory), those that a callable
+    holds, or those of an object's attributes.
     """
     if isinstance(x, dict):
         return (*x.values(), getattr(x, "default_factory", None))

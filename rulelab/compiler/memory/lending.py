@@ -2,8 +2,8 @@
 cotangents of these contents are collected.
 
 A list, dict or object among the arguments of an outermost call may be changed if its old contents are known
-and it can be reached only through the arguments: the sweep then treats it as one of its own (`heap`). Writes
-are refused to what the code can reach in another way, and to what occurs twice in the arguments.
+and it can be reached only through the arguments: the sweep then treats it as one of its own (`heap`). A
+write to what the code can reach in another way, or to what occurs twice in the arguments, is refused.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class LentArguments:
     def own(self, active: tuple[bool, ...]) -> tuple[bool, ...]:
         """Register the containers as made during the sweep that begins; `active` is as in `Pullbacks.find`.
 
-        Return `active` with the arguments added into which a value that varies may be put: the sweep needs
+        Return `active`, set also for the arguments into which a value that varies may be put: the sweep needs
         cotangents for them, too.
         """
         for x, _ in self._saved.values():

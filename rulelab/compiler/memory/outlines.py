@@ -54,7 +54,7 @@ Outline = tuple[Any, dict[Key, Any]]  # (the container if it is of this sweep, t
 
 
 class Numbered:
-    """A value whose cotangent has those of its items by number, for where these came from; no outline."""
+    """A value without outline, whose cotangent goes to where its items came from, by their numbers."""
 
 
 class _Walk:

@@ -98,7 +98,7 @@ _ASKING = {ir.Unary: operator.not_, ir.Format: support.format_string, ir.Item: o
 
 
 class Operations(Formulas):
-    """The part of the transform that writes single operations: a method for each kind that is special."""
+    """The part of the transform that writes single operations: a method for each kind that needs its own."""
 
     def do_let(self, statement: ir.Let) -> tuple[list[Node], list[str]]:
         op, target, position = statement.op, statement.target, statement.position

@@ -500,7 +500,7 @@ class Sweeps:
 
     @functools.cached_property
     def stored_lists(self) -> dict[str, list[str]]:
-        """Each name of a list to whose items something is assigned, with all names of it."""
+        """Each name of a list whose items are assigned to, with all names of that list."""
         return {name: self.regions.names_of(name) for name in self.item_bars}
 
     def as_real(self, name: str) -> Callable[..., Any]:
