@@ -22,7 +22,7 @@ def is_inexact(x: Any) -> bool:
 
 
 def holds_inexact(x: Any) -> bool:
-    """Whether a value is of such a type, or holds one in lists, tuples or dicts: NumPy converts them."""
+    """Whether a value is of such a type, or lists, tuples and dicts hold one: NumPy makes arrays of them."""
     waiting, seen = [x], set()
     while waiting:
         x = waiting.pop()

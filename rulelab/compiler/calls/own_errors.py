@@ -80,7 +80,7 @@ def refuse_misfit(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def fits(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a third-party function accepts so many arguments and these keywords, as far as is known."""
+    """Whether a third-party function accepts this many arguments and these keywords, as far as known."""
     if type(target) is types.FunctionType:
         return not is_library(target) or _binds(target, args, kwargs)
     if not (isinstance(target, _OF_C) or _is_class_of_c(target)):

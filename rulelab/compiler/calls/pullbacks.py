@@ -124,7 +124,7 @@ class Pullbacks:
     ) -> tuple[Any, Any]:
         """`(y, back)` of a call apart from the sweep around it; restarted if it turns out to need copies."""
         active, count = (*wanted, *(False,) * len(kwargs)), 1 + len(args)
-        outer = heap.enter()  # nothing is shared with the sweep around: `back` may be called repeatedly
+        outer = heap.enter()  # shares nothing with the sweep around: a rule may call `back` several times
         keeps = self.with_copies if needs_to_copy(self, f) else self
         happened = LOUD[0]
         try:

@@ -123,8 +123,8 @@ class Sites:
         return lookout(self.pullbacks, attribute, self.place(position))
 
     def handed(self, position: ir.Position) -> Callable[[Any], Any] | None:
-        """A function that returns an argument of a library function after the same check; None if there is
-        nothing to check.
+        """A function that returns an argument of a library function after a check like that of `lookout`, or
+        None if there is nothing to check.
         """
         return None if self._trusted or self.runs_forward else handed(self.pullbacks, self.place(position))
 

@@ -104,7 +104,7 @@ def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:
 
 class Numbers:
     """The numbers of a direction, the same in each run. Those of direction 1 have the opposite signs of those
-    of direction 0, and different moduli, so that a rule that is linear only for one sign is found out.
+    of direction 0, and different moduli, so that a rule that is linear only for one sign is detected.
     """
 
     def __init__(self, number: int) -> None:

@@ -171,7 +171,7 @@ def written() -> _Sweep:
 
 
 def effectful(back: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Mark a pullback as one that must be called even if nothing flowed to the result, as it has effects."""
+    """Mark a pullback that must be called even if nothing flowed to the result, as it changes the table."""
     back.changes = True  # type: ignore[attr-defined]
     return back
 
@@ -449,7 +449,7 @@ def take(x: Any, key: Key) -> Any:
 
 
 def take_all(x: Any) -> dict[Key, Any]:
-    """Remove and return the cotangents of all parts, as where the making of the container is undone."""
+    """Remove and return the cotangents of all parts, for example where making the container is undone."""
     bars = _STATE.here.sweep.bars
     return bars.pop(id(x)) if id(x) in bars else {}
 

@@ -68,7 +68,10 @@ _NOTHING = (ZERO, NO)
 
 
 class Items(dict[Any, Any]):
-    """Cotangents of the items of a list or tuple of known size, by position; changed by one pass only."""
+    """Cotangents of the items of a list or tuple of known size, by position.
+
+    One pass owns them, and changes them in place.
+    """
 
     __slots__ = ("kind", "size")
 

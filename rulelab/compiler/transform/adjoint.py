@@ -253,7 +253,7 @@ class _Adjoint(Stored):
         return self.looked_at([statement.test], texts, position)[0]
 
     def truth(self, test: str, position: ir.Position) -> str:
-        """Name the truth value of a test: that of a container may have changed by the reverse sweep."""
+        """Keep the truth of a test in a new name: a container's may have changed by the reverse sweep."""
         taken = self.defined("taken")
         self.line(f"{taken} = {self.asked(operator.truth, test)}", position)
         return taken

@@ -340,7 +340,7 @@ class Writer:
         return whole and self.holders.are_sure(names)
 
     def scale(self, node: Sum) -> bool:
-        """Write a term in the memory of the cotangent that it is a multiple of, or return False."""
+        """Write a term in the memory of the cotangent it is a multiple of; return whether that was done."""
         bar, source = node.bar, node.text.split("\0")[1]
         if not self.may_scale(node, source):
             return False
