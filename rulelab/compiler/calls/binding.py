@@ -136,8 +136,8 @@ def bar_at(got: Any, slot: Slot) -> Any:
 def active_defaults(
     function: types.FunctionType, values: tuple[Any, ...], where: list[Slot]
 ) -> dict[int, str]:
-    """The parameters of a nested function, by slot, whose defaults were values from its definition that may
-    be active.
+    """The parameters of a nested function, by slot, that are left to their defaults and may be active: these
+    are values from the place where it was defined.
     """
     if not function.__code__.co_flags & inspect.CO_NESTED:
         return {}

@@ -200,7 +200,7 @@ def constants_captured(cache: Cache, function: FunctionType) -> tuple[Any, ...] 
 
 
 def _is_settled(part: Any) -> bool:
-    """Whether a signature is one of constants."""
+    """Whether a signature is that of a constant."""
     if type(part) is Text:
         return all(map(_is_settled, part.parts()))
     if type(part) is tuple:

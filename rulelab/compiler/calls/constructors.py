@@ -136,7 +136,7 @@ def make_plain(
 
 def _own_defaults(cls: type, x: Any, count: int, kwargs: dict[str, Any]) -> None:
     """Record the containers that the default factories of a dataclass have made for a new object as made
-    here.
+    during this sweep.
     """
     for number, field in enumerate(f for f in dataclasses.fields(cls) if f.init):
         if field.default_factory is not dataclasses.MISSING and number >= count and field.name not in kwargs:

@@ -38,7 +38,7 @@ def augmented_finder(
     """The function that finds the handler of `left op= right`: an author's method, a change to a container
     that is followed, the in-place operation on a copy of an array that this function owns, or a rebinding.
 
-    `rebinding` finds the handlers of a rebinding. A change that others would see is refused.
+    `rebinding` finds the handlers of a rebinding. A change that would be seen elsewhere is refused.
     """
     target = getattr(operator, op.operator)
     in_place = IN_PLACE[target]

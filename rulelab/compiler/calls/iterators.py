@@ -520,7 +520,7 @@ class Iteration:
         return Uncached(run)
 
     def refused(self, call: Call) -> Handler | None:
-        """Raises for functions that are not differentiated if an argument carries a derivative; otherwise
+        """Raises for functions that are not differentiated if an argument can have a cotangent; otherwise
         None.
         """
         if not any(map(carries, call.values())):

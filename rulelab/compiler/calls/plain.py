@@ -268,7 +268,7 @@ _HANDING_ON = (sorted, max, min, list, tuple, dict, set, frozenset, zip, enumera
 
 
 def only_hands_on(target: Any) -> bool:
-    """Whether nothing flows through the calls that a Python function makes to its arguments."""
+    """Whether nothing flows through the calls that a built-in function makes to its arguments."""
     if any(target is known for known in _HANDING_ON):
         return True
     owner = getattr(target, "__objclass__", None) or getattr(target, "__module__", None)

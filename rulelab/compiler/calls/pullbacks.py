@@ -1,4 +1,4 @@
-"""The one question of the compiler: the pullback of a call, by a rule, a cached pass or a new one."""
+"""The central question of the compiler: the pullback of a call, by a rule, a cached pass or a new one."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Text(NamedTuple):
     attributes: frozenset[str]
     noted: frozenset[str]  # outer variables to which it adds something
     used: frozenset[str]  # outer variables that it uses in another way
-    read: frozenset[str]  # its attributes, except those to which it adds something
+    read: frozenset[str]  # attributes that it names, except where it adds something to them
     writes: bool
 
 
