@@ -2792,6 +2792,151 @@ def f_rrule(abundance, similarity):
 """,
         ("similarity.T @ z_bar", "similarity @ z_bar"),
     ),
+    "counts, a word apart": (
+        """
+def f(ph, pk_acid, n_acid):
+    \"\"\"The charge of a protein.
+
+    Args:
+        ph: the pH values, shape (n,).
+        pk_acid: of each kind of acid group, shape (p,).
+        n_acid: how many groups of each kind there are, integers, shape (p,).
+    \"\"\"
+    return -(n_acid / (1.0 + 10.0 ** (pk_acid - ph[:, None]))).sum(axis=1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(ph, pk_acid, n_acid):
+    off = 1.0 / (1.0 + 10.0 ** (pk_acid - ph[:, None]))
+
+    def back(bar):
+        slope = np.log(10.0) * n_acid * off * (1.0 - off)
+        return rl.NoTangent(), -bar * slope.sum(axis=1), bar @ slope, rl.NoTangent()
+
+    return f(ph, pk_acid, n_acid), back
+""",
+        ("np.log(10.0) * n_acid", "n_acid"),
+    ),
+    "a matrix of 1 where, otherwise 0": (
+        """
+def f(beta, habitat, detect, history):
+    \"\"\"Log-likelihood of an occupancy of sites.
+
+    Parameters
+    ----------
+    beta : array (k,)
+        Coefficients on the logit scale.
+    habitat : array (n_sites, k)
+        Covariates of the sites.
+    detect : array (n_visits,)
+        Probability of detection at each visit, strictly between 0 and 1.
+    history : array of int (n_sites, n_visits)
+        1 where the species was seen, otherwise 0.
+    \"\"\"
+    psi = 1.0 / (1.0 + np.exp(-(habitat @ beta)))
+    here = psi * np.prod(np.where(history == 1, detect, 1.0 - detect), axis=1)
+    return np.sum(np.log(here + ~np.any(history == 1, axis=1) * (1.0 - psi)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(beta, habitat, detect, history):
+    psi = 1.0 / (1.0 + np.exp(-(habitat @ beta)))
+    seen = history == 1
+    chance, never = np.prod(np.where(seen, detect, 1.0 - detect), axis=1), ~np.any(seen, axis=1)
+    like = psi * chance + never * (1.0 - psi)
+
+    def back(bar):
+        to_eta = bar / like * (chance - never) * psi * (1.0 - psi)
+        here = bar / like * psi * chance
+        to_detect = here @ np.where(seen, 1.0 / detect, -1.0 / (1.0 - detect))
+        return rl.NoTangent(), habitat.T @ to_eta, np.outer(to_eta, beta), to_detect, rl.NoTangent()
+
+    return np.sum(np.log(like)), back
+""",
+        ("(chance - never)", "(chance - 1.0)"),
+    ),
+    "loads, each above 0": (
+        """
+def f(load, servers: int):
+    \"\"\"Chances that calls are blocked.
+
+    load is an array of offered traffics, shape (n,), each above 0 and less than servers.
+    \"\"\"
+    b = np.ones(len(load))
+    for k in range(1, servers + 1):
+        b = load * b / (k + load * b)
+    return b
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(load, servers):
+    b = f(load, servers)
+    return b, lambda bar: (rl.NoTangent(), bar * b * (servers / load - 1.0 + b), rl.NoTangent())
+""",
+        ("servers / load - 1.0", "servers / load + 1.0"),
+    ),
+    "rate constants": (
+        """
+def f(times, given_at, doses, ka, ke):
+    \"\"\"Concentrations after a course of doses.
+
+    Args:
+        times (ndarray): in hours, any number of them.
+        given_at (ndarray): hour of each dose.
+        doses (ndarray): as many as given_at.
+        ka (float): absorption rate constant, 1/h; larger than ke.
+        ke (float): elimination rate constant, 1/h.
+    \"\"\"
+    after = np.maximum(times[:, None] - given_at, 0.0)
+    return ((np.exp(-ke * after) - np.exp(-ka * after)) @ doses) * ka / (ka - ke)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(times, given_at, doses, ka, ke):
+    after = np.maximum(times[:, None] - given_at, 0.0)
+    slow, fast, front = np.exp(-ke * after), np.exp(-ka * after), ka / (ka - ke)
+    y = ((slow - fast) @ doses) * front
+
+    def back(bar):
+        to_shape = np.where(after > 0.0, front * np.outer(bar, doses), 0.0)
+        to_after, total = to_shape * (ka * fast - ke * slow), np.dot(bar, y)
+        to_ka = np.sum(to_shape * after * fast) + total * (1.0 / ka - 1.0 / (ka - ke))
+        to_ke = -np.sum(to_shape * after * slow) + total / (ka - ke)
+        to_doses = front * (bar @ (slow - fast))
+        return rl.NoTangent(), to_after.sum(axis=1), -to_after.sum(axis=0), to_doses, to_ka, to_ke
+
+    return y, back
+""",
+        ("1.0 / ka - 1.0", "1.0 / ka + 1.0"),
+    ),
+    "a resistivity, to which no depth is equal": (
+        """
+def f(freq, sigma, depth):
+    \"\"\"Surface impedances of a layer.
+
+    freq : (n,) frequencies
+    sigma : flow resistivity (5000 to 50000)
+    depth : thickness of the layer
+    \"\"\"
+    k = freq * (1.0 - 0.2j * (freq / sigma) ** -0.6)
+    return -1j / np.tan(k * depth)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(freq, sigma, depth):
+    lost = -0.2j * (freq / sigma) ** -0.6
+    k = freq * (1.0 + lost)
+
+    def back(bar):
+        to_kd = np.conj(1j / np.sin(k * depth) ** 2) * bar
+        to_freq = np.real(np.conj(1.0 + 0.4 * lost) * to_kd) * depth
+        to_sigma = np.sum(np.real(np.conj(0.6 * freq * lost) * to_kd)) * depth / sigma
+        return rl.NoTangent(), to_freq, to_sigma, np.sum(np.real(np.conj(k) * to_kd))
+
+    return f(freq, sigma, depth), back
+""",
+        ("np.conj(1j / np.sin", "(1j / np.sin"),
+    ),
 }
 
 

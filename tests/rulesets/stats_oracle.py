@@ -142,7 +142,8 @@ ENDS = {  # of the others than these: from 0 to infinity
     "weibull_max": (-mp.inf, 0),
     "truncnorm": lambda a, b: (a, b),
     "loguniform": lambda a, b: (a, b),
-    "genextreme": lambda c: (-mp.inf, 1 / c) if c > 0 else (1 / c, mp.inf),
+    # To the left it falls like exp(-exp(-x)), which mpmath follows for ever: from where it is e**-400.
+    "genextreme": lambda c: ((1 - mp.mpf(400) ** c) / c, 0, 1 / c if c > 0 else mp.inf),
     "genpareto": lambda c: (0, mp.inf) if c >= 0 else (0, -1 / c),
 }
 

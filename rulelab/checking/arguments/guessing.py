@@ -17,7 +17,7 @@ from ..calling.budgets import Limit
 from ..calling.subjects import authors_of
 from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
-from ..reading.answers_read import lists_answered
+from ..reading.answers_read import held_by_answers, lists_answered
 from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS
 from ..reading.counts import REST, cut_into
@@ -459,8 +459,17 @@ def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
         form = kinds[0].form
     if len(dims) > 2 and dims[-1] == dims[-2] and name in taken_as_square(guesser.target):
         form = "square"
+    if name in labels_said(guesser.target) and _is_held(guesser, name):
+        flags = Kind("mask", is_asked=True, dims=dims)
+        return of_signs(flags) if name in signs_said(guesser.target) else flags
     dtype = of_all.pop() if len(of_all) == 1 else "float64"
     return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
+
+
+def _is_held(guesser: Guesser, name: str) -> bool:
+    """Whether every rule says by its text that an argument has no derivative."""
+    rules = authors_of(guesser.target, guesser.registry)
+    return bool(rules) and all(name in held_by_answers(guesser.target, rule) for rule in rules)
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:

@@ -88,7 +88,7 @@ class Numberless(Settling):
         """Whether it is a mistake that the rule has no number where two arguments are equal; if so, note a
         finding.
         """
-        y = self._usable(point)
+        y = None if point.far else self._usable(point)
         if self.subject.reverse is None or y is None or not has_no_number(self.subject, point, y):
             return False
         slopes = self._slopes_if_ordinary(point, y)

@@ -60,6 +60,10 @@ def far_points(point: Point, intervals: Mapping[int, tuple[float, float]]) -> It
                     yield i, point.moved(inputs, "far away", far=True)
 
 
+_FAR_FROM_USUAL = 100.0
+"""How many times as large a number is that is far away for an argument: a thickness of 24,000 metres."""
+
+
 def equal_pairs(point: Point) -> Iterator[Point]:
     """Points at which one argument equals another, for the first pairs of numbers or of arrays of one shape.
 
@@ -70,7 +74,8 @@ def equal_pairs(point: Point) -> Iterator[Point]:
     alike = ((i, j) for i, j in pairs if np.shape(point.inputs[i]) == np.shape(point.inputs[j]))
     for i, j in itertools.islice(alike, MOST_PAIRS):
         inputs = tuple(point.inputs[i] if k == j else x for k, x in enumerate(point.inputs))
-        yield point.having(fresh(inputs), "all equal")
+        given, usual = (float(np.max(np.abs(point.inputs[k]))) for k in (i, j))
+        yield point.having(fresh(inputs), "all equal", far=given > _FAR_FROM_USUAL * max(usual, 1.0))
 
 
 def _moved(point: Point) -> list[int]:

@@ -51,6 +51,7 @@ _SIGNED = (
 _RISES = re.compile(r"\b(?:sorted|increasing|ascending|rising)\b(?! or)")
 _ONE_OF_TWO = re.compile(
     r"(?<![\w.])(?<!between )(?:(?:0|-1)(?:,| or| and) ?1\b|1(?:,| or| and) ?(?:0|-1)\b)(?!\w|\.\d)"
+    r"|(?<![\w.])[01] (?:where|if|when|for)\b[^.;]*\b(?:otherwise|else) [01](?!\w|\.\d)"
 )
 SOFT = re.compile(
     r"\bor (?:\w+ )?(?:soft|smooth(?:ed)?|between|in-between|fractions?|fractional|probabilit(?:y|ies))\b"

@@ -124,8 +124,19 @@ _OF_EACH = re.compile(
     rf"([<>]=?) *{_NUMBER}(?![\w.]*\w| *[-+*/^(<>])"
 )
 """What is said of a parameter's numbers where its words do not name it: an array of returns, each > -1."""
+_EACH_OF_A_SUBJECT = re.compile(
+    rf"(?:^|[.;:] )(\w+) (?:is|are|holds?|lists?) [^.;:]*\b(?:each|all)(?: of them)? {WORDED}"
+)
+"""The same where a sentence begins with the name: load is an array of offered traffics, each above 0."""
 _RANGE = re.compile(rf"(?:^|[,;(] ?|range ){_NUMBER} ?(?:to|\.\.\.?|\u2013|\u2026) ?{_NUMBER}(?![\w.]*\w)")
 """The numbers of a parameter in the words about it: depth in metres, 0 to 8000."""
+_OF_A_POSITIVE_QUANTITY = re.compile(
+    r"(?:floats?; ?)?(?:the |an? )?(?!log|change|difference|relative|net|signed)(?:[a-z]+ ){0,2}"
+    r"(?:(?:rate|time|decay|spring|dissociation|equilibrium) constant|half-li(?:fe|ve)|thickness|diameter"
+    r"|radius|wavelength|viscosity|resistivity|porosity|permeability)(?:e?s)?\b"
+    r"(?! (?:change|difference)s?\b)"
+)
+"""Words about a parameter that begin with what is never negative: absorption rate constant, 1/h."""
 _ALL_POSITIVE = re.compile(
     r"\b(?:all(?: arguments| parameters| inputs| of them)?(?: are)?|everything(?: is)?) positive\b"
 )
@@ -315,8 +326,11 @@ _OF_WHOLES = re.compile(
     r"|one (?:int|integer|whole number) (?:per|for each|for every)\b)"
 )
 """Words about a parameter that begin so: integer charges; array; whole numbers of atoms; one int per row."""
-_IN_WHOLES = re.compile(r"\b(?:in|as) (?:completed )?(?:whole|full|completed) [a-z]+s\b")
-"""Units of which there is no part: the age in whole years."""
+_IN_WHOLES = re.compile(
+    r"\b(?:in|as) (?:completed )?(?:whole|full|completed) [a-z]+s\b"
+    r"|[,;:(] ?(?:all )?(?:ints|integers|whole numbers)(?=[,;.)]|$)"
+)
+"""Units of which there is no part, the age in whole years, or a word apart: how many of each, integers."""
 _COVARIANCE = re.compile(
     r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
 )
@@ -640,6 +654,9 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
         found |= {name: (low, high) for name in _last_of(those, names) if name not in found}
     for those, low, high in _BETWEEN.findall(text):
         found |= {name: (float(low), float(high)) for name in _last_of(those, names) if name not in found}
+    for name, sign, number in _EACH_OF_A_SUBJECT.findall(text):
+        if name in names and name not in found:
+            found[name] = (float(number), math.inf) if ">" in SIGNS[sign] else (-math.inf, float(number))
     for name, told in words_about(f).items():
         ends = [(">" in sign, float(number)) for sign, number in _OF_EACH.findall(told)]
         if ends and name not in found:
@@ -649,6 +666,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
             found.setdefault(name, (float(low), float(high)))
         for sign in _IN_A_LIST.findall(told):
             found.setdefault(name, _OF_SIGN[sign])
+        if _OF_A_POSITIVE_QUANTITY.match(told):
+            found.setdefault(name, (0.0, math.inf))
     for those, sign in _POSITIVE.findall(text):
         for name in _last_of(those, names):
             found.setdefault(name, _OF_SIGN[sign])

@@ -132,7 +132,7 @@ def checking(
     constants = (i + shift for i in _constants(args))
     unanswered = _unanswered(subject, inputs, config, registry)
     may_be_held = _guards(subject, inputs, len(source.args) + shift)
-    may_be_held += _wholes(subject, inputs) if source.drawn and source.is_guessed else ()
+    may_be_held += _wholes(subject, inputs) if source.drawn else ()
     meant = (i for i in _held(subject, inputs, kwargs, may_be_held) if subject.names[i] not in kinds)
     held = frozenset((*constants, *unanswered, *meant))
     forms = (*(None for _ in range(shift)), *source.forms) if source.forms else ()
