@@ -20,6 +20,7 @@ _MOST = 16  # items of a display; each becomes a statement
 _KINDS: dict[type, type] = {ast.List: list, ast.ListComp: list, ast.Dict: dict, ast.DictComp: dict}
 _STAYING = (ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp)  # `xs += …` of these leaves a list a list
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ACTING = (ast.Call, ast.NamedExpr, ast.Await)
 _PATTERNS = (ast.MatchAs, ast.MatchStar)
 
 _APPENDED = "for item in items: grown.append(item)"
@@ -70,7 +71,7 @@ class Growing:
         bounds = (target.slice.lower, target.slice.upper, target.slice.step)
         if not isinstance(target.value, ast.Name) or not self._is(list, target.value):
             return None
-        if not all(bound is None or is_side_effect_free(bound) for bound in bounds):
+        if not all(bound is None or is_side_effect_free(bound) for bound in bounds) or _acts(node.value):
             return None
         new = shallow(node)
         new.value = ast.copy_location(ast.ListComp(node.value.elt, node.value.generators), node.value)  # type: ignore[attr-defined]
@@ -112,6 +113,17 @@ class Growing:
                 for s in made("grown[key] = item", node, grown=grown, key=key, item=name)
             ),
         ]
+
+
+def _acts(items: Any) -> bool:
+    """Whether making the items of a generator expression may end it, or change the list or the bounds, which
+    Python looks at before the first of them.
+    """
+    first, *others = items.generators
+    lazy = [items.elt, *first.ifs, *others]
+    return any(isinstance(n, _ACTING) for part in lazy for n in ast.walk(part)) or any(
+        isinstance(n, (ast.GeneratorExp, ast.Lambda, ast.NamedExpr)) for n in ast.walk(first.iter)
+    )
 
 
 def _looped(text: str, at: ast.stmt, **parts: Any) -> list[ast.stmt]:

@@ -276,8 +276,13 @@ _OPERANDS: dict[type, Callable[[Any], Iterable[ast.expr]]] = {
 
 
 def _runs_over(loop: ast.AST, name: str) -> bool:
-    """Whether a loop is over the variable itself, so that changing it affects later iterations."""
-    return isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name) and loop.iter.id == name
+    """Whether a loop is over the variable itself, perhaps by way of a generator expression, so that changing
+    it affects later iterations.
+    """
+    if not isinstance(loop, ast.For):
+        return False
+    inside = [g.iter for n in ast.walk(loop.iter) if isinstance(n, ast.GeneratorExp) for g in n.generators]
+    return any(isinstance(each, ast.Name) and each.id == name for each in (loop.iter, *inside))
 
 
 def is_append(node: ast.AST) -> bool:

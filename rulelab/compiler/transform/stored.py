@@ -69,7 +69,10 @@ class Stored(Operations):
             self.line(f"{owner}[{key}] = {value}", position)
         elif isinstance(op, ir.Call) and op.args:
             owner, item = self.texts(op.operands(), tight=1)
-            self.line(f"{owner}.append({item})", position)
+            if self.uses[target]:  # the None that it returns
+                self.give(target, f"{target} = {owner}.append({item})", position)
+            else:
+                self.line(f"{owner}.append({item})", position)
         else:
             self.flush()
             self.give(target, f"{target} = {self.text(op.operands()[0])}.pop()", position)

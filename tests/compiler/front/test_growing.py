@@ -7,6 +7,7 @@ from collections import deque
 import pytest
 
 import rulelab as rl
+from rulelab.errors import MutationError, NotDifferentiableError, UnsupportedSyntaxError
 
 from ...differences import gradient_by_differences
 
@@ -324,3 +325,83 @@ def test_a_variable_without_a_value():
     for g in (f, deleted):
         with pytest.raises(UnboundLocalError):
             rl.gradient(g, 1.3)
+
+
+def while_a_loop_reads_it(x):
+    xs, total = [x, 2 * x], 0.0
+    for v in (w * x for w in xs):
+        total = total + v
+        if len(xs) < 4:
+            xs.append(v + x)
+    return total
+
+
+def while_a_loop_chooses_from_it(x):
+    xs, total = [x, 2 * x], 0.0
+    for k, v in enumerate(w for u in [1.0, x] for w in xs if w > 0):
+        total = total + v * k
+        if len(xs) < 5:
+            xs.append(v * x)
+    return total
+
+
+def while_an_iterator_reads_it(x):
+    xs = [x, 2 * x]
+    items = (v for v in xs)
+    for v in items:
+        if len(xs) < 5:
+            xs.append(v * x)
+    return sum(xs)
+
+
+def while_a_generator_inside_reads_it(x):
+    xs, total = [x, 2 * x], 0.0
+    for v in (w for w in (u * x for u in xs)):
+        total = total + v
+        if len(xs) < 4:
+            xs.append(v)
+    return total
+
+
+def by_the_value_of_an_append(x):
+    xs = [x, 2 * x]
+    ys = [xs.append(t) or t for t in [x, 3 * x]]
+    last = xs.append(x * x) or x
+    return ys[0] * len(xs) * xs[3] * xs[4] * last
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(while_a_loop_reads_it, while_a_loop_chooses_from_it, while_an_iterator_reads_it),
+        *(while_a_generator_inside_reads_it, by_the_value_of_an_append),
+    ],
+)
+def test_a_list_that_grows_while_it_is_read(f):
+    test_values_and_slopes(f)
+    test_second_derivatives(f)
+
+
+SLICED = {
+    "an end of its items": "it = iter([x])\n    xs[1:] = (next(it) for _ in range(3))",
+    "another bound": "n = 0\n    xs[n:] = ((n := v) * x for v in [1, 2])",
+    "fewer items": "xs[-1:] = (xs.pop() * v for v in [1, 2])",
+    "fewer by another name": "ys = xs\n    xs[1:] = (ys.pop() * v for v in [1, 2])",
+    "fewer by way of a generator": "xs[-1:] = (v for v in (xs.pop() * v for v in [1, 2]))",
+}
+
+
+@pytest.mark.parametrize("name", SLICED)
+def test_a_slice_that_is_looked_at_before_its_items(cells, name):
+    """Right, or a refusal: Python looks at the bounds and at the length before it makes the first item."""
+    text = f"xs = [x, 2 * x, 3 * x]\n    {SLICED[name]}\n"
+    f = cells.run(f"def f(x):\n    {text}    return sum(k * v for k, v in enumerate(xs, 1))\n")["f"]
+    try:
+        value = rl.withgradient(f, 1.3).val
+    except (MutationError, NotDifferentiableError, UnsupportedSyntaxError):
+        return
+    except RuntimeError as error:  # Python's own
+        with pytest.raises(RuntimeError, match=str(error)):
+            f(1.3)
+        return
+    assert value == f(1.3)
