@@ -15,6 +15,7 @@ from ...parsing import cloned
 from .consumers import is_side_effect_free
 
 _MAKERS = ("map", "filter", "zip", "enumerate", "reversed")
+_ACTING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -26,8 +27,9 @@ def in_place(statements: list[ast.stmt], nodes: Callable[[], list[Any]]) -> list
     out: list[ast.stmt] = []
     for statement in statements:
         name = _held(out[-1]) if out else None
-        read = None if name is None else _first(_evaluated(statement), str(name))
-        if read is not None and _is_read_once(str(name), nodes()):
+        passed: list[ast.expr] = [statement.target] if isinstance(statement, ast.AugAssign) else []
+        read = None if name is None else _first(_evaluated(statement), str(name), passed)
+        if read is not None and _is_read_once(str(name), nodes()) and _may_pass(out[-1], passed, nodes()):
             made = out.pop()
             assert isinstance(made, ast.Assign)
             statement = cloned(statement, {id(read): made.value})
@@ -52,6 +54,22 @@ def _is_read_once(name: str, nodes: list[Any]) -> bool:
     return found == {ast.Store: 1, ast.Load: 1} and not declared
 
 
+def _may_pass(made: Any, passed: list[ast.expr], nodes: list[Any]) -> bool:
+    """Whether making the iterator changes nothing that the next statement reads before it."""
+    value = made.value
+    begun = [value.generators[0].iter] if isinstance(value, ast.GeneratorExp) else value.args
+    if not any(isinstance(n, _ACTING) for part in begun for n in ast.walk(part)):
+        return True
+    declared = {name for n in nodes if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    walrus = {n.target.id for n in nodes if isinstance(n, ast.NamedExpr)}
+    own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    stays = own - declared - walrus
+    return all(
+        isinstance(each, ast.Constant) or (isinstance(each, ast.Name) and each.id in stays) for each in passed
+    )
+
+
 def _evaluated(statement: ast.stmt) -> ast.expr | None:
     """The expression that a statement evaluates first; None if there is none, or it is not known."""
     if isinstance(statement, ast.For):
@@ -61,15 +79,19 @@ def _evaluated(statement: ast.stmt) -> ast.expr | None:
     return getattr(statement, "value", None)  # of an assignment, an expression or `return`
 
 
-def _first(node: ast.expr | None, name: str) -> ast.Name | None:
-    """The node in which an expression reads a variable; None if anything before it may have a side effect."""
+def _first(node: ast.expr | None, name: str, passed: list[ast.expr]) -> ast.Name | None:
+    """The node in which an expression reads a variable; None if anything before it may have a side effect.
+    What is read before it, except the functions that are called, is added to `passed`.
+    """
     if isinstance(node, ast.Name):
         return node if node.id == name else None
     for part in _in_order(node):
-        if (found := _first(part, name)) is not None:
+        if (found := _first(part, name, passed)) is not None:
             return found
         if part is None or not is_side_effect_free(part):
             return None
+        if not isinstance(node, ast.Call) or part is not node.func:
+            passed.append(part)
     return None
 
 

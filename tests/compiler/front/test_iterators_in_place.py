@@ -3,6 +3,7 @@
 import pytest
 
 import rulelab as rl
+from rulelab.errors import MutationError, NotDifferentiableError, UnsupportedSyntaxError
 from rulelab.parsing import nodes_of, parse
 
 from ...differences import gradient_by_differences
@@ -86,3 +87,28 @@ def test_what_happens_happens_in_the_same_order(cells, name):
             value = str(error).splitlines()[0]
         found.append((value, list(seen)))
     assert found[1][0] == found[0][0] and found[1][1][: len(found[0][1])] == found[0][1]
+
+
+BUMP = "n = 1.0\n    def bump():\n        nonlocal n\n        n = n + x\n        return [x, 2 * x]\n    "
+CHANGING = {
+    "a sum": "g = zip(bump(), [1, 2])\n    return n + sum(a * b for a, b in g)",
+    "a product": "g = (v for v in bump())\n    r = n * sum(g)\n    return r",
+    "a sum in place": "g = (v for v in bump())\n    n += sum(g)\n    return n",
+    "an attribute": (
+        "o = lambda: 0\n    o.n = x\n    def put():\n        o.n = 3 * x\n        return [x, x]\n"
+        "    g = (v for v in put())\n    r = o.n * sum(g)\n    return r"
+    ),
+    "an assignment inside": "g = map(lambda v: v * x, [x, (n := 7 * x)])\n    r = n + sum(g)\n    return r",
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_what_making_it_changes_is_read_afterwards(cells, name):
+    body = CHANGING[name] if "n :=" in CHANGING[name] else BUMP + CHANGING[name]
+    f = cells.run(f"def f(x):\n    {body}\n")["f"]
+    try:
+        value, (slope,) = rl.withgradient(f, 1.3)
+    except (MutationError, NotDifferentiableError, UnsupportedSyntaxError):
+        return
+    assert value == f(1.3)
+    assert slope == pytest.approx(float(gradient_by_differences(lambda x: f(float(x)), 1.3)), rel=1e-6)
