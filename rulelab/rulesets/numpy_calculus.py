@@ -36,7 +36,7 @@ class Interpolation:
     def __init__(self, x, xp, fp, period):
         if period is not None:
             refuse("np.interp with period=", "bring x and the knots into one period first")
-        self.x, self.xp, self.fp = np.asarray(x, float), np.asarray(xp, float), np.asarray(fp)
+        self.x, self.xp, self.fp = np.asarray(x, float), np.asarray(xp, float), real_or_complex(fp)
         x, xp, last = self.x, self.xp, len(xp) - 1
         if (xp[1:] <= xp[:-1]).any():
             refuse("np.interp between knots xp that do not increase", "sort them")
@@ -161,7 +161,7 @@ def interp_rrule(x, xp, fp, left=None, right=None, period=None):
 def interp_frule(tangents, x, xp, fp, left=None, right=None, period=None):
     y, at = np.interp(x, xp, fp, left, right), interpolation_of(x, xp, fp, period)
     x_dot, xp_dot, fp_dot = dense(x, tangents[1]), dense(xp, tangents[2]), dense(fp, tangents[3])
-    xs, knots, values = np.asarray(x, float), np.asarray(xp, float), np.asarray(fp)
+    xs, knots, values = np.asarray(x, float), np.asarray(xp, float), real_or_complex(fp)
     width = np.where(at.right > at.left, knots[at.right] - knots[at.left], 1.0)
     share = np.where(at.inside, (xs - knots[at.left]) / width, 0.0)
     slope = np.where(at.inside, (values[at.right] - values[at.left]) / width, 0.0)
@@ -174,6 +174,11 @@ def interp_frule(tangents, x, xp, fp, left=None, right=None, period=None):
     if not is_zero(right_dot):
         y_dot = y_dot + np.where(at.above, right_dot, 0.0)
     return y, form_of(y, y_dot)
+
+
+def real_or_complex(fp):
+    """The values at the knots as np.interp reads them: differences of unsigned integers would wrap around."""
+    return np.asarray(fp, complex if np.iscomplexobj(fp) else float)
 
 
 def interpolation_of(x, xp, fp, period):

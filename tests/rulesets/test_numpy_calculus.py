@@ -103,3 +103,18 @@ def test_what_a_rule_does_not_cover_is_refused(call):
 def test_they_work_in_differentiated_code(f, expected):
     """As one writes them."""
     np.testing.assert_allclose(rl.gradient(f, np.array([1.0, 2.0, 4.0]))[0], expected)
+
+
+@pytest.mark.parametrize("values", [np.array([3, 1, 2, 7], np.uint8), [True, False, True, False]])
+def test_values_at_the_knots_without_a_sign(values):
+    """Between two of them it goes down: their difference is no number of their own kind."""
+
+    def f(x):
+        knots = [0.0, 1.0, 2.0, 3.0]
+        return np.sum(np.interp(x, knots, values)) + np.interp(x[0], knots, values)
+
+    numbers = np.array(values, float)
+    slopes = np.diff(numbers) * [2.0, 1.0, 1.0]
+    x = np.array([0.4, 1.3, 2.6])
+    np.testing.assert_allclose(rl.gradient(f, x)[0], slopes)
+    np.testing.assert_allclose(rl.pushforward(f, x)(np.ones(3)), slopes.sum())
