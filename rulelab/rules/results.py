@@ -761,6 +761,11 @@ def _order_of(keys, reverse=None):
     return Array("i8", 1)
 
 
+@_row(ranks.places_of_smallest, ranks.places_of_largest)
+def _places(count, keys, source):
+    return Array("i8", 1)
+
+
 @_row(ranks.place_of_greatest, ranks.place_of_least)
 def _place(keys):
     return INT

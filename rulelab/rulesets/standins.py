@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError
 from ..rules.rule_table import RuleTable
+from ..tangents.ranks import places_of_largest, places_of_smallest
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise
 from .array_likes import dense
@@ -318,12 +319,20 @@ def _sink(heap, top):
 
 @TABLE.stands_in(heapq.nsmallest)
 def nsmallest(n, iterable, key=None):
-    return sorted(iterable, key=key)[: max(n, 0)]
+    return _first_ones(places_of_smallest, n, iterable, key)
 
 
 @TABLE.stands_in(heapq.nlargest)
 def nlargest(n, iterable, key=None):
-    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+    return _first_ones(places_of_largest, n, iterable, key)
+
+
+def _first_ones(places, n, iterable, key):
+    if n <= 0:
+        return []
+    items = list(iterable)
+    keys = items if key is None else [key(item) for item in items]
+    return [items[k] for k in places(n, keys, iterable)]
 
 
 @TABLE.stands_in(heapq.merge, rest=0)

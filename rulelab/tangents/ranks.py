@@ -1,10 +1,11 @@
-"""The indices of items in the order of their keys, as `sorted`, `max` and `min` with a `key` determine it.
+"""The indices of items in the order of their keys, as `sorted`, `max`, `min` and `heapq` determine it.
 
 Keys are compared as by Python's own functions, in the same sequence and with the same errors.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,4 +40,31 @@ def place_of_least(keys: Sequence[Any], /) -> int:
     return min(range(len(keys)), key=keys.__getitem__) if keys else min(keys)
 
 
-RANKING = (order_of, place_of_greatest, place_of_least)
+def places_of_smallest(count: Any, keys: Sequence[Any], source: Any, /) -> np.ndarray:
+    """The indices of the `count` least keys, as `heapq.nsmallest` finds them. It compares in another sequence
+    if the iterable passed to it has no length, which shows with keys that have no order, such as nan. That
+    iterable is `source`; an empty tuple stands for any with a length.
+
+    >>> places_of_smallest(2, [3.0, 1.0, 2.0], ())
+    array([1, 2])
+    """
+    places = heapq.nsmallest(count, _places(keys, source), key=keys.__getitem__)
+    return np.array(places, dtype=np.int64)
+
+
+def places_of_largest(count: Any, keys: Sequence[Any], source: Any, /) -> np.ndarray:
+    """The indices of the `count` greatest keys, as `heapq.nlargest` finds them.
+
+    >>> places_of_largest(2, [3.0, 1.0, 2.0], ())
+    array([0, 2])
+    """
+    places = heapq.nlargest(count, _places(keys, source), key=keys.__getitem__)
+    return np.array(places, dtype=np.int64)
+
+
+def _places(keys: Sequence[Any], source: Any) -> Any:
+    places = range(len(keys))
+    return places if hasattr(type(source), "__len__") else iter(places)
+
+
+RANKING = (order_of, place_of_greatest, place_of_least, places_of_smallest, places_of_largest)

@@ -62,6 +62,18 @@ _AROUND: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
 }
 
 
+def is_function_alone(function: ast.AST, name: str) -> bool:
+    """Whether a variable of a function is bound by `def` and to lambdas alone, and once."""
+    nodes = list(ast.walk(function))
+    lambdas = {
+        id(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)
+    }
+    given = any(isinstance(n, ast.arg) and n.arg == name for n in nodes)
+    bound = binders(function, name)
+    made = (id(n) in lambdas or (isinstance(n, ast.FunctionDef) and not n.decorator_list) for n in bound)
+    return len(bound) == 1 and all(made) and not given
+
+
 def binders(node: ast.AST, name: str) -> list[ast.AST]:
     """The nodes inside this one that assign a variable."""
     found = [

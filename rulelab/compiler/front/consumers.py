@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +159,28 @@ class Ranking:
     key: ast.expr
     reverse: ast.expr | None
     default: ast.expr | None  # the value of `max` or `min` if there are no items
+    key_function: ast.Name | None = None  # the variable that has it, if it is not a lambda
+
+    def goes_on(self) -> bool:
+        """Whether the items are of a generator expression with more than one loop, or with a condition."""
+        if not isinstance(self.items, ast.GeneratorExp):
+            return False
+        first, *more = self.items.generators
+        return bool(more or first.ifs)
+
+    def others(self) -> list[ast.expr]:
+        """The arguments besides the items and the key."""
+        return [each for each in (self.reverse, self.default) if each is not None]
+
+    def hides_a_name(self) -> bool:
+        """Whether a variable of such a generator expression, whose loops then go on to the key, has the name
+        of one there.
+        """
+        if not self.goes_on():
+            return False
+        loops = self.items.generators  # type: ignore[attr-defined]
+        own = {n.id for g in loops for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        return any(isinstance(n, ast.Name) and n.id in own for n in ast.walk(self.key))
 
 
 def ranking(node: ast.Call) -> Ranking | None:
@@ -183,12 +205,12 @@ def ranking(node: ast.Call) -> Ranking | None:
     if not isinstance(key, ast.Name):
         return None
     item = ast.copy_location(ast.Name(".item", ast.Load()), key)
-    return Ranking(function, items, _call(key, item), reverse, default)
+    return Ranking(function, items, _call(key, item), reverse, default, key)
 
 
-def some_sorted(node: ast.Call, function: Any) -> ast.Call | None:
-    """The call of `sorted` whose first items a call of `heapq.nsmallest` or `nlargest` returns; None for any
-    other call, and for a key that `ranking` does not accept.
+def some_ranked(node: ast.Call, function: Any) -> Ranking | None:
+    """The parts of a call of `heapq.nsmallest` or `nlargest`; None for others, and for a key that `ranking`
+    does not accept.
     """
     if function is not heapq.nsmallest and function is not heapq.nlargest:
         return None
@@ -198,18 +220,19 @@ def some_sorted(node: ast.Call, function: Any) -> ast.Call | None:
     if any(isinstance(part, ast.Starred) for part in given) or not _is_count(given[0]):
         return None
     key = words.get("key", given[-1] if len(given) == 3 else None)
-    if isinstance(key, ast.Constant) and key.value is None:
-        key = None
-    named = [] if key is None else [ast.keyword("key", key)]
-    named += [ast.keyword("reverse", ast.Constant(True))] if function is heapq.nlargest else []
-    call: ast.Call = placed(ast.Call(ast.Name("sorted", ast.Load()), [given[1]], named), node)
-    return call if key is None or ranking(call) is not None else None
+    if key is None or (isinstance(key, ast.Constant) and key.value is None):
+        item = ast.copy_location(ast.Name(".item", ast.Load()), node)
+        return Ranking(function.__name__, given[1], item, None, None)
+    words = [ast.keyword("key", key)]  # type: ignore[assignment]
+    call: ast.Call = placed(ast.Call(ast.Name("sorted", ast.Load()), [given[1]], words), node)  # type: ignore[arg-type]
+    found = ranking(call)
+    return None if found is None else replace(found, function=function.__name__)
 
 
 def _is_count(node: ast.expr) -> bool:
-    """Whether an expression is a variable, or a number that a slice may end with."""
+    """Whether an expression is a variable, or the number of at least one item."""
     if isinstance(node, ast.Constant):
-        return type(node.value) is int and node.value >= 0
+        return type(node.value) is int and node.value > 0
     return isinstance(node, ast.Name)
 
 

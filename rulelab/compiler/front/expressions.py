@@ -14,14 +14,20 @@ import numpy as np
 
 from ...python_facts import BY_NODE, COMPARISONS, PREFIXES
 from ...tangents.generated import generated, tested
-from ...tangents.ranks import order_of, place_of_greatest, place_of_least
+from ...tangents.ranks import (
+    order_of,
+    place_of_greatest,
+    place_of_least,
+    places_of_largest,
+    places_of_smallest,
+)
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.source import is_of
 from . import asking
-from .bindings import assigned
+from .bindings import assigned, is_function_alone
 from .captures import own_name
-from .consumers import Ranking, as_generator, ends_nothing, ranking, some_sorted
+from .consumers import Ranking, as_generator, ends_nothing, ranking, some_ranked
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
@@ -384,31 +390,46 @@ class Expressions(Loops):
         this function, and then give the positions of the items to return. None for any other call.
         """
         found = ranking(node)
-        if found is None or not self._is_builtin(node.func, found.function):
+        if found is None or not self._is_builtin(node.func, found.function) or not self._is_steady(found):
             return None
         return self._by_places(found, node, base) if self._is_restated(node.func) else None
 
-    def _some_sorted(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """Lower `heapq.nsmallest(n, xs, key)` as `sorted(xs, key=key)[:max(n, 0)]`, and `nlargest` likewise
-        in descending order; None for any other call.
+    def _is_steady(self, found: Ranking, *others: ast.expr) -> bool:
+        """Whether the key certainly is a function, and the other arguments are the same after the first key
+        as before.
         """
-        instead = some_sorted(node, self._known(node.func))
-        if instead is None or self.around.has_rule(sorted) or not self._is_restated(node.func):
+        key, given = found.key_function, [*found.others(), *others]
+        names = [each.id for each in given if isinstance(each, ast.Name)]
+        if found.hides_a_name() or (key is not None and not self._is_function(key)):
+            return False
+        walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(found.items))
+        if any(isinstance(each, ast.Attribute) for each in given) or (names and walrus):
+            return False
+        return not any(name in self.cells for name in names)
+
+    def _is_function(self, name: ast.Name) -> bool:
+        """Whether the value of a variable certainly is one function: a key may also be None."""
+        if name.id not in self.local | self.free:
+            return self._known(name) is not ir.UNBOUND and callable(self._known(name))
+        if name.id in self.free:
+            return callable(self.around.captured.get(name.id))
+        return is_function_alone(self.source.node, name.id)
+
+    def _some_sorted(self, node: ast.Call, base: str) -> ir.Atom | None:
+        """Lower `heapq.nsmallest(n, xs, key)` and `nlargest` by indices as well; None for any other call."""
+        found = some_ranked(node, self._known(node.func))
+        if found is None or not self._is_steady(found, node.args[0]) or not self._is_restated(node.func):
             return None
-        self.readers["sorted"] = Restated("sorted", sorted, ())
-        found, (items,), count, whole = ranking(instead), instead.args, node.args[0], self.names.hidden()
-        if found is not None:
-            self.env[whole] = self._by_places(found, node, "t")
-        else:
-            read = self._unpackable(as_generator(items, self._is_builtin, self._known) or items)
-            words = tuple((str(word.arg), self._expression(word.value)) for word in instead.keywords)
-            self.env[whole] = self._let(ir.Call(ir.Const(sorted), (read,), words), node, "t")
-        if not isinstance(count, ast.Constant):
-            count = ast.Call(ast.Constant(max), [count, ast.Constant(0)], [])  # type: ignore[arg-type]
-        some = ast.Subscript(variable(whole, node), ast.Slice(None, count, None), ast.Load())
-        made = self._expression(placed(some, node), base)
-        self.env.pop(whole)
-        return made
+        count = self._expression(node.args[0])
+        if isinstance(node.args[0], ast.Constant):
+            return self._by_places(found, node, base, count)
+
+        def none_at_all() -> ir.Atom:  # Python asks for no item then
+            self._expression(found.items)
+            return self._expression(placed(ast.List([], ast.Load()), node), base)
+
+        some = self._let(ir.Compare(">", count, ir.Const(0)), node)
+        return self._select(some, lambda: self._by_places(found, node, base, count), none_at_all, node)
 
     def _is_restated(self, function: ast.expr) -> bool:
         """Whether calls of a function may be replaced, as it has no rule; if so, the pass relies on that."""
@@ -418,21 +439,33 @@ class Expressions(Loops):
         self.readers[".".join(path)] = Restated(".".join(path), target, ((path, target),))
         return True
 
-    def _by_places(self, found: Ranking, node: ast.Call, base: str) -> ir.Atom:
-        """The items in the order of their keys, or the one with the greatest or least key."""
-        xs, order = self.names.hidden(), self.names.hidden()
+    def _by_places(
+        self, found: Ranking, node: ast.Call, base: str, count: ir.Atom | None = None
+    ) -> ir.Atom:
+        """The items in the order of their keys, the first `count` of them, or the one with the greatest or
+        least key.
+        """
+        for each in (found.key_function, *found.others()):
+            if isinstance(each, ast.Name):
+                self._expression(each)  # an error here if it has no value
+        xs, order, given = self.names.hidden(), self.names.hidden(), self.names.hidden()
         items = found.items
+        source: ir.Atom = ir.Const(() if isinstance(items, (ast.List, ast.Tuple, ast.ListComp)) else None)
+        if count is not None and source.value is None and self._as_generator(items) is None:  # type: ignore[union-attr]
+            source = self.env[given] = self._expression(items)
+            items = variable(given, node)
         if found.function == "sorted" and not isinstance(items, (ast.List, ast.Tuple, ast.ListComp)):
             # `sorted` takes all items before it computes a key; `max` computes a key as soon as it has one.
             self.env[xs] = self._get_ListComp(self._as_generator(items) or _each(".item", items, node), "t")
             items = variable(xs, node)
         keyed = _each(".item", items, node)
-        if isinstance(items, ast.GeneratorExp) and (len(items.generators) > 1 or items.generators[0].ifs):
+        if found.goes_on() and isinstance(items, ast.GeneratorExp):
             (last,) = keyed.generators
             last.iter = ast.copy_location(ast.Tuple([items.elt], ast.Load()), items.elt)
             keyed.generators = [*items.generators, last]
         self.env[xs], keys = self._lists(keyed, [keyed.elt, found.key], "t")
-        if found.function != "sorted":
+        self.env.pop(given, None)
+        if found.function in ("max", "min"):
             ranked, place = self.env.pop(xs), place_of_greatest if found.function == "max" else place_of_least
 
             def chosen() -> ir.Atom:
@@ -444,8 +477,13 @@ class Expressions(Loops):
                 return chosen()
             count = self._let(ir.Call(ir.Const(len), (keys,)), node, "count")
             return self._select(count, chosen, lambda: self._expression(default), node)
-        more = () if found.reverse is None else (self._expression(found.reverse),)
-        self.env[order] = self._let(ir.Call(ir.Const(order_of), (keys, *more)), node, "order")
+        if count is not None:
+            first = places_of_smallest if found.function == "nsmallest" else places_of_largest
+            call = ir.Call(ir.Const(first), (count, keys, source))
+        else:
+            more = () if found.reverse is None else (self._expression(found.reverse),)
+            call = ir.Call(ir.Const(order_of), (keys, *more))
+        self.env[order] = self._let(call, node, "order")
         items = _each("place", variable(order, node), node)
         items.elt = placed(ast.Subscript(variable(xs, node), items.elt, ast.Load()), node)
         made = self._get_ListComp(items, base)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.errors import MutationError
 from rulelab.tangents.ranks import order_of, place_of_greatest, place_of_least
 
 from ...differences import gradient_by_differences
@@ -242,3 +243,109 @@ def test_all_items_come_before_the_first_key(cells):
         seen.clear()
         assert rl.gradient(f, 1.3) == (2.0,)
         assert seen[: len(wanted)] == wanted
+
+
+NAN = float("nan")
+KEYS = [1.0, NAN, 0.5, 2.0, NAN, 0.1, -3.0, 7.0]
+
+
+def of_a_variable_with_the_name_of_the_loop(x):
+    v, w = 2.9 * x, 1.0
+    found = max((v * w for v in [x, 3.0] for w in (1.0, x)), key=lambda t: -abs(t - v) * w)
+    return found + min((v * 1.0 for v in [x, 3.0, 4.0] if v > 0), key=lambda t: abs(t - v)) * 10
+
+
+def of_a_function_with_the_name_of_the_loop(x):
+    def u(t):
+        return -abs(t - 2 * x)
+
+    return max((u * w for u in [x, 3.0] for w in (1.0, x)), key=u)
+
+
+def by_perhaps_a_key(x, key=None):
+    other = abs if x < 0 else None
+    found = max([x, 2 * x], key=key) * sorted([x, 3 * x], key=key)[0]
+    return found * min([x, 2 * x], key=other) * heapq.nsmallest(1, [x, 2 * x], key)[0]
+
+
+def by_a_key_that_changes_the_list(x):
+    xs = [x, 2 * x]
+    found = max([x, 5 * x], key=lambda t: xs.append(t) or t)
+    return found * len(xs) * xs[3]
+
+
+def with_keys_without_order(x):
+    total = 0.0
+    for count in (1, 2, 3, 7, 8, 9):
+        for k, at in enumerate(heapq.nsmallest(count, range(8), key=lambda i: KEYS[i])):
+            total = total + (k + 1) ** 2 * at * x
+        for k, at in enumerate(heapq.nlargest(count, (i for i in range(8)), key=lambda i: KEYS[i])):
+            total = total + (k + 1) ** 2 * at * x * 100
+        keys = [key for key in heapq.nlargest(count, KEYS) if key == key]
+        total = total + x * len(keys) * sum(keys)
+    return total
+
+
+def of_none_at_all(x):
+    xs = [x]
+    for count in (0, -1):
+        xs = xs + heapq.nsmallest(count, [x, x * x], key=lambda t: 1 / 0) + heapq.nlargest(count, [x])
+    none, items = 0, iter([x, x * x])
+    xs = xs + heapq.nsmallest(none, items)
+    return len(xs) * sum(items)
+
+
+HIDDEN = [
+    *(of_a_variable_with_the_name_of_the_loop, of_a_function_with_the_name_of_the_loop, by_perhaps_a_key),
+    *(by_a_key_that_changes_the_list, with_keys_without_order, of_none_at_all),
+]
+
+
+@pytest.mark.parametrize("f", HIDDEN)
+def test_what_must_not_be_mixed_up(f):
+    wanted = gradient_by_differences(lambda x: f(float(x)), 1.3)
+    value, (slope,) = rl.withgradient(f, 1.3)
+    assert value == f(1.3) and slope == pytest.approx(float(wanted), rel=1e-6)
+    assert rl.pushforward(f, 1.3)(1.0) == pytest.approx(slope, rel=1e-12)
+
+
+CHANGING = {
+    "another key": (
+        "def other(t): return -t\n    def k(t):\n        nonlocal k\n        k = other\n        return t\n"
+        "    return max([x, 2 * x, 3 * x], key=k)"
+    ),
+    "another order": (
+        "down = True\n    def k(t):\n        nonlocal down\n        down = False\n        return t\n"
+        "    return sorted([x, 2 * x], key=k, reverse=down)[0]"
+    ),
+    "another count": (
+        "n = 2\n    def k(t):\n        nonlocal n\n        n = 1\n        return t\n"
+        "    return sum(heapq.nsmallest(n, [x, 2 * x], key=k))"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_key_that_changes_an_argument_is_no_bug_of_ours(cells, name):
+    f = cells.run(f"import heapq\ndef f(x):\n    {CHANGING[name]}\n")["f"]
+    try:
+        value = rl.withgradient(f, 1.3).val
+    except MutationError:
+        return
+    assert value == f(1.3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max([x, 2 * x], key=abs, default=d)",
+        "sorted([x, 2 * x], key=abs, reverse=d)",
+        "sorted([], key=d)",
+        "max([x], key=d)",
+        "heapq.nsmallest(d, [x], key=abs)",
+    ],
+)
+def test_an_argument_without_a_value(cells, text):
+    f = cells.run(f"import heapq\ndef f(x):\n    if x > 5:\n        d = abs\n    return {text}\n")["f"]
+    with pytest.raises(UnboundLocalError):
+        rl.gradient(f, 1.3)
