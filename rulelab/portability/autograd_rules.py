@@ -45,7 +45,7 @@ _KNOWN = SAME_IN_JAX | ELEMENTWISE | MAKERS | LIKE | set(OPERATORS)
 
 _SEED = '''\
 def _seed(y_bar):
-    """The cotangent of a value as the rule has it: the conjugate of what autograd has."""
+    """Convert autograd's cotangent of the value to the rule's, which is the conjugate."""
     if isinstance(y_bar, (tuple, list)):
         return tuple(map(_seed, y_bar))
     if isinstance(y_bar, dict):
@@ -53,7 +53,7 @@ def _seed(y_bar):
     return anp.conj(y_bar)'''
 _COTANGENT = '''\
 def _cotangent(x_bar, x):
-    """x_bar as autograd has the cotangent of x: the conjugate, real where x is real."""
+    """Convert the rule's cotangent of x to autograd's: the conjugate, real where x is real."""
     if isinstance(x, dict):
         return {key: _cotangent(x_bar[key], part) for key, part in x.items()}
     if isinstance(x, (tuple, list)):
@@ -64,7 +64,7 @@ def _cotangent(x_bar, x):
     return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
 _SUMMED = '''\
 def _summed(x_bar, x):
-    """x_bar as autograd has the cotangent of x: summed over what was broadcast, and conjugated."""
+    """Convert the rule's cotangent of x to autograd's: the conjugate, summed over broadcast axes."""
     x_bar = anp.conj(x_bar)
     while anp.ndim(x_bar) > anp.ndim(x):
         x_bar = anp.sum(x_bar, axis=0)
@@ -76,7 +76,7 @@ def _summed(x_bar, x):
 
 _STILL = '''\
 def _still(x):
-    """The tangent of an argument that is not moved: zeros of its structure."""
+    """Return the tangent of an argument that is held constant: zeros in the structure of x."""
     if isinstance(x, dict):
         return {key: _still(part) for key, part in x.items()}
     if isinstance(x, (tuple, list)):
@@ -85,7 +85,7 @@ def _still(x):
 
 _BY_ARGNUMS = '''\
 def _by_argnums(jvp):
-    """A forward rule as autograd asks it: the arguments as they were given, and which of them are moved."""
+    """Adapt a forward rule to `defjvp_argnums`, which passes the positions of the arguments with tangents."""
 
     def asked(argnums, tangents, ans, args, kwargs):
         return jvp(dict(zip(argnums, tangents)), ans, *args, **kwargs)
@@ -221,10 +221,7 @@ def _comment_about_numpy(why: ExportError | None) -> list[str]:
     if why is None:
         return []
     return [
-        comment(
-            f"The vjps run in NumPy, because of this in the rule's text: {reason(why)}. They "
-            f"have no derivative themselves."
-        )
+        comment(f"The vjps run in NumPy. Reason: {reason(why)}. They cannot be differentiated themselves.")
     ]
 
 

@@ -97,7 +97,7 @@ def chainrules_export(found: Gathered, native: bool | None = None) -> Translated
             remarks.append(f"the forward rule is left out: {reason(refused)}")
     head = [
         f"# {subject.name} with its derivative rule, for ChainRulesCore. Exported by rulelab.",
-        "# This text was translated and has not been run: test it with ChainRulesTestUtils: "
+        "# This code was translated and has not been run. Test it with ChainRulesTestUtils: "
         + " and ".join(f"test_{mode}" for mode in (modes if not subject.elementwise else ["scalar"]))
         + ".",
         "using ChainRulesCore" + (", LinearAlgebra" if julia.linear else ""),

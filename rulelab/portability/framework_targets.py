@@ -56,7 +56,7 @@ def _together(made: Sequence[Translated]) -> str:
                 imports[ast.unparse(statement)] = None
                 # A comment above the imports concerns the whole rule, and stays with it.
                 said = [line for line in part.split("\n") if line.startswith("#")]
-                parts += ["\n".join([f"# Of {one.name}:", *said])] if said else []
+                parts += ["\n".join([f"# For {one.name}:", *said])] if said else []
                 continue
             name = getattr(statement, "name", None)
             if isinstance(statement, ast.Assign):

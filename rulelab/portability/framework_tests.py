@@ -28,7 +28,7 @@ def text_of_framework_tests(
     checked_name(module, "a module")
     lines = [
         text_of(
-            f"Tests of {module}: the numbers that its rules gave when they were exported; pytest runs them."
+            f"Tests of {module} for pytest: its results must be those of the rules when they were exported."
         ),
         "",
         "import importlib",
@@ -51,14 +51,14 @@ def text_of_framework_tests(
 
 _SAID = {
     "rrule": (
-        "# A function, its arguments and keywords, the positions that are moved, the cotangent of the value,",
-        "# the value, and the cotangents of what is moved.",
+        "# A function, its arguments and keywords, the positions of the arguments to differentiate,",
+        "# the cotangent of the value, the value, and the cotangents of these arguments.",
         "NAMES = 'name, args, kwargs, moved, seed, value, cotangents'",
         "CASES = [",
     ),
     "frule": (
-        "# A function, its arguments and keywords, the positions that are moved, their tangents,",
-        "# the value, and its tangent.",
+        "# A function, its arguments and keywords, the positions of the arguments to differentiate,",
+        "# their tangents, the value, and its tangent.",
         "FORWARD_NAMES = 'name, args, kwargs, moved, dots, value, y_dot'",
         "FORWARD_CASES = [",
     ),
@@ -72,7 +72,7 @@ def _listed(cases: Sequence[str]) -> list[str]:
 def _meant_symmetric(symmetric: Mapping[str, Sequence[int]]) -> list[str]:
     positions = {name: tuple(each) for name, each in symmetric.items() if each}
     return [
-        "# The positions of arguments that are meant to be symmetric.",
+        "# For each function, the positions of arguments that are meant to be symmetric matrices.",
         f"SYMMETRIC = {literal(positions)}",
     ]
 
@@ -123,7 +123,7 @@ _IMPORTS = {
 
 _SHARED = '''\
 def close(found, stored):
-    """Whether numbers are those that were stored, in tuples, lists and dicts, too; None is zero."""
+    """Assert that `found` agrees with `stored`, part by part in tuples, lists and dicts; None means zeros."""
     if isinstance(stored, (tuple, list, dict)):
         assert found is None or len(found) == len(stored)
         for key in stored if isinstance(stored, dict) else range(len(stored)):
@@ -136,7 +136,7 @@ def close(found, stored):
 
 
 def each(change, x):
-    """The numbers and arrays in tuples, lists and dicts, changed."""
+    """Apply `change` to each number and array in tuples, lists and dicts."""
     if isinstance(x, dict):
         return {key: each(change, part) for key, part in x.items()}
     if isinstance(x, (tuple, list)):
@@ -145,7 +145,7 @@ def each(change, x):
 
 
 def of_moved(name, args, kwargs, moved):
-    """The function of those arguments that are moved."""
+    """Return the exported function with all arguments fixed except those at the positions `moved`."""
 
     def f(*inputs):
         whole = list(args)
@@ -158,7 +158,7 @@ def of_moved(name, args, kwargs, moved):
 
 _IN_DOUBLE = '''
 def in_double():
-    """A block in which JAX computes in double precision."""
+    """Return a context manager in which JAX computes in double precision."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
     return importlib.import_module("jax.experimental").enable_x64()
@@ -168,14 +168,14 @@ def in_double():
 _TESTS = {
     ("jax", "rrule"): '''
 def conjugate(x):
-    """JAX has the conjugates of the cotangents that are stored."""
+    """Conjugate cotangents: those of JAX are the conjugates of those stored."""
     return each(lambda part: jax.numpy.conj(jax.numpy.asarray(part)), x)
 
 
 @pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["plain", "jit"])
 @pytest.mark.parametrize(NAMES, CASES)
 def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, cotangents, way):
-    """The value and the cotangents, plainly and under jit."""
+    """The value and the cotangents are those of the rule, with and without jit."""
     f = of_moved(name, args, kwargs, moved)
 
     def both(y_bar, *inputs):
@@ -192,7 +192,7 @@ def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, co
 @pytest.mark.parametrize("way", [lambda f: f, jax.jit], ids=["plain", "jit"])
 @pytest.mark.parametrize(FORWARD_NAMES, FORWARD_CASES)
 def test_it_answers_forwards_what_the_rule_did(name, args, kwargs, moved, dots, value, y_dot, way):
-    """The value and its tangent, plainly and under jit."""
+    """The value and its tangent are those of the rule, with and without jit."""
     f = of_moved(name, args, kwargs, moved)
 
     def both(inputs, dots):
@@ -206,19 +206,19 @@ def test_it_answers_forwards_what_the_rule_did(name, args, kwargs, moved, dots, 
 ''',
     ("torch", "rrule"): '''
 def tensor(x):
-    """An array as a tensor of its own precision; anything else as it is."""
+    """Convert an array to a tensor of the same dtype; return anything else unchanged."""
     return torch.from_numpy(x.copy()) if isinstance(x, np.ndarray) else x
 
 
 def asked(name, args, kwargs, moved):
-    """The function of those arguments that are moved, and these."""
+    """Return the function of the arguments at the positions `moved`, and these arguments as tensors."""
     f = of_moved(name, [tensor(x) for x in args], kwargs, moved)
     return f, [tensor(np.array(args[position])).requires_grad_() for position in moved]
 
 
 @pytest.mark.parametrize(NAMES, CASES)
 def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, cotangents):
-    """The value and the cotangents."""
+    """The value and the cotangents are those of the rule."""
     f, inputs = asked(name, args, kwargs, moved)
     y = f(*inputs)
     ys, seeds = (y, seed) if isinstance(y, tuple) else ((y,), (seed,))
@@ -231,7 +231,7 @@ def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, co
 
 @pytest.mark.parametrize(NAMES, CASES)
 def test_gradcheck_finds_it_right(name, args, kwargs, moved, seed, value, cotangents):
-    """Beside PyTorch's own differences."""
+    """The derivatives agree with PyTorch's own finite differences."""
     f, inputs = asked(name, args, kwargs, moved)
     parts = value if isinstance(value, tuple) else (value,)
     largest = max(np.max(np.abs(part), initial=1.0) for part in parts)
@@ -245,7 +245,7 @@ def test_gradcheck_finds_it_right(name, args, kwargs, moved, seed, value, cotang
     ("autograd", "rrule"): '''
 @pytest.mark.parametrize(NAMES, CASES)
 def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, cotangents):
-    """The value and the cotangents, of which autograd has the conjugates."""
+    """The value and the cotangents are those of the rule; autograd returns conjugated cotangents."""
     f = of_moved(name, args, kwargs, moved)
     inputs = [args[position] for position in moved]
     close(f(*inputs), value)
@@ -255,7 +255,7 @@ def test_it_answers_what_the_rule_did(name, args, kwargs, moved, seed, value, co
 ''',
     ("autograd", "frule"): '''
 def plus(a, b):
-    """The sum of two tangents, in tuples and lists, too."""
+    """Add two tangents, part by part in tuples and lists."""
     if isinstance(a, (tuple, list)):
         return type(a)(map(plus, a, b))
     return a + b
@@ -263,7 +263,7 @@ def plus(a, b):
 
 @pytest.mark.parametrize(FORWARD_NAMES, FORWARD_CASES)
 def test_it_answers_forwards_what_the_rule_did(name, args, kwargs, moved, dots, value, y_dot):
-    """The value and its tangent, which is the sum of those by each argument."""
+    """The value and its tangent, which is a sum over the arguments, are those of the rule."""
     f = of_moved(name, args, kwargs, moved)
     inputs = [args[position] for position in moved]
     total = None

@@ -50,7 +50,7 @@ _RESERVED = {
 
 _COTANGENT = '''\
 def _cotangent(x_bar, x):
-    """x_bar as the cotangent of x: JAX has the conjugate, of the shape and dtype of x."""
+    """Convert the rule's cotangent of x to JAX's: the conjugate, real if x is real, in the dtype of x."""
     if not jnp.issubdtype(jnp.result_type(x), jnp.inexact):
         return None
     x_bar = jnp.conj(jnp.asarray(x_bar))
@@ -59,7 +59,7 @@ def _cotangent(x_bar, x):
     return x_bar.astype(jnp.result_type(x))'''
 _SUMMED = '''\
 def _summed(x_bar, x):
-    """x_bar as the cotangent of x: summed over what was broadcast; JAX has the conjugate."""
+    """Convert the rule's cotangent of x to JAX's: the conjugate, summed over broadcast axes."""
     if not jnp.issubdtype(jnp.result_type(x), jnp.inexact):
         return None
     x_bar = jnp.conj(jnp.asarray(x_bar))
@@ -71,7 +71,7 @@ def _summed(x_bar, x):
     return x_bar.astype(jnp.result_type(x))'''
 _TANGENT = '''\
 def _tangent(y_dot, y):
-    """y_dot as the tangent of y: of its structure, its shapes and dtypes."""
+    """Convert the tangent y_dot to the structure, shapes and dtypes of y."""
 
     def one(y, y_dot):
         y_dot = jnp.broadcast_to(jnp.asarray(y_dot), jnp.shape(y))
@@ -360,7 +360,7 @@ def _options(rule: ForwardRule) -> list[int]:
 
 _CALLS = '''\
 def _on_numpy(function, shapes, *args):
-    """The answer of a function of NumPy, computed outside the compiled program."""
+    """Call a NumPy function outside the compiled program; its results have the given shapes and dtypes."""
 
     def asked(*args):
         held = jax.tree_util.tree_map(lambda x: np.asarray(x)[()], args)
@@ -371,12 +371,12 @@ def _on_numpy(function, shapes, *args):
 
 
 def _shapes(x):
-    """The shapes and dtypes of what x holds."""
+    """Return the shapes and dtypes of the arrays in x."""
     return jax.tree_util.tree_map(lambda a: jax.ShapeDtypeStruct(jnp.shape(a), jnp.result_type(a)), x)
 
 
 def _answer(function, *args):
-    """The shapes of what a function of NumPy gives: it is asked once, while JAX traces, at ones."""
+    """Return the shapes and dtypes of a NumPy function's result, by calling it on ones at trace time."""
     ones = jax.tree_util.tree_map(lambda a: np.ones(jnp.shape(a), jnp.result_type(a))[()], args)
     kind = jnp.result_type(*jax.tree_util.tree_leaves(args))
 
@@ -406,11 +406,10 @@ def _numpy_reverse(subject: Subject, why: ExportError) -> Translated:
     backward = _numpy_backward(subject, rule, bwd, hidden[rule.text.name], static, traced)
     others = [line for line in plain_imports(subject.found) if line != "import numpy as np"]
     costs = comment(
-        f"NumPy runs behind this rule, outside what JAX compiles, because of this in its "
-        f"text: {reason(why)}. "
+        f"This rule runs in NumPy, outside the code that JAX compiles. Reason: {reason(why)}. "
         "Each call goes to Python and back, vmap calls it element by element, nothing is fused, and an "
         "accelerator waits while arrays are copied to the CPU. The pullback recomputes the value. "
-        "It has no second derivative."
+        "There is no second derivative."
     )
     text = written_out(
         "\n\n".join(
@@ -484,12 +483,12 @@ def _expression(text: str) -> ast.expr:
 
 _CONJUGATED = '''\
 def _conjugated(x):
-    """JAX has the conjugates of the cotangents that the rule has."""
+    """Conjugate cotangents: those of JAX are the conjugates of those of the rule."""
     return jax.tree_util.tree_map(jnp.conj, x)
 
 
 def _as_is(x_bar, x):
-    """A cotangent of the structure of x, zero where the rule gives none; real where x is."""
+    """Return x_bar in the structure of x, with zeros for None; take the real part where x is real."""
 
     def one(part_bar, part):
         part_bar = np.zeros(np.shape(part)) if part_bar is None else np.asarray(part_bar)
@@ -532,7 +531,7 @@ def _keyworded(text: Text, name: str) -> str:
 
 
 def _heading(subject: Subject, how: str) -> str:
-    return f'"""{subject.name} with its derivative rule, by `{how}` of JAX. Exported by rulelab."""'
+    return f'"""{subject.name} with its derivative rule, as a `{how}`. Exported by rulelab."""'
 
 
 def _imports(needs: set[str], by_partial: bool, numpy: bool, others: Sequence[str] = ()) -> str:

@@ -194,7 +194,7 @@ def text_of_tests(module: str, every: Sequence[Gathered], tested: Sequence[Teste
     if proved:
         imports.append("from rulelab.symbolic import prove")
     lines = [
-        text_of(f"Tests of the rules in {module}: pytest runs them, and python this file times them."),
+        text_of(f"Tests of the rules in {module}, for pytest. Run as a script, this file times the rules."),
         "",
         "import types",
         "",
@@ -204,7 +204,7 @@ def text_of_tests(module: str, every: Sequence[Gathered], tested: Sequence[Teste
         *(f"    {one.name!r}: exported.{one.name}," for one in tested),
         "}",
         f"POINTS = {{name: exported.{POINTS}[name] for name in FUNCTIONS}}",
-        "# For each mode of a rule, at each point: the value, and the derivative for one seed.",
+        "# For each function and mode, at each point: the value, and the derivative for one seed.",
         "NUMBERS = {",
     ]
     for one in tested:
@@ -253,7 +253,7 @@ def _timed(one: Gathered) -> str:
 _TESTS = '''\
 @pytest.mark.parametrize("name, mode", NUMBERS)
 def test_it_answers_what_it_answered(name, mode):
-    """At the points where it was checked, the rule gives the numbers that it gave when it was exported."""
+    """At the points where it was checked, the rule returns the same numbers as when it was exported."""
     for (args, kwargs), (value, derivative) in zip(POINTS[name], NUMBERS[name, mode], strict=True):
         found = answer_at(FUNCTIONS[name], args, kwargs, mode=mode)
         assert list(found.value) == pytest.approx(value, rel=1e-10, abs=1e-12, nan_ok=True)
@@ -262,20 +262,20 @@ def test_it_answers_what_it_answered(name, mode):
 
 @pytest.mark.parametrize("name, mode", RIGHT)
 def test_it_is_right(name, mode):
-    """Its derivatives are those that differences give, at the first of its points and around it."""
+    """The derivatives agree with finite differences at the first point and around it."""
     args, kwargs = POINTS[name][0]
     CHECKS[mode](FUNCTIONS[name], *args, fkwargs=kwargs)
 '''
 _PROOFS = '''
 @pytest.mark.parametrize("name", PROVED)
 def test_it_is_proved(name):
-    """SymPy proves it, for the kinds of arguments at its first point."""
+    """SymPy proves the rule for arguments of the same kinds as at the first point."""
     args, kwargs = POINTS[name][0]
     assert prove(FUNCTIONS[name], at=tuple(args), kwargs=kwargs, time_limit=60.0).verdict.word == "PROVED"
 '''
 _DUELS = '''
 def by_ad(name):
-    """The same function without a rule, of which a derivative is made."""
+    """Return the same function without its rule, so that AD differentiates it."""
     if BY_AD[name]:
         return getattr(exported, BY_AD[name])
     f = FUNCTIONS[name]

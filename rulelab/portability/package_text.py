@@ -77,13 +77,13 @@ testpaths = ["tests"]
 
 def readme_text(module: str, tables: Sequence[Table]) -> str:
     """The README of a package: how it is installed and tested, and the results of the checks of its rules."""
-    found = Page(("What was found of the rules when they were exported:",), tuple(tables)).markdown()
+    found = Page(("Results of the checks when the rules were exported:",), tuple(tables)).markdown()
     return f"""\
 # {_project(module)}
 
-Derivative rules, exported by rulelab. Whoever imports `{module}` has its functions and their rules.
+Derivative rules, exported by rulelab. Importing `{module}` provides the functions and registers their rules.
 
-They need rulelab, in the same environment. If `pip install rulelab` does not find it, install it from a clone
+They need rulelab in the same environment. If `pip install rulelab` does not find it, install it from a clone
 of its repository:
 
     pip install ./rulelab
@@ -94,7 +94,7 @@ Then, in the folder of this file:
     pytest
     rulelab check {module}
 
-`python tests/test_{module}.py` times the rules against derivatives that are made without them.
+`python tests/test_{module}.py` times the rules against derivatives computed without them.
 
 {found}
 """

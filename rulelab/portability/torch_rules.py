@@ -46,21 +46,21 @@ _RESERVED = {
 _HELPERS = {
     "dot": '''\
 def _dot(a, b):
-    """np.dot: a product of matrices and vectors, of numbers too."""
+    """np.dot for tensors of any number of axes, scalars included."""
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     return torch.tensordot(a, b, dims=([-1], [max(b.ndim - 2, 0)]))''',
     "sign": '''\
 def _sign(x):
-    """np.sign, which is NaN for NaN."""
+    """np.sign, which returns NaN for NaN."""
     return torch.where(torch.isnan(x), x, torch.sgn(x))''',
     "cotangent": '''\
 def _cotangent(x_bar, x):
-    """x_bar as the cotangent of x: real where x is real."""
+    """Return x_bar, or its real part if x is real."""
     return torch.real(x_bar) if torch.is_complex(x_bar) and not torch.is_complex(x) else x_bar''',
     "summed": '''\
 def _summed(x_bar, x):
-    """x_bar as the cotangent of x: summed over what was broadcast, real where x is real."""
+    """Sum x_bar over the axes along which x was broadcast; take its real part if x is real."""
     x_bar = torch.as_tensor(x_bar).sum_to_size(x.shape)
     return torch.real(x_bar) if torch.is_complex(x_bar) and not torch.is_complex(x) else x_bar''',
 }
@@ -329,12 +329,12 @@ def _main(subject: Subject, rule: ReverseRule, cls: str) -> ast.FunctionDef:
 
 _NUMPY = '''\
 def _numpy(x):
-    """A tensor as an array of NumPy, a number where it has no axis; anything else as it is."""
+    """Convert a tensor to a NumPy array, or to a scalar if it has no axes; return anything else unchanged."""
     return x.detach().cpu().resolve_conj().resolve_neg().numpy()[()] if isinstance(x, torch.Tensor) else x
 
 
 def _tensor(y, like):
-    """What NumPy gave as a tensor, in the precision and on the device of another one."""
+    """Convert a result of NumPy to a tensor with the precision and on the device of `like`."""
     if isinstance(y, tuple):
         return tuple(_tensor(part, like) for part in y)
     y = np.asarray(y)
@@ -345,7 +345,7 @@ def _tensor(y, like):
 
 
 def _like(x_bar, x):
-    """What the rule gives for x as a tensor like x."""
+    """Convert the rule's cotangent of x to a tensor with the dtype and on the device of x."""
     x_bar = np.asarray(x_bar)
     if x_bar.shape != tuple(x.shape):
         raise ValueError(f"a cotangent has the shape {x_bar.shape} and its argument {tuple(x.shape)}")
@@ -437,9 +437,7 @@ def _by_numpy(subject: Subject, why: ExportError) -> Translated:
             [
                 _heading(subject),
                 comment(
-                    "NumPy runs behind this rule, because of this in its text: "
-                    + reason(why)
-                    + ". Tensors are copied to the "
+                    "This rule runs in NumPy. Reason: " + reason(why) + ". Tensors are copied to the "
                     "CPU and back, the pullback recomputes the value, and there "
                     "is no second derivative and no vmap."
                 ),

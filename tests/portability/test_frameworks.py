@@ -570,7 +570,7 @@ def test_all_rules_fit_into_one_file(framework, texts):
     defined = [s.name for s in statements if hasattr(s, "name")]
     assert len(defined) == len(set(defined)) and set(made.names.values()) <= set(defined)
     behind = [n for n in names if not texts[framework, n].native]
-    assert [n for n in names if f"# Of {n}:\n# " in made.text] == behind
+    assert [n for n in names if f"# For {n}:\n# " in made.text] == behind
 
 
 def test_two_meanings_of_one_name_do_not_go_into_one_file():
