@@ -1,4 +1,4 @@
-"""Is this rule worth it? Two functions timed against each other, with a verdict one can trust."""
+"""Benchmarks of rules: two functions timed against each other, with a reliable verdict."""
 
 from ..pieces import Measurement, Progress, run
 from .clock import Memory, memory_of

@@ -1,4 +1,4 @@
-"""The calls that are timed of a function: itself, and its gradient."""
+"""The calls that are timed for a function: the function itself, and its gradient."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..errors import MeasurementError, RuleLabError
 
 
 def copied(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """The arguments of a call of `f`, copied, so that the caller's stay as they are. Raises MeasurementError
-    where one cannot be copied: a generator, a lock, an open file.
+    """Copies of the arguments of a call of `f`, so that the caller's stay unchanged. Raises MeasurementError
+    if one cannot be copied, for example a generator, a lock or an open file.
     """
     try:
         return copy.deepcopy((tuple(args), dict(kwargs)))
-    except Exception as error:  # the author's own classes say how they are copied
+    except Exception as error:  # the author's classes may define how they are copied
         raise MeasurementError(
             f"The arguments of {name_of(f)} cannot be copied ({type(error).__name__}: {error}), "
             "and a measurement runs the call several times",
@@ -28,8 +28,8 @@ def copied(f: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
 
 
 def argument_tuple(args: Any) -> tuple:
-    """The arguments of a call; MeasurementError unless they are a tuple, so that an array, which is an
-    argument itself, is not taken for many.
+    """The arguments of a call; MeasurementError unless they are a tuple, so that a single array is not taken
+    for several arguments.
     """
     if isinstance(args, tuple):
         return args
@@ -40,7 +40,7 @@ def argument_tuple(args: Any) -> tuple:
 
 
 class Timed(NamedTuple):
-    """A call to time, and what it is called in a report."""
+    """A call to time, and its name in a report."""
 
     name: str
     thunk: Callable[[], object]
@@ -48,18 +48,18 @@ class Timed(NamedTuple):
 
 def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | None = None) -> Timed:
     """The call that is timed as "the gradient of f": `gradient` for a function that returns a real number,
-    else `pullback` and its use with a seed of ones, which is called "value with pullback of f".
+    otherwise `pullback` applied to a seed of ones, which is named "value with pullback of f".
 
-    Raises NotDifferentiableError for a call without a positional argument, and ScalarOutputError, as
-    `gradient` does, for a function that returns no number at all; MeasurementError where the arguments cannot
-    be copied, and whatever `f` raises.
+    Raises NotDifferentiableError for a call without a positional argument, ScalarOutputError, as `gradient`
+    does, for a function that returns no number at all, MeasurementError if the arguments cannot be copied,
+    and whatever `f` raises.
     """
     __tracebackhide__ = True
     reverse.need_positional(f, args, kwargs)
     own_args, own_kwargs = copied(f, args, kwargs)
     y = f(*own_args, **own_kwargs)
     if may_lend(f, args, kwargs) is not None:
-        args, kwargs = copied(f, args, kwargs)  # for the gradient changes them as the function does
+        args, kwargs = copied(f, args, kwargs)  # the gradient changes them as the function does
     name = name or name_of(f)
     if isinstance(y, (int, float, np.number, np.ndarray)) and np.ndim(y) == 0 and not np.iscomplexobj(y):
 
@@ -81,7 +81,7 @@ def timed_gradient(f: Callable, args: tuple, kwargs: dict, ad: Any, name: str | 
 
 
 def ones_of(y: Any) -> Any:
-    """A seed of ones of the structure of a result; None where it has no number."""
+    """A seed of ones with the structure of a result; None in place of anything that is not a number."""
     if isinstance(y, dict):
         return {key: ones_of(value) for key, value in y.items()}
     if isinstance(y, (tuple, list)):
@@ -95,14 +95,14 @@ def ones_of(y: Any) -> Any:
 
 
 def has_seed(seed: Any) -> bool:
-    """Whether a seed that `ones_of` made has any number."""
+    """Whether a seed made by `ones_of` contains any number."""
     if isinstance(seed, dict):
         return any(map(has_seed, seed.values()))
     return any(map(has_seed, seed)) if isinstance(seed, (tuple, list)) else seed is not None
 
 
 def refusal(f: Callable | str, gradient_of_f: Callable[[], object]) -> str | None:
-    """Why the AD does not take `f`, in one line, or None if it does."""
+    """Why the AD cannot differentiate `f`, in one line, or None if it can."""
     __tracebackhide__ = True
     try:
         gradient_of_f()
@@ -112,17 +112,17 @@ def refusal(f: Callable | str, gradient_of_f: Callable[[], object]) -> str | Non
 
 
 def name_of(f: Any) -> str:
-    """What a report calls a function, or a name that was given for one."""
+    """The name of a function in a report; a string is returned unchanged."""
     return f if isinstance(f, str) else getattr(f, "__name__", None) or type(f).__name__
 
 
 def gradient_of(f: Any) -> str:
-    """What a report calls the gradient of a function."""
+    """The name of the gradient of a function in a report."""
     return f"gradient of {name_of(f)}"
 
 
 def plain(f: Any) -> str:
-    """What a report calls the function itself where gradients stand beside it."""
+    """The name of the function itself in a report that also has gradients."""
     return f"{name_of(f)} itself, no gradient"
 
 

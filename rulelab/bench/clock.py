@@ -1,4 +1,4 @@
-"""The clock a measurement reads, and how one block of calls is timed on it."""
+"""The clock that measurements read, and the timing of one block of calls."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ Clock = Callable[[], float]
 wall: Clock = time.perf_counter
 
 LEAST_BLOCK = 5e-4
-"""Seconds a block of calls should last: long beside the clock's resolution, short beside the time for which
-the system leaves a process in peace (some 3 ms under load).
+"""Seconds that a block of calls should last: long compared with the clock's resolution, short compared with
+the time for which the system does not interrupt a process (about 3 ms under load).
 """
 LONGEST_DISTURBANCE = 0.05
-"""Seconds by which the system may have held up a block; a block that took longer did so by itself."""
+"""Seconds for which the system may interrupt a block; a block that took longer is slow by itself."""
 
 
 def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wall) -> float:
-    """The mean time of one call in a block of `loops` calls, in seconds; the garbage collector rests
-    meanwhile.
+    """The mean time of one call in a block of `loops` calls, in seconds, with the garbage collector off.
 
-    On the wall clock, the time for which this thread was ready to run and had no core is taken off, where
-    the system tells it (Linux does), and never more than is sure to lie within the block. A call that
-    sleeps, or waits for other threads or a disk, keeps that time. Without this, a call of 20 ms beside busy
-    processes takes 20, 40 or 60 ms, as their slices fall.
+    On the wall clock, the time for which this thread was ready to run but had no core is subtracted, if the
+    system reports it (Linux does), and never more than is certain to lie within the block. The time for which
+    a call sleeps, or waits for other threads or a disk, is not subtracted. Without this correction, a call of
+    20 ms beside busy processes takes 20, 40 or 60 ms, depending on their time slices.
     """
     __tracebackhide__ = True
     timer = Timer(thunk, timer=clock)
@@ -42,13 +41,13 @@ def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wal
     after, end = waited(), clock()
     if before is None or after is None:
         return seconds / loops
-    # What was waited between the readings, but before or after the timed block, is not in its seconds.
+    # Waiting between the two readings, but before or after the timed block, is not part of its seconds.
     outside = (end - start) - seconds
     return (seconds - max(0.0, after - before - outside)) / loops
 
 
 def _timed(timer: Timer, loops: int) -> float:
-    """The seconds of a block of calls; an error in one is shown without the frames of timeit."""
+    """The seconds of a block of calls; an error in a call is raised without the frames of timeit."""
     __tracebackhide__ = True
     try:
         return timer.timeit(loops)
@@ -64,7 +63,7 @@ _OURS = (__file__, timeit.__file__, "<timeit-src>")
 
 
 def waited() -> float | None:
-    """The seconds for which this thread was ready and had no core since it began; None if nobody tells."""
+    """The seconds since its start for which this thread was ready but had no core; None if unknown."""
     try:
         with open("/proc/thread-self/schedstat", "rb", buffering=0) as file:
             return int(file.read(100).split()[1]) * 1e-9
@@ -75,9 +74,8 @@ def waited() -> float | None:
 def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = LEAST_BLOCK) -> int:
     """How many calls make a block of at least `least` seconds: 1, 2, 5, 10, …
 
-    A block counts as long enough when it was so three times: the first time may have been an interruption.
-    `timeit.Timer.autorange` does this with a fixed fifth of a second, which is too long for rounds that
-    take turns.
+    A block must be long enough three times, because a single one may have been interrupted.
+    `timeit.Timer.autorange` uses a fixed fifth of a second, which is too long for alternating blocks.
     """
     __tracebackhide__ = True
     return calibrated(thunk, clock, least)[0]
@@ -86,7 +84,7 @@ def calibrate(thunk: Callable[[], object], clock: Clock = wall, least: float = L
 def calibrated(
     thunk: Callable[[], object], clock: Clock = wall, least: float = LEAST_BLOCK
 ) -> tuple[int, float]:
-    """What `calibrate` gives, and the seconds such a block takes."""
+    """The result of `calibrate`, and the seconds that such a block takes."""
     __tracebackhide__ = True
     scale = 1
     while True:
@@ -99,8 +97,8 @@ def calibrated(
 
 
 def _shortest_block(thunk: Callable[[], object], loops: int, clock: Clock, least: float) -> float:
-    """The shortest of three blocks, or the first that says enough: it is too short, or too long to be an
-    interruption.
+    """The shortest of three blocks; fewer are run if one is too short, or too long for an interruption to be
+    the cause.
     """
     __tracebackhide__ = True
     shortest = math.inf
@@ -114,15 +112,15 @@ def _shortest_block(thunk: Callable[[], object], loops: int, clock: Clock, least
 
 @dataclass(frozen=True)
 class Memory:
-    """What one call asks of the memory.
+    """The memory that one call uses.
 
     Attributes
     ----------
     peak_bytes : int
-        The most that it held at once beyond what was there before, in bytes, NumPy's buffers included.
+        The peak of the memory allocated by the call, in bytes, NumPy's buffers included.
     kept_blocks : int
-        Python's memory blocks that its result still holds. Blocks that came and went within the call are
-        not counted: CPython keeps no count of them.
+        Python's memory blocks that its result still holds. Blocks allocated and freed within the call are
+        not counted: CPython does not count them.
     """
 
     peak_bytes: int
@@ -130,8 +128,8 @@ class Memory:
 
 
 def memory_of(thunk: Callable[[], object]) -> Memory:
-    """The memory of one call of `thunk`, measured apart from the timing, because tracing slows what it
-    traces.
+    """The memory of one call of `thunk`, measured separately from the time, because tracing slows the call
+    down.
     """
     __tracebackhide__ = True
     return Memory(_peak_bytes(thunk), _kept_blocks(thunk))
@@ -142,7 +140,7 @@ def _peak_bytes(thunk: Callable[[], object]) -> int:
     was_tracing = tracemalloc.is_tracing()
     try:
         if not was_tracing:
-            tracemalloc.start()  # inside: an interrupt that comes meanwhile must not leave it on
+            tracemalloc.start()  # inside `try`: an interrupt must not leave tracing on
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         thunk()

@@ -1,8 +1,7 @@
-"""Two functions timed against each other so that the verdict can be trusted on a machine that is busy with
-other things.
+"""Two functions timed against each other, with a verdict that is reliable on a busy machine too.
 
-What is compared is the ratio of both times within a round (see `rounds`), so a machine that slows down slows
-both. The ratio comes with a 99 % bootstrap interval, and differences of less than 4 % are no verdict.
+The verdict is on the ratio of both times within a round (see `rounds`), since a machine that slows down
+slows both. The ratio has a 99 % bootstrap interval, and differences of less than 4 % give no verdict.
 """
 
 from __future__ import annotations
@@ -26,32 +25,30 @@ from .rounds import Contestant, Rounds, Thunk
 
 ROUNDS = 60
 BAND = 1.04
-"""Two functions whose times differ by less than this factor count as equally fast: where the code of one lies
-in memory can make 4 % by itself (measured on pairs of equal functions).
+"""Two functions whose times differ by less than this factor count as equally fast: the position of their code
+in memory alone can make a difference of 4 % (measured on pairs of equal functions).
 """
 CONFIDENCE = 0.99
 LEAST_ROUNDS = 8
-"""Fewer rounds than this give no verdict: the median of so few says more about chance than about the
-functions.
-"""
+"""Fewer rounds than this give no verdict: the median of so few is mostly chance."""
 
 
 @dataclass(frozen=True, repr=False)
 class Timings(Report):
-    """How long calls of one function took; the names are those of IPython's TimeitResult.
+    """The timings of one function, with the attribute names of IPython's TimeitResult.
 
     Attributes
     ----------
     name : str
-        What was called.
+        The name of the call.
     loops : int
-        How many calls a block has.
+        The number of calls in a block.
     all_runs : tuple of float
         The seconds of each block.
     memory : Memory or None
-        What one call asks of the memory, if that was measured.
+        The memory that one call uses, if it was measured.
     environment : dict
-        The versions, the machine and its load; empty in the timings of a duel, which has its own.
+        The versions, the machine and its load; empty for the timings in a duel, which has its own.
     """
 
     name: str
@@ -72,17 +69,17 @@ class Timings(Report):
 
     @property
     def best(self) -> float:
-        """The fastest block's seconds per call; nan without any."""
+        """The seconds per call of the fastest block; nan without blocks."""
         return min(self.timings, default=math.nan)
 
     @property
     def worst(self) -> float:
-        """The slowest block's seconds per call."""
+        """The seconds per call of the slowest block; nan without blocks."""
         return max(self.timings, default=math.nan)
 
     @property
     def median(self) -> float:
-        """The middle one of the blocks' seconds per call."""
+        """The median of the blocks' seconds per call."""
         return statistics.median(self.timings) if self.all_runs else math.nan
 
     @property
@@ -97,14 +94,14 @@ class Timings(Report):
 
     @property
     def middle_half(self) -> tuple[float, float]:
-        """The quartiles: between them lies the middle half of the blocks' seconds per call."""
+        """The first and third quartile of the blocks' seconds per call."""
         if not self.all_runs:
             return math.nan, math.nan
         low, high = np.quantile(self.timings, [0.25, 0.75])
         return float(low), float(high)
 
     def row(self) -> tuple[str, ...]:
-        """The cells of this function's line in a table of timings."""
+        """The row of this function in a table of timings."""
         memory = (
             ("–", "–")
             if self.memory is None
@@ -138,7 +135,7 @@ class Timings(Report):
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Timings:
-        """The timings that `to_dict` wrote."""
+        """The timings written by `to_dict`."""
         memory = saved["memory"]
         if int(saved["loops"]) < 1:
             raise ValueError("a block has at least one call")
@@ -153,31 +150,31 @@ class Timings(Report):
 
 @dataclass(frozen=True, repr=False)
 class Duel(Report):
-    """Who of two is faster, by how much, and how sure that is.
+    """Which of two functions is faster, by how much, and with which certainty.
 
     Attributes
     ----------
     left, right : Timings
-        Both functions; `verdict` speaks of `right`.
+        The timings of both functions; `verdict` is about `right`.
     ratios : tuple of float
-        The time of `left` over that of `right` in each whole round; `ratio` is their median, and 2.0
-        means half the time.
+        The time of `left` divided by that of `right` in each complete round; `ratio` is their median, and
+        2.0 means that `right` takes half the time.
     interval : tuple of two floats
-        The ratio lies between these with 99 % confidence; nan without enough rounds.
+        The bounds of the 99 % confidence interval of the ratio; nan without enough rounds.
     rounds_wanted : int
-        The rounds that were asked for.
+        The number of rounds requested.
     others : tuple of Timings
-        What ran in the same rounds, and takes no part in the verdict.
+        The timings of other calls in the same rounds, which do not affect the verdict.
     interrupted : bool
         Whether it was stopped before its end.
     refused : str or None
-        Why the function that was asked for could not be timed, if so.
+        Why the requested function could not be timed, if so.
     time_limit : float or None
-        The seconds after which it was to end, if there was a limit.
+        The time limit in seconds, if there was one.
     environment : dict
         The versions, the machine and its load.
     remark : str or None
-        What else should be known of the two: that their gradients differ, for instance.
+        Anything else worth knowing about the two, for instance that their gradients differ.
     """
 
     left: Timings
@@ -194,12 +191,12 @@ class Duel(Report):
 
     @cached_property
     def ratio(self) -> float:
-        """The median over the rounds of the time of `left` over the time of `right`."""
+        """The median over the rounds of the time of `left` divided by the time of `right`."""
         return float(np.median(self.ratios)) if self.ratios else float("nan")
 
     @property
     def verdict(self) -> str:
-        """ "faster", "slower" or "cannot tell", of `right` beside `left`."""
+        """ "faster", "slower" or "cannot tell": `right` compared with `left`."""
         low, high = self.interval
         if len(self.ratios) < LEAST_ROUNDS or not low <= high:
             return "cannot tell"
@@ -230,7 +227,7 @@ class Duel(Report):
 
     @property
     def _sure(self) -> str:
-        """How sure that is."""
+        """The ratio, its interval and the number of rounds, in words."""
         low, high, ratio = *self.interval, self.ratio
         what = {"faster": "speed", "slower": "time"}.get(self.verdict, "ratio of the times")
         if self.verdict == "slower":  # in the sense of the headline
@@ -271,7 +268,7 @@ class Duel(Report):
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Duel:
-        """The duel that `to_dict` wrote."""
+        """The duel written by `to_dict`."""
         low, high = saved["interval"]
         refused, limit = saved["refused"], saved["time_limit"]
         return cls(
@@ -290,18 +287,18 @@ class Duel(Report):
 
 
 def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock = wall) -> Timings:
-    """Time calls of `thunk`: blocks of calibrated length, after one call that is not counted.
+    """Time calls of `thunk` in blocks of calibrated length, after one call that is not counted.
 
     Parameters
     ----------
     thunk : callable
         A function of no arguments.
     name : str
-        What it is called in the report.
+        The name of the call in the report.
     rounds : int
-        How many blocks are timed.
+        The number of blocks.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
 
     Returns
     -------
@@ -329,24 +326,24 @@ def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock 
 
 
 class DuelRun:
-    """`duel` in pieces, so that it can be stopped, or other code can run in between.
+    """`duel` in steps, so that it can be stopped, or other code can run in between.
 
     Parameters
     ----------
     a, b : callable
         Functions of no arguments.
     rounds : int
-        How many rounds.
+        The number of rounds.
     seconds : float, optional
-        No round is begun when so much time has been spent.
+        The time limit: no round begins after this many seconds.
     rng : numpy.random.Generator, optional
-        For the order and the bootstrap.
+        The generator for the order and the bootstrap.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     names : tuple of str
-        What the two are called.
+        The names of the two in the report.
     others : dict of callables, optional
-        Functions by name that run in the same rounds, for the table.
+        Other functions by name, which run in the same rounds and appear in the table.
 
     Examples
     --------
@@ -373,18 +370,18 @@ class DuelRun:
             self._rounds.enter(name, thunk)
 
     def pieces(self) -> Iterator[Progress]:
-        """Calibrate and run the rounds, a block at each step."""
+        """Calibrate and run the rounds, one block per step."""
         return self._rounds.pieces()
 
     def result(self, *, interrupted: bool = False) -> Duel:
-        """The duel as far as it went."""
+        """The duel over the rounds completed so far."""
         return _result(self._rounds, self._samples, interrupted=interrupted)
 
 
 class GradientDuel:
-    """`gradient_duel` in pieces, so that it can be stopped, or other code can run in between.
+    """`gradient_duel` in steps, so that it can be stopped, or other code can run in between.
 
-    The arguments are copied at once; everything else happens in `pieces`.
+    The arguments are copied immediately; everything else happens in `pieces`.
 
     Parameters
     ----------
@@ -395,17 +392,17 @@ class GradientDuel:
     kwargs : dict, optional
         Their keyword arguments.
     rounds : int
-        How many rounds.
+        The number of rounds.
     seconds : float, optional
-        No round is begun when so much time has been spent.
+        The time limit: no round begins after this many seconds.
     rng : numpy.random.Generator, optional
-        For the order and the bootstrap.
+        The generator for the order and the bootstrap.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     names : tuple of str, optional
-        What the report calls the two, if not their own names.
+        The names of the two in the report; by default their own names.
     ad : object, optional
-        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+        An object with `gradient` and `pullback`, which differentiates; by default rulelab's reverse mode.
 
     Examples
     --------
@@ -437,10 +434,10 @@ class GradientDuel:
         self._refused: str | None = None
 
     def pieces(self) -> Iterator[Progress]:
-        """Make the calls ready, calibrate and run the rounds, a block at each step."""
+        """Prepare the calls, calibrate and run the rounds, one block per step."""
         __tracebackhide__ = True
         f, f_cr, args, kwargs, names = self._f, self._f_cr, self._args, self._kwargs, self._names
-        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
+        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may change its arguments
         total = self._rounds.planned(3)
         left = timed_gradient(f, args, kwargs, self._ad, names[0])
         yield Progress(0, total, f"calling {names[0]}")
@@ -459,7 +456,7 @@ class GradientDuel:
         yield from self._rounds.pieces()
 
     def result(self, *, interrupted: bool = False) -> Duel:
-        """The duel as far as it went."""
+        """The duel over the rounds completed so far."""
         names = (gradient_of(self._names[0]), gradient_of(self._names[1]))
         return _result(
             self._rounds, self._samples, interrupted=interrupted, refused=self._refused, names=names
@@ -477,24 +474,24 @@ def duel(
     names: tuple[str, str] = ("a", "b"),
     others: dict[str, Thunk] | None = None,
 ) -> Duel:
-    """Time `a` against `b`, taking turns in random order; Ctrl-C ends it early with the rounds there are.
+    """Time `a` against `b`, alternating in random order; Ctrl-C ends it early with the rounds completed.
 
     Parameters
     ----------
     a, b : callable
         Functions of no arguments.
     rounds : int
-        How many rounds.
+        The number of rounds.
     seconds : float, optional
-        No round is begun when so much time has been spent.
+        The time limit: no round begins after this many seconds.
     rng : numpy.random.Generator, optional
-        For the order and the bootstrap.
+        The generator for the order and the bootstrap.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     names : tuple of str
-        What the two are called.
+        The names of the two in the report.
     others : dict of callables, optional
-        Functions by name that run in the same rounds, for the table.
+        Other functions by name, which run in the same rounds and appear in the table.
 
     Returns
     -------
@@ -504,7 +501,7 @@ def duel(
     Raises
     ------
     MeasurementError
-        If `rounds` or `seconds` makes no sense.
+        If `rounds` or `seconds` is invalid.
 
     Examples
     --------
@@ -529,28 +526,29 @@ def gradient_duel(
     ad: Any = None,
     **kwargs: Any,
 ) -> Duel:
-    """Time the gradient of `f` against the gradient of `f_cr` at `args`, and `f` itself beside them.
+    """Time the gradient of `f` against the gradient of `f_cr` at `args`, and `f` itself as well.
 
-    Where the AD refuses `f`, its plain call takes its place and the result says so. For a function that does
-    not return a real number, value and pullback of a seed of ones are timed, and called so. For a function
-    that has a keyword `rounds` or the like, use `GradientDuel`, which takes the arguments apart.
+    If the AD refuses `f`, the plain call of `f` takes the place of its gradient, and the result says so. For
+    a function that does not return a real number, the value and the pullback of a seed of ones are timed, and
+    named accordingly. For a function with a keyword such as `rounds`, use `GradientDuel`, which takes the
+    arguments as a tuple and a dict.
 
     Parameters
     ----------
     f, f_cr : callable
         The function, and its copy that carries the rule.
     *args
-        Their positional arguments, which are copied once; the caller's stay as they are.
+        Their positional arguments, which are copied once, so that the caller's stay unchanged.
     rounds : int
-        How many rounds.
+        The number of rounds.
     seconds : float, optional
-        No round is begun when so much time has been spent.
+        The time limit: no round begins after this many seconds.
     rng : numpy.random.Generator, optional
-        For the order and the bootstrap.
+        The generator for the order and the bootstrap.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     ad : object, optional
-        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+        An object with `gradient` and `pullback`, which differentiates; by default rulelab's reverse mode.
     **kwargs
         Their keyword arguments.
 
@@ -562,9 +560,9 @@ def gradient_duel(
     Raises
     ------
     MeasurementError
-        If `rounds` or `seconds` makes no sense.
+        If `rounds` or `seconds` is invalid.
     RuleLabError
-        What the gradient of `f_cr` raises.
+        Whatever the gradient of `f_cr` raises.
 
     Examples
     --------
@@ -583,9 +581,7 @@ def gradient_duel(
 def _prepared(
     rounds: int, seconds: float | None, rng: np.random.Generator | None, clock: Clock
 ) -> tuple[Rounds, int]:
-    """The rounds to run, and the seed of the bootstrap: fixed here, so that a result asked for twice is the
-    same twice.
-    """
+    """The rounds to run, and the seed of the bootstrap, fixed here so that results agree when repeated."""
     rounds, seconds = checked_rounds(rounds), checked_seconds(seconds)
     rng = np.random.default_rng() if rng is None else rng
     return Rounds(rounds, seconds, rng, clock), int(rng.integers(2**63))
@@ -599,8 +595,8 @@ def _result(
     refused: str | None = None,
     names: tuple[str, str] = ("a", "b"),
 ) -> Duel:
-    """The duel of the first two contestants, from the rounds that are whole."""
-    if len(rounds.contestants) < 2:  # an interrupt may come between the first and the second
+    """The duel of the first two contestants, from the complete rounds."""
+    if len(rounds.contestants) < 2:  # interrupted between the first and the second
         left, right, *others = (Timings(name, 1, ()) for name in names)
         ratios: tuple[float, ...] = ()
     else:
@@ -631,7 +627,7 @@ def interval_of_median(
     ratios: tuple[float, ...], rng: np.random.Generator, samples: int = 4000
 ) -> tuple[float, float]:
     """The bootstrap interval of the median ratio (percentiles; Efron, Annals of Statistics 7 (1979) 1-26)."""
-    if not ratios or not np.isfinite(ratios).all():  # a clock too coarse for these calls tells nothing
+    if not ratios or not np.isfinite(ratios).all():  # the clock is too coarse for these calls
         return math.nan, math.nan
     drawn = np.asarray(ratios)[rng.integers(0, len(ratios), (samples, len(ratios)))]
     tail = (1 - CONFIDENCE) / 2
@@ -648,7 +644,7 @@ def _timing_table(rows: Sequence[Timings]) -> Table:
 
 
 def in_rounds(count: int) -> str:
-    """A number of rounds as a person writes it.
+    """A number of rounds in words.
 
     >>> in_rounds(1), in_rounds(100_000)
     ('1 round', '100,000 rounds')
@@ -657,7 +653,7 @@ def in_rounds(count: int) -> str:
 
 
 def in_times(ratio: float) -> str:
-    """A ratio as a person reads it: "1.25x"."""
+    """A ratio in readable form: "1.25x"."""
     if ratio != ratio:
         return "–"
     if 0.1 <= ratio < 100:

@@ -1,6 +1,6 @@
-"""What a time depends on besides the program: versions, the processor, BLAS and its threads, the load.
+"""The environment on which timings depend: versions, the processor, BLAS and its threads, the load.
 
-Nothing in it names a person, a computer or a folder, so that a saved result can be shown to anybody.
+Nothing in it names a person, a computer or a folder, so that a saved result can be shared.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .clock import waited
 _SYSTEM = Path("/sys")
 _FREQUENCY = "devices/system/cpu/cpu0/cpufreq"
 BUSY = 0.5
-"""A load of more than this, for each core that may be used, besides our own process, is worth a word."""
+"""Load per usable core, besides our own process, above which a report warns."""
 
 
 def environment() -> dict[str, Any]:
-    """What the numbers depend on, as plain values; None where the system does not tell.
+    """The environment of a measurement, as plain values; None for what the system does not report.
 
-    `load` is the system's mean number of running processes over the last minute, `cores` the cores this
-    process may use, `blas` a list of the linear-algebra libraries in use with the threads each would take,
-    `waiting` whether the time for which a call had no core is part of its time.
+    `load` is the system's mean number of running processes over the last minute, `cores` the number of cores
+    that this process may use, `blas` a list of the linear-algebra libraries in use with their numbers of
+    threads, and `waiting` says whether the time for which a call had no core is part of its time.
     """
     return {
         "rulelab": _version("rulelab"),
@@ -48,10 +48,10 @@ def environment() -> dict[str, Any]:
 
 
 def warnings_of(stamp: Mapping[str, Any]) -> list[str]:
-    """What in a stamp makes times less sure, in words; empty where nothing does."""
+    """Warnings about an environment that makes timings less reliable; empty if there are none."""
     found = []
     load, cores = stamp.get("load"), stamp.get("cores")
-    # A stamp that was saved may hold anything.
+    # A saved environment may contain anything.
     if isinstance(load, (int, float)) and isinstance(cores, int) and load > 1 + BUSY * cores:
         found.append(f"Load {load:.1f} on {_counted(cores, 'core')}: expect wide intervals.")
     if stamp.get("governor") == "powersave":
@@ -62,7 +62,7 @@ def warnings_of(stamp: Mapping[str, Any]) -> list[str]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What two stamps differ in besides the load, in words: "NumPy 2.0.0, then 2.1.0"."""
+    """How two environments differ, except in their load, in words: "NumPy 2.0.0, then 2.1.0"."""
     names = {"rulelab": "rulelab", "python": "Python", "numpy": "NumPy", "blas": "BLAS"}
     told = []
     for key in sorted({*old, *new} - {"load"}):
@@ -91,7 +91,7 @@ def _version(package: str) -> str | None:
 
 
 def _processor() -> str | None:
-    """The processor's name as its maker gives it."""
+    """The manufacturer's name of the processor."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
             named = next((line for line in lines if line.startswith("model name")), "")
@@ -101,7 +101,7 @@ def _processor() -> str | None:
 
 
 def _cores() -> int | None:
-    """The cores this process may use, which in a container can be fewer than there are."""
+    """The number of cores that this process may use; in a container these can be fewer than exist."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
@@ -129,7 +129,7 @@ def _load() -> float | None:
 
 
 def _on_battery() -> bool | None:
-    """Whether the mains are off; None where there is no telling."""
+    """Whether the computer runs on battery; None if unknown."""
     try:
         supplies = sorted((_SYSTEM / "class/power_supply").iterdir())
     except OSError:

@@ -1,4 +1,4 @@
-"""The time to the first gradient: what deriving a function costs before the first number comes out."""
+"""The time to the first gradient, which includes deriving and compiling the passes of a function."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .environment import environment
 
 @dataclass(frozen=True, repr=False)
 class FirstGradient(Report):
-    """Seconds of the first gradient of a function, and of a later one by the derived passes.
+    """Seconds of the first gradient of a function, and of a later one that reuses the derived passes.
 
-    The difference is what reading, deriving and compiling the function took. The call after the first, which
-    compiles the pass that runs both sweeps at once, is not counted.
+    The difference is the time for reading, deriving and compiling. The second call, which compiles the pass
+    that runs both sweeps at once, is not counted.
 
     Attributes
     ----------
     name : str
-        What the function is called.
+        The name of the function.
     first, second : float
         The seconds of the first gradient, compiling included, and of a later one.
     environment : dict
@@ -40,7 +40,7 @@ class FirstGradient(Report):
 
     @property
     def compiling(self) -> float:
-        """Seconds that only the first one takes; never less than 0."""
+        """Seconds that only the first gradient takes; never less than 0."""
         return max(0.0, self.first - self.second)
 
     def page(self) -> Page:
@@ -61,7 +61,7 @@ class FirstGradient(Report):
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> FirstGradient:
-        """The times that `to_dict` wrote."""
+        """The times written by `to_dict`."""
         first, second = saved_number(saved["first"]), saved_number(saved["second"])
         return cls(str(saved["name"]), first, second, dict(saved["environment"]))
 
@@ -69,11 +69,11 @@ class FirstGradient(Report):
 def first_gradient(
     f: Callable[..., Any], *args: Any, cache: Cache | None = None, clock: Clock = wall, **kwargs: Any
 ) -> FirstGradient:
-    """Time the first gradient of `f` and the third one, both in a new cache, so that nothing is derived yet.
+    """Time the first and the third gradient of `f` with a new cache, in which nothing is derived yet.
 
-    What cannot be forgotten is not counted: that NumPy is loaded, and that the text of `f` has been read
-    before. For a function that does not return a scalar, value and pullback of a seed of ones are timed, as
-    in `gradient_duel`.
+    What cannot be undone is not counted: loading NumPy, and reading the source of `f` if that was done
+    before. For a function that does not return a scalar, the value and the pullback of a seed of ones are
+    timed, as in `gradient_duel`.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ def first_gradient(
     *args
         Its positional arguments.
     cache : Cache, optional
-        A cache to use as it is: what it knows already is not derived again.
+        A cache to use instead of a new one: what it contains is not derived again.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     **kwargs
         Its keyword arguments.
 
@@ -96,7 +96,7 @@ def first_gradient(
     Raises
     ------
     RuleLabError
-        What the gradient of `f` raises.
+        Whatever the gradient of `f` raises.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def first_gradient(
 def first_gradient_of(
     f: Callable, args: tuple, kwargs: dict, *, cache: Cache | None = None, clock: Clock = wall
 ) -> FirstGradient:
-    """As `first_gradient`, of a function that may have keywords `cache` or `clock` itself."""
+    """Like `first_gradient`, but for a function that may itself have keywords `cache` or `clock`."""
     __tracebackhide__ = True
     args, kwargs = copied(f, args, kwargs)
     fresh = Cache() if cache is None else cache

@@ -1,4 +1,4 @@
-"""What a pullback keeps alive: the bytes that were made for it, by the author's line that made them."""
+"""The memory that a pullback keeps alive, in bytes, by the author's line that allocated it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 
 FRAMES = 20
-"""Frames that may lie between an allocation and the author's line."""
+"""Frames between an allocation and the author's line, at most."""
 FRAMES_OF_A_CALL = 5
-"""Frames that one of the author's functions and what finds its pass may take."""
+"""Frames that a call of an author's function takes, with the lookup of its pass."""
 MOST_FRAMES = 500
 MOST_OBJECTS = 1000
-"""So many objects are looked up one by one, which takes a tenth of a millisecond each."""
+"""Up to this many objects are looked up one by one, which takes 0.1 ms each."""
 
 Line = tuple[str, int]
-"""File name and number of a line."""
+"""A file name and a line number."""
 
 
 @dataclass(frozen=True)
 class Held:
     """The bytes that live from the forward to the reverse sweep.
 
-    `within` gives them by line: what was taken there and in what the line called; `total` has also those of
-    no line. `peak` is the most that the reverse sweep took beyond them.
+    `within` has them by line: those allocated at the line and in what it called; `total` also includes those
+    of no line. `peak` is the peak of what the reverse sweep allocated in addition.
     """
 
     total: int
@@ -39,20 +39,20 @@ class Held:
 
 
 def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line], depth: int = 1) -> Held:
-    """Run both sweeps once and account for what the forward sweep left to the reverse sweep.
+    """Run both sweeps once and measure the memory that the forward sweep leaves to the reverse sweep.
 
-    Counted is what can be reached from the pullback and was not there before: neither the arguments nor
-    the result, unless the pullback needs it. Where that is more than 1,000 objects, counted is whatever is
-    left of what the forward sweep made, which may be a few kB more. The author's functions call each other
-    `depth` deep: a line further out than about 100 calls may lack what they hold. Where somebody traces
-    memory already, their limit of frames counts.
+    Objects count if they are reachable from the pullback and did not exist before: not the arguments, and
+    not the result unless the pullback needs it. If there are more than 1,000 of them, everything that is left
+    of the forward sweep's allocations counts, which may be a few kB more. The author's functions call each
+    other `depth` deep: a line more than about 100 calls further out may lack the bytes that they hold. If
+    memory is already being traced, the limit of frames set there applies.
     """
     __tracebackhide__ = True
     was_tracing = tracemalloc.is_tracing()
     try:
-        if not was_tracing:  # inside: an interrupt that comes meanwhile must not leave it on
+        if not was_tracing:  # inside `try`: an interrupt must not leave tracing on
             tracemalloc.start(min(MOST_FRAMES, FRAMES + FRAMES_OF_A_CALL * depth))
-        gc.collect()  # empties the free lists of floats and tuples, whose blocks nobody would have traced
+        gc.collect()  # empties the free lists of floats and tuples, whose blocks would not be traced
         y, back = forward()
         del y
         found = _found(back)
@@ -62,27 +62,27 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
         peak = max(0, tracemalloc.get_traced_memory()[1] - before)
     finally:
         if not was_tracing:
-            tracemalloc.stop()  # before they are looked at: what that takes would be traced itself
+            tracemalloc.stop()  # before the evaluation, whose own memory would be traced as well
     sizes = found if isinstance(found, list) else _left(found)
     return Held(sum(size for _, size in sizes), _by_line(sizes, lines), peak)
 
 
 Sizes = list[tuple[tracemalloc.Traceback, int]]
-"""Bytes and where they were taken, in no order."""
+"""Bytes, each with the traceback of its allocation, in no particular order."""
 
 
 def _found(back: Any) -> Sizes | tracemalloc.Snapshot:
-    """What a pullback reaches, one by one; if that is too much, all there is."""
+    """The sizes of the objects that a pullback reaches, or a snapshot of all memory if there are too many."""
     found = [(traceback, sys.getsizeof(x)) for x, traceback in islice(_made_since(back), MOST_OBJECTS + 1)]
     if len(found) <= MOST_OBJECTS:
         return found
     del found
-    gc.collect()  # else the free lists hold what was dropped
+    gc.collect()  # otherwise the free lists still hold what was dropped
     return tracemalloc.take_snapshot()
 
 
 def _left(snapshot: tracemalloc.Snapshot) -> Sizes:
-    """All there is but what looking took."""
+    """The sizes in a snapshot, without those allocated by the measurement itself."""
     ours = (__file__, tracemalloc.__file__)
     return [
         (statistic.traceback, statistic.size)
@@ -103,8 +103,8 @@ def _by_line(sizes: Sizes, lines: set[Line]) -> dict[Line, int]:
 
 
 def _made_since(back: Any) -> Iterator[tuple[Any, tracemalloc.Traceback]]:
-    """What can be reached from a pullback and was made since memory is traced, each with the calls that made
-    it, outermost first.
+    """The objects that are reachable from a pullback and were allocated since tracing began, each with the
+    traceback of its allocation, outermost call first.
     """
     seen: set[int] = set()
     waiting = [back]
@@ -114,14 +114,14 @@ def _made_since(back: Any) -> Iterator[tuple[Any, tracemalloc.Traceback]]:
             continue
         seen.add(id(found))
         traceback = tracemalloc.get_object_traceback(found)
-        if traceback is not None:  # what was there before can hold nothing that is new
+        if traceback is not None:  # an older object can hold nothing new
             yield found, traceback
             waiting.extend(_parts(found))
-        elif type(found) is tuple:  # it may be new, in the place of one that was dropped meanwhile
+        elif type(found) is tuple:  # it may be new, but reused from the free list
             waiting.extend(found)
 
 
 def _parts(found: Any) -> list[Any]:
-    if isinstance(found, np.ndarray):  # the collector does not look into arrays
+    if isinstance(found, np.ndarray):  # the garbage collector does not look into arrays
         return [found.base, *(found.ravel() if found.dtype.hasobject else ())]
     return gc.get_referents(found)

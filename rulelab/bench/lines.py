@@ -1,4 +1,4 @@
-"""What a profile found: seconds and bytes by line, and how they are shown beside the source."""
+"""The results of a profile: seconds and bytes by line, and their layout beside the source."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..verdicts import HEADLINE
 
 COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10 %", "held", "remark")
 SHOWN_LINES = 40
-"""A function of more lines than this is shown without those that did nothing."""
+"""A function with more lines than this is shown without the lines that did not run."""
 LEAST_TEXT = 16
-"""Letters of a line that are worth showing in a headline."""
+"""A headline quotes a line only if it has room for this many characters of it."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What one line of the author's costs in one call: seconds, and bytes held from forward to reverse.
+    """The costs of one line of the author's code in one call: seconds, and bytes held for the reverse sweep.
 
-    `forward`, `reverse` and `held` are with all that the line calls; `own` (seconds of both sweeps) is
-    without the author's functions that have a table of their own. `runs` says how often the forward sweep
-    came to it. The seconds of a recursive call count once, at the lines where they are spent.
+    `forward`, `reverse` and `held` include everything that the line calls; `own` (seconds of both sweeps)
+    excludes the author's functions that have a table of their own. `runs` is how often the forward sweep
+    reached the line. The seconds of a recursive call count once, at the lines where they are spent.
     """
 
     number: int
@@ -36,18 +36,18 @@ class Line:
 
     @property
     def seconds(self) -> float:
-        """Both sweeps."""
+        """The seconds of both sweeps."""
         return self.forward + self.reverse
 
     @property
     def ran(self) -> bool:
-        """Whether anything is told of it."""
+        """Whether the line ran, took time or holds memory."""
         return bool(self.runs or self.seconds or self.held)
 
 
 @dataclass(frozen=True)
 class FunctionLines:
-    """The lines of one of the author's functions that a pass was compiled for."""
+    """The lines of one of the author's functions for which a pass was compiled."""
 
     name: str
     file: str
@@ -57,33 +57,33 @@ class FunctionLines:
 
     @property
     def own(self) -> float:
-        """Seconds spent in its lines in one call of the whole, without functions with their own table."""
+        """Seconds spent in its lines in one profiled call, without functions that have their own table."""
         return sum(line.own for line in self.lines)
 
 
 @dataclass(frozen=True, repr=False)
 class Profile(Report):
-    """The time and the memory of both sweeps of one call, by the author's lines.
+    """The time and the memory of both sweeps of one call, by line of the author's code.
 
     Attributes
     ----------
     call : str
         The call, as it was written.
     forward, reverse : float
-        The seconds of the sweeps as they run without probes, the least of `rounds` runs; nan if none was
-        finished: then the lines' seconds are as measured in one run, with compiling.
+        The seconds of the sweeps without probes, the minimum of `rounds` runs; nan if none was finished:
+        then the seconds of the lines are those of one run, compiling included.
     outside : float
         The seconds that belong to no line: the rule of the function itself, or the binding of its
         arguments.
     held, peak : int or None
-        The bytes that live from the forward to the reverse sweep, and the most that the reverse sweep
-        took beyond them; None if it was stopped before they were measured.
+        The bytes that live from the forward to the reverse sweep, and the peak of what the reverse sweep
+        allocated in addition; None if the profile was stopped before they were measured.
     functions : tuple of FunctionLines
         The lines of each of the author's functions, the hottest function first.
     rounds, calls : int
-        How many runs were timed, and how often the function was called in all.
+        The number of timed runs, and of all calls of the function.
     answered : str or None
-        Which rule answered the call itself, if one did.
+        The rule that was used for the call itself, if there was one.
     interrupted : bool
         Whether it was stopped before its end.
     mode : str
@@ -105,23 +105,23 @@ class Profile(Report):
 
     @property
     def seconds(self) -> float:
-        """What all the shares are parts of."""
+        """The total time, of which the shares are fractions."""
         both = self.forward + self.reverse
         return both if both == both else self.outside + sum(function.own for function in self.functions)
 
     @property
     def hottest(self) -> tuple[FunctionLines, Line] | None:
-        """The line that itself takes most of the time, and its function."""
+        """The line with the largest time of its own, and its function."""
         lines = [(function, line) for function in self.functions for line in function.lines if line.own]
         return max(lines, key=lambda pair: pair[1].own, default=None)
 
     def share(self, seconds: float) -> float:
-        """The part of the whole that some seconds are; 0 where nothing was measured."""
+        """The fraction of the total time that some seconds are; 0 if nothing was measured."""
         return seconds / self.seconds if self.seconds else 0.0
 
     @property
     def sentence(self) -> str:
-        """The whole, and the line to look at first."""
+        """The totals, and the line to look at first."""
         if not self.seconds:
             return f"{self.call}: nothing measured, stopped before the first run finished."
         parts = [f"{engineering(self.forward, 's')} forward, {engineering(self.reverse, 's')} reverse"]

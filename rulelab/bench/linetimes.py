@@ -1,10 +1,9 @@
-"""Where the time of a pass goes: seconds at each of the author's lines, as recorded by the probes in a
-pass.
+"""The time of a pass by line: the seconds at each of the author's lines, recorded by probes in the pass.
 
-The pass itself says when it comes to another line. `sys.settrace` was tried first: it slows every Python
-instruction that runs meanwhile, rules included, so that its cost cannot be subtracted as so much per line
-(an array operation that took 28 % was given 59 %), and it takes the place of a debugger. A sampler sees
-CPython only at calls and at the ends of loops.
+The pass itself reports when it reaches another line. `sys.settrace` was tried first: it slows down every
+Python instruction meanwhile, rules included, so that its cost cannot be subtracted as a constant per line (an
+array operation that took 28 % was reported with 59 %), and it disables a debugger. A sampler sees CPython
+only at calls and at the ends of loops.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from typing import NamedTuple
 from .clock import Clock, wall
 
 Path = tuple[int, ...]
-"""The numbers of the sites that lead to a place, outermost first; () is outside of all lines."""
+"""The numbers of the sites on the way to a place, outermost first; () is outside of all lines."""
 
 PROBES_ARE_LARGE = 0.1
-"""The part of a probed run above which the probes' cost is corrected by the difference to runs without."""
+"""Fraction of a probed run above which the probes' cost is corrected by comparison with unprobed runs."""
 
 
 class Site(NamedTuple):
-    """A place at which a sweep of a function comes to a line of the author's; a line may have several."""
+    """A place where a sweep of a function reaches a line of the author's; a line may have several."""
 
     code: types.CodeType
     line: int
@@ -35,8 +34,8 @@ class Site(NamedTuple):
 
 @dataclass
 class Spent:
-    """What was spent at one site in one context: seconds, with those of the probes; how often the sweep came
-    to it, how often as its first line, how often a sweep that it called came back.
+    """The costs at one site in one context: seconds, including those of the probes; how often the sweep
+    reached the site, how often as its first line, and how often a called sweep returned to it.
     """
 
     seconds: float = 0.0
@@ -46,14 +45,14 @@ class Spent:
     calls: dict[int, Context] = field(default_factory=dict)  # by the number of the function
 
     def clear(self) -> None:
-        """Back to nothing, here and in what was called from here."""
+        """Reset to zero, here and in everything that was called from here."""
         self.seconds, self.came, self.entered, self.returned = 0.0, 0, 0, 0
         for context in self.calls.values():
             for spent in context.values():
                 spent.clear()
 
     def walk(self, path: Path = ()) -> Iterator[tuple[Path, Spent]]:
-        """Each place that was come to, as the numbers of the sites that lead to it, with what was spent."""
+        """Each place that was reached, as its path of site numbers, with its costs."""
         yield path, self
         for context in self.calls.values():
             for number, spent in context.items():
@@ -61,10 +60,10 @@ class Spent:
 
 
 class Context(dict[int, Spent]):
-    """What was spent at the sites (by number) of one function, called from one place.
+    """The costs at the sites (by number) of one function, called from one place.
 
-    What a function spends that is called again further in counts where it was called first, so nothing
-    counts twice and recursion makes the tree no deeper.
+    The costs of a recursive call count where the function was called first, so nothing counts twice and
+    recursion does not deepen the tree.
     """
 
     def __init__(self, above: dict[int, Context]) -> None:
@@ -76,7 +75,7 @@ class Context(dict[int, Spent]):
         return spent
 
     def of_call(self, spent: Spent, function: int) -> Context:
-        """The context of a call of the function with this number, from the site with `spent`."""
+        """The context of a call of the function with this number from the site whose costs are `spent`."""
         found = self.above.get(function)
         if found is None:
             found = spent.calls.get(function)
@@ -89,8 +88,8 @@ class Context(dict[int, Spent]):
 class LineClock:
     """Follows probed passes (`compiler.probes.Probes`) in one thread, and reads the clock at each probe.
 
-    `start()` begins a sweep; `stop()` gives what was spent in it: seconds outside of all lines, and by
-    `walk` those at each line.
+    `start()` begins a sweep; `stop()` returns its costs: the seconds outside of all lines and, through
+    `walk`, those at each line.
     """
 
     enter: Callable[[int], int]
@@ -98,27 +97,27 @@ class LineClock:
     leave: Callable[[int], None]
     start: Callable[[], None]
     stop: Callable[[], Spent]
-    deepest: Callable[[], int]  # how many sweeps were inside each other at most
+    deepest: Callable[[], int]  # the maximal depth of nested sweeps
 
     def __init__(self, clock: Clock = wall) -> None:
         self.sites: list[Site] = []
         self._sweeps: list[types.CodeType] = []
-        self._functions: list[int] = []  # by site: equal code may be of two functions, so its identity counts
+        self._functions: list[int] = []  # by site, the id of its code: two functions may have equal code
         self._make(clock)
 
     def sweep(self, code: types.CodeType) -> int:
-        """One more sweep of the function with this code."""
+        """Register a sweep of the function with this code, and return its number."""
         self._sweeps.append(code)
         return len(self._sweeps) - 1
 
     def site(self, sweep: int, line: int) -> int:
-        """One more place at which a sweep comes to a line."""
+        """Register a place where a sweep reaches a line, and return its number."""
         self.sites.append(Site(self._sweeps[sweep], line, sweep))
         self._functions.append(id(self._sweeps[sweep]))
         return len(self.sites) - 1
 
     def _make(self, clock: Clock) -> None:
-        """The probes: closures, since they run at every line."""
+        """Make the probes, which are closures because they run at every line."""
         functions = self._functions
         outermost, outside = Context({}), Spent()
         context, spent = outermost, outside
@@ -153,7 +152,7 @@ class LineClock:
             now = clock()
             spent.seconds += now - last
             context, spent = stack[depth]
-            del stack[depth:]  # with what an error left there
+            del stack[depth:]  # including what an error left there
             spent.returned += 1
             last = now
 
@@ -173,22 +172,22 @@ class LineClock:
 
 
 class Costs(NamedTuple):
-    """Seconds that a probe takes: at a line, and at the beginning or the end of a sweep."""
+    """The seconds that a probe takes: at a line, and at the beginning or the end of a sweep."""
 
     line: float
     call: float
 
     def of(self, spent: Spent) -> float:
-        """Seconds of the probes that told of one place."""
+        """The seconds of the probes at one place."""
         return spent.came * self.line + (spent.entered + spent.returned) * self.call
 
     def times(self, factor: float) -> Costs:
-        """These costs on a machine that is so much slower."""
+        """These costs on a machine that is slower by a factor."""
         return Costs(self.line * factor, self.call * factor)
 
 
 def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> Costs:
-    """What the probes cost here and now, measured by the same clock."""
+    """The costs of the probes on this machine at this time, measured with the same clock."""
     lines = LineClock(clock)
     number = lines.site(lines.sweep(calibrated.__code__), 1)
     tick, enter, leave = lines.tick, lines.enter, lines.leave
@@ -214,11 +213,11 @@ def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> Costs
 
 
 Recorded = dict[Path, Spent]
-"""One probed sweep: what was spent at each path."""
+"""One probed sweep: the costs at each path."""
 
 
 def recorded(outside: Spent) -> Recorded:
-    """What `LineClock.stop()` gave, as it is now."""
+    """A copy of the result of `LineClock.stop()`, which the next sweep would change."""
     return {
         path: Spent(spent.seconds, spent.came, spent.entered, spent.returned)
         for path, spent in outside.walk()
@@ -227,9 +226,9 @@ def recorded(outside: Spent) -> Recorded:
 
 
 def least(runs: list[Recorded]) -> Recorded:
-    """What is typical of several runs: at each path the least seconds and the middle counts.
+    """The typical costs of several runs: at each path the minimum of the seconds and the median counts.
 
-    The least, since other programs only ever add.
+    The minimum, because other programs can only add time.
     """
     paths = dict.fromkeys(path for run in runs for path in run)
     found = {}
@@ -245,11 +244,11 @@ def least(runs: list[Recorded]) -> Recorded:
 
 
 def without_probes(spent: Recorded, total: float, costs: Costs) -> dict[Path, float]:
-    """Seconds at each path as they are without probes: their cost taken off, the rest scaled to `total`.
+    """The seconds at each path without probes: the probes' cost is subtracted, the rest scaled to `total`.
 
-    Where the probes are a large part of what was measured, their calibrated cost is corrected so that what
-    is left is the total of the runs without them; unless that takes more than half, or less than nothing,
-    for then something else was different between the runs.
+    If the probes are a large part of the measured time, their calibrated cost is corrected so that the rest
+    is the total of the runs without probes, unless that changes the cost by half or more: then the runs
+    differed in something else.
     """
     measured = sum(s.seconds for s in spent.values())
     probing = sum(map(costs.of, spent.values()))

@@ -1,6 +1,4 @@
-"""Which lines of a function cost the gradient its time and its memory: both sweeps, line by line, beside the
-source.
-"""
+"""The time and the memory of a gradient by line of the function: both sweeps, beside the source."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ from .lines import FunctionLines, Line, Profile
 from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
 
 SECONDS = 1.0
-"""The time that the rounds may take together, if one round does not take longer."""
+"""The time that the rounds may take in total; a single round may take longer."""
 MOST_ROUNDS = 200
 
 
@@ -41,11 +39,11 @@ def profile(
     """Time and bytes held, by line, of both sweeps of the gradient of `f` at `args`.
 
     The passes are those that `gradient` uses, rules included; compiling is not counted. Each round runs the
-    call once as it is and once through passes that record at which line they are, and subtracts the probes'
-    own time. There is at least one round, and at most 200. `f` itself runs twice in each round and three
-    times besides (four, where a new pass is compared with it), so a function that prints does so as often;
-    `Profile.calls` has the number. What other threads do is not included. Ctrl-C ends it early with what
-    there is.
+    call once as it is and once through passes with probes that record the current line, and subtracts the
+    probes' own time. There are between 1 and 200 rounds. `f` itself runs twice in each round and three more
+    times (four if a new pass is compared with it), so a function that prints does so as often;
+    `Profile.calls` has the number. Other threads are not included. Ctrl-C ends it early with the results so
+    far.
 
     Shares agreed to within five percentage points with the same lines measured alone (arrays of sizes
     1:2:5, a loop of scalar lines beside one array line, the same loop in a helper) on a machine with a load
@@ -56,11 +54,11 @@ def profile(
     f : callable
         The function to differentiate.
     *args
-        Its positional arguments, which are copied for each run; the caller's stay as they are.
+        Its positional arguments, which are copied for each run, so that the caller's stay unchanged.
     seconds : float
-        For how long rounds go on.
+        The time limit for the rounds.
     cache : Cache, optional
-        Where compiled code is kept.
+        The cache for compiled code.
     **kwargs
         Its keyword arguments.
 
@@ -72,9 +70,9 @@ def profile(
     Raises
     ------
     RuleLabError
-        What the gradient of `f` raises.
+        Whatever the gradient of `f` raises.
     MeasurementError
-        If `seconds` makes no sense.
+        If `seconds` is invalid.
 
     Examples
     --------
@@ -98,7 +96,7 @@ def profile_call(
     clock: Clock = wall,
     shown: str | None = None,
 ) -> Profile:
-    """As `profile`, of a call with any keywords; `shown` is how the report spells it."""
+    """Like `profile`, for a call with any keywords; `shown` is its text in the report."""
     __tracebackhide__ = True
     return run(Profiling(f, args, kwargs, seconds=seconds, cache=cache, clock=clock, shown=shown))
 
@@ -107,7 +105,7 @@ def profile_call(
 
 
 class Profiling:
-    """`profile` in pieces, for whoever wants to stop it or let others run meanwhile."""
+    """`profile` in steps, so that it can be stopped, or other code can run in between."""
 
     def __init__(
         self,
@@ -131,7 +129,7 @@ class Profiling:
         self._probed = _Watching(self._cache.probed(self._lines))
         self._seed: Any = None
         self._answered: str | None = None
-        self._running: list[Recorded] = []  # the sweeps of the first probed run, as far as it came
+        self._running: list[Recorded] = []  # the sweeps of the first probed run, perhaps incomplete
         self._unprobed: list[tuple[float, float]] = []
         self._sweeps: list[tuple[Recorded, Recorded]] = []
         self._costs: Costs | None = None
@@ -139,7 +137,7 @@ class Profiling:
         self._calls = 0
 
     def pieces(self) -> Iterator[Progress]:
-        """Compile, run in rounds, account for the memory."""
+        """Compile, run the rounds, measure the memory."""
         __tracebackhide__ = True
         self._compile()
         yield Progress(0, MOST_ROUNDS, "compiling")
@@ -160,7 +158,7 @@ class Profiling:
         return copy.deepcopy(self._given)
 
     def _compile(self) -> None:
-        """Once by `gradient`, so that errors and the comparison of new passes are its own."""
+        """Run once as `gradient` does, so that errors and the comparison of new passes are the same."""
         __tracebackhide__ = True
         args, kwargs = self._arguments()
         self._calls += 1
@@ -190,7 +188,7 @@ class Profiling:
         self._sweeps.append((sweeps[0], sweeps[1]))
 
     def _account(self) -> None:
-        """By the sweeps with probes: there no body stands in place of a call, so a line has what it calls."""
+        """Measure the memory with probed sweeps: there no calls are inlined, so a line has what it calls."""
         __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward = reverse.forward_sweep(self.f, args, kwargs, self._probed)
@@ -209,11 +207,11 @@ class Profiling:
         between = clock()
         bars = back(self._seed)
         ended = clock()
-        del bars  # after the clock was read: what frees them is the caller
+        del bars  # after reading the clock: freeing them is not part of the sweep
         return between - begun, ended - between
 
     def _run_probed(self, sweeps: list[Recorded]) -> None:
-        """Both sweeps with probes, appended to `sweeps`; also the part of one that was stopped."""
+        """Run both sweeps with probes and append costs to `sweeps`, even if interrupted."""
         __tracebackhide__ = True
         args, kwargs = self._arguments()
         forward, lines = reverse.forward_sweep(self.f, args, kwargs, self._probed), self._lines
@@ -231,7 +229,7 @@ class Profiling:
         del bars
 
     def result(self, *, interrupted: bool = False) -> Profile:
-        """The profile of the rounds there are; of the first run, as far as it came, if there is none."""
+        """The profile over the completed rounds; if there are none, of the first run as far as it came."""
         ran: Sequence[Sequence[Recorded]] = self._sweeps or ([self._running] if self._running else [])
         totals = tuple(min((times[n] for times in self._unprobed), default=float("nan")) for n in (0, 1))
         costs = self._costs or Costs(0.0, 0.0)
@@ -268,7 +266,7 @@ class Profiling:
     def _function(self, code: types.CodeType, tally: _Tally) -> FunctionLines:
         def line(number: int, text: str) -> Line:
             at, place = (id(code), number), (code.co_filename, number)
-            if at not in tally.within:  # or it is a line of a function inside this one
+            if at not in tally.within:  # also for lines of a nested function
                 return Line(number, text)
             return Line(
                 number,
@@ -300,12 +298,12 @@ class _Tally:
     came: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def count(self, number: int, spent: Spent) -> None:
-        """Note how often the forward sweep came to a site."""
+        """Add how often the forward sweep reached a site."""
         self.came[number] += spent.came + spent.entered
         self.calls[id(self.clock.sites[number].code)] += spent.entered
 
     def spend(self, path: Path, sweep: int, seconds: float) -> None:
-        """Give the seconds of a path to its last line, and to each line that led there."""
+        """Add the seconds of a path to its last line, and to each line on the way there."""
         at = [(id(self.clock.sites[n].code), self.clock.sites[n].line) for n in path]
         for line in set(at):
             self.within[line][sweep] += seconds
@@ -313,7 +311,7 @@ class _Tally:
             self.own[at[-1]] += seconds
 
     def runs(self, code: types.CodeType, line: int) -> int:
-        """How often a line ran: in each compiled sweep, as often as the place on it that was come to most."""
+        """How often a line ran: in each compiled sweep, as often as the site on it that was reached most."""
         most: dict[int, int] = defaultdict(int)
         for number, came in self.came.items():
             site = self.clock.sites[number]
@@ -323,15 +321,15 @@ class _Tally:
 
 
 class _NoEntries(Entries):
-    """Entries of which none is found, so that every call is looked up."""
+    """Entries that never match, so that every call is looked up."""
 
     def find(self, function, args, flags=None):
         return None
 
 
 class _Watching(Pullbacks):
-    """Finds pullbacks, and remarks what was found at which line: rules of the author's, functions with a
-    pass, and what had to be looked up at run time because the types did not tell.
+    """Finds pullbacks, and notes for each line what was found: the author's rules, functions with a pass, and
+    what had to be looked up at run time because the types were unknown.
     """
 
     def __init__(self, cache: Cache) -> None:
@@ -341,7 +339,7 @@ class _Watching(Pullbacks):
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Remark what is found meanwhile, all of it by the slow way."""
+        """Within the block, note what is found, with the full lookup for every call."""
         quickly = self.entries
         self._noting, self.entries = True, _NoEntries(self.cache, self.find)
         try:
@@ -370,7 +368,7 @@ class _Watching(Pullbacks):
         return "looks up", name_of(target).removeprefix("operator.")
 
     def remarks(self, line: tuple[str, int]) -> tuple[str, ...]:
-        """What there is to say of a line: "rule f_rrule", "calls g", "looks up np.log, mul"."""
+        """The remarks on a line: "rule f_rrule", "calls g", "looks up np.log, mul"."""
         found = self._found.get(line, {})
         return tuple(
             f"{kind} {_listed(list(found[kind]))}" for kind in ("rule", "calls", "looks up") if kind in found
@@ -384,7 +382,7 @@ def _listed(names: list[str], most: int = 4) -> str:
 
 
 def _answered(pullbacks: Pullbacks, f: Any, args: tuple, kwargs: dict) -> str | None:
-    """What answers in place of a pass of `f`, in words; None where it has a pass."""
+    """The rule that is used instead of a pass of `f`, in words; None if `f` has a pass."""
     target, bound = resolve(f)
     answer = pullbacks.ask(target, (*bound, *args), kwargs)
     if isinstance(answer, Found):

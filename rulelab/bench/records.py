@@ -1,4 +1,4 @@
-"""Results kept as files of JSON, read back, and compared with newer ones."""
+"""Results saved as JSON files, loaded again, and compared with newer ones."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ KINDS: dict[str, Any] = {kind.__name__: kind for kind in (Duel, Scaling, Timings
 def save(report: Report, path: str | os.PathLike[str]) -> None:
     """Write a result of the bench as JSON.
 
-    The file is there whole or not at all: what was at `path` stays until the new one is complete. Raises
-    RecordError for what is no result of the bench, and where the file cannot be written.
+    The file is replaced only when the new one is complete. Raises RecordError if `report` is not a result of
+    the bench, or the file cannot be written.
     """
     kind = type(report).__name__
     if KINDS.get(kind) is not type(report):
@@ -43,9 +43,9 @@ def save(report: Report, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The result that `save` wrote: a `Duel`, `Scaling`, `Timings` or `FirstGradient`.
+    """The result written by `save`: a `Duel`, `Scaling`, `Timings` or `FirstGradient`.
 
-    Raises RecordError where there is none, or none that this version can read.
+    Raises RecordError if there is none, or none that this version can read.
     """
     name = Path(path).name
     try:
@@ -72,14 +72,14 @@ def _read(name: str, text: str) -> Any:
         raise RecordError(f"{name} holds a result of an unknown kind: {', '.join(KINDS)}")
     try:
         found = kind.from_dict(record["result"])
-        found.page(), found.to_json()  # what cannot be worked with is found here, not when it is shown
+        found.page(), found.to_json()  # unusable contents fail here, not when they are shown
         return found
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise RecordError(f"{name} is damaged: it does not hold what {an(kind.__name__)} needs") from None
 
 
 def _whole_number(text: str) -> int:
-    """A whole number of JSON, which may have any length; OverflowError for one that no float comes near."""
+    """A whole number of JSON, which may have any length; OverflowError if it exceeds the range of floats."""
     number = int(text)
     float(number)
     return number
@@ -97,7 +97,7 @@ def _why(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one call: seconds before and now, and the interval of their ratio, if there is one."""
+    """The change of one call: seconds before and now, and the interval of their ratio, if there is one."""
 
     name: str
     old: float
@@ -106,12 +106,12 @@ class Change:
 
     @property
     def ratio(self) -> float:
-        """How many times faster the new one is: 2.0 means half the time."""
+        """The old time divided by the new one: 2.0 means half the time."""
         return self.old / self.new if self.new else math.nan
 
     @property
     def verdict(self) -> str:
-        """ "faster", "slower" or "cannot tell", of the new one."""
+        """ "faster", "slower" or "cannot tell": the new time compared with the old one."""
         if self.interval is None:
             return "cannot tell"
         low, high = self.interval
@@ -132,19 +132,19 @@ class Change:
 
 @dataclass(frozen=True, repr=False)
 class RecordComparison(Report):
-    """An older result beside a newer one.
+    """An older result compared with a newer one.
 
     Attributes
     ----------
     changes : tuple of Change
-        An entry for each call that both have.
+        One entry for each call that is in both.
     surroundings : tuple of str
-        What the two were measured in differently, or what is not known of that: then no interval is
-        given, and no verdict.
+        How the environments of the two differ, or that one is unknown: then there is no interval and no
+        verdict.
     missing : tuple of str
-        The calls that only one has.
+        The calls that are in only one of them.
     notes : tuple of str
-        What else should be known of the two.
+        Warnings about the environments of the two.
     """
 
     changes: tuple[Change, ...]
@@ -154,7 +154,7 @@ class RecordComparison(Report):
 
     @property
     def verdict(self) -> str:
-        """ "faster" or "slower" where every call that can be told is so, else "cannot tell"."""
+        """ "faster" or "slower" if all calls with a verdict agree, else "cannot tell"."""
         told = {change.verdict for change in self.changes} - {"cannot tell"}
         return told.pop() if len(told) == 1 else "cannot tell"
 
@@ -191,24 +191,24 @@ class RecordComparison(Report):
 
 
 def compare_records(old: Report, new: Report, *, rng: np.random.Generator | None = None) -> RecordComparison:
-    """What changed from an older result to a newer one of the same kind.
+    """The changes from an older result to a newer one of the same kind.
 
-    For duels and timings each call's ratio of medians comes with a bootstrap interval. It covers the noise
-    within each measurement and not what differs between two starts of a program, so a difference of a few per
-    cent is better measured by a duel. Sizes and first gradients are kept as single numbers, which have no
+    For duels and timings, each call's ratio of medians has a bootstrap interval. It covers the noise within
+    each measurement but not the differences between two starts of a program, so a difference of a few per
+    cent is better measured by a duel. Scalings and first gradients are saved as single numbers, which have no
     interval.
 
     Parameters
     ----------
     old, new : Report
-        Two results of the same kind, as `load` gives them.
+        Two results of the same kind, as returned by `load`.
     rng : numpy.random.Generator, optional
-        For the bootstrap.
+        The generator for the bootstrap.
 
     Returns
     -------
     RecordComparison
-        What got faster, slower, or cannot be told apart.
+        The changes, each with a verdict where possible.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def _stamp(report: Any) -> dict:
 
 
 def _surroundings(old: dict, new: dict) -> list[str]:
-    """What two stamps differ in; timings that were cut out of a duel have none."""
+    """How two environments differ; the timings of a duel have none of their own."""
     if old and new:
         return differences(old, new)
     unknown = " and ".join(when for when, stamp in (("before", old), ("now", new)) if not stamp)
@@ -252,7 +252,7 @@ def _surroundings(old: dict, new: dict) -> list[str]:
 
 
 def _calls(report: Any) -> Iterator[tuple[str, Sequence[float]]]:
-    """Each call of a result by name, with its seconds per call: all there are, or one number."""
+    """Each call of a result by name, with its seconds per call: those of all blocks, or one number."""
     if isinstance(report, Timings):
         yield report.name, report.timings
     elif isinstance(report, Duel):
@@ -277,7 +277,7 @@ def _change(name: str, old: Sequence[float], new: Sequence[float], rng: np.rando
 def _interval(
     old: Sequence[float], new: Sequence[float], rng: np.random.Generator, samples: int = 2000
 ) -> tuple[float, float]:
-    """The bootstrap interval of the ratio of two medians that were measured apart."""
+    """The bootstrap interval of the ratio of two medians that were measured independently."""
     before, now = (
         np.median(np.asarray(seconds)[rng.integers(0, len(seconds), (samples, len(seconds)))], axis=1)
         for seconds in (old, new)

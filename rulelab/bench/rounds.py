@@ -1,18 +1,18 @@
 """Several calls timed in the same rounds: short blocks in random order, each from a random depth of the
 stack.
 
-Measurements on CPython 3.11 decided how; `make bench-duels` repeats them:
+The design follows from measurements on CPython 3.11, which `make bench-duels` repeats:
 
-- Of two equal functions in a fixed order A B A B, one was called faster nearly always; so each round draws
-  its order.
-- Beside busy processes half of all blocks of 2 ms are interrupted, and the interval of a ratio was as wide
-  as 1 to 50. Of four blocks of half a millisecond one is nearly always left in peace; so a round has four
-  of each, and the fastest of them counts. Calls of several milliseconds are never left in peace; for them
-  the time without a core is taken off (see `clock`).
-- Of a hundred pairs of equal functions of 0.1 µs, about two stayed 5 to 10 % apart for as long as they
-  were measured, because of where the code of one lay in memory, seen from the interpreter's stack. Most of
-  the difference was gone one frame further down; so each block starts from a depth drawn again. What is left
-  is rarely more than 3 % (2 of 289 pairs, the worst 4 %).
+- Of two equal functions in a fixed order A B A B, one was nearly always reported as faster; so the order of
+  each round is random.
+- Beside busy processes, half of all blocks of 2 ms are interrupted, and the interval of a ratio was as wide
+  as 1 to 50. Of four blocks of half a millisecond, one is nearly always uninterrupted; so a round has four
+  of each, and the fastest of them counts. Calls of several milliseconds are always interrupted; for them
+  the time without a core is subtracted (see `clock`).
+- Of a hundred pairs of equal functions of 0.1 µs, about two remained 5 to 10 % apart for as long as they
+  were measured, because of the position of their code in memory relative to the interpreter's stack. Most of
+  the difference vanished one frame further down; so each block starts from a random depth. The remaining
+  difference is rarely more than 3 % (2 of 289 pairs, the worst 4 %).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .clock import Clock, Memory, calibrated, memory_of, seconds_per_call
 BLOCKS = 4
 """Blocks of each contestant in a round; the fastest of them is its time in that round."""
 LONG_BLOCK = 2e-3
-"""Where a block takes longer than this, which is one slow call then, a round has one block of each."""
+"""If a block takes longer than this, it is one slow call, and a round has one block of each."""
 DEPTHS = 32
-"""A block starts from up to so many frames further down: as many as fill a page of 4 KiB."""
+"""A block starts from fewer than this many frames further down: as many as fill a page of 4 KiB."""
 NEAR = 2.5
 """Contestants whose calibrated blocks differ by no more than this factor get blocks of the same length."""
 
@@ -41,7 +41,7 @@ Thunk = Callable[[], object]
 
 @dataclass
 class Contestant:
-    """One of the calls that are timed; `runs` holds the seconds of its blocks, a tuple a whole round."""
+    """One of the timed calls; `runs` holds the seconds of its blocks, one tuple per complete round."""
 
     name: str
     thunk: Thunk
@@ -55,10 +55,10 @@ class Contestant:
 
 
 class Rounds:
-    """Calls that are timed in turns: enter them, then go through `pieces`.
+    """Calls that are timed alternately: enter them, then iterate over `pieces`.
 
-    With `seconds` the rounds end after the one in which so much time was spent, getting ready not counted.
-    A round counts when it is whole.
+    With `seconds`, the rounds end with the one in which this limit is reached, preparation not counted. Only
+    complete rounds count.
     """
 
     def __init__(self, wanted: int, seconds: float | None, rng: np.random.Generator, clock: Clock):
@@ -68,20 +68,20 @@ class Rounds:
         self._rng, self._clock = rng, clock
 
     def enter(self, name: str, thunk: Thunk) -> None:
-        """Let `thunk` take part."""
+        """Add `thunk` to the calls that are timed."""
         self.contestants.append(Contestant(name, thunk))
 
     @property
     def whole(self) -> int:
-        """The number of whole rounds so far."""
+        """The number of complete rounds so far."""
         return min((len(contestant.runs) for contestant in self.contestants), default=0)
 
     def planned(self, contestants: int) -> int:
-        """How many pieces there are for so many contestants, as far as is known."""
+        """The expected number of steps for this number of contestants."""
         return contestants * (3 + self.wanted * self._blocks)
 
     def pieces(self) -> Iterator[Progress]:
-        """Get ready, then run the rounds."""
+        """Prepare the calls, then run the rounds."""
         __tracebackhide__ = True
         done = 0
         for doing in self._ready():
@@ -92,14 +92,14 @@ class Rounds:
             for _ in self._round():
                 done += 1
                 expected = min(total, ready + self._in_time(done - ready, start))
-                # Where the time is over first, the number asked for is none that will be reached.
+                # If the time limit comes first, the requested number of rounds will not be reached.
                 of_all = f" of {self.wanted:,}" if expected == total else ""
                 yield Progress(min(done, expected), expected, f"round {number:,}{of_all}")
             if self.seconds is not None and self._clock() - start >= self.seconds:
                 return
 
     def _in_time(self, done: int, start: float) -> int:
-        """How many pieces the rounds will have within the limit if they go on as the first `done` of them."""
+        """The number of steps within the time limit, extrapolated from the first `done` of them."""
         passed = 0.0 if self.seconds is None else self._clock() - start
         share = min(1.0, passed / self.seconds) if self.seconds else 0.0
         return math.ceil(done / share) if share > 0.0 else sys.maxsize
@@ -122,7 +122,7 @@ class Rounds:
             one.loops = max(loops for loops in own if loops <= NEAR * one.loops)
 
     def _round(self) -> Iterator[None]:
-        """One round, a block at each step; its blocks are kept when the last of them is over."""
+        """Run one round, one block per step; its blocks are recorded after the last of them."""
         __tracebackhide__ = True
         found: list[list[float]] = [[] for _ in self.contestants]
         for who in self._rng.permutation(np.repeat(np.arange(len(self.contestants)), self._blocks)):
@@ -137,7 +137,7 @@ class Rounds:
 
 
 def _from_depth(depth: int, thunk: Thunk, loops: int, clock: Clock) -> float:
-    """The seconds of a block of calls, made from so many frames further down the interpreter's stack."""
+    """The seconds of a block of calls, run `depth` frames further down the interpreter's stack."""
     __tracebackhide__ = True
     if depth > 0:
         return _from_depth(depth - 1, thunk, loops, clock)

@@ -1,4 +1,4 @@
-"""Times against the size N: the plain function, its gradient by AD, and the gradient with a rule."""
+"""Timings as a function of the size N: the function, its gradient by AD, and the gradient with a rule."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from .environment import environment, warnings_of
 from .rounds import Rounds
 
 SIZES = (10, 32, 100, 316, 1000, 3162, 10_000)
-"""The sizes tried where none are given: half a power of ten apart."""
+"""The default sizes, half a power of ten apart."""
 ROUNDS = 10
 LONGEST_CALL = 0.1
-"""Where no sizes are given, the one at which a call takes more seconds than this is the last."""
+"""With the default sizes, the one at which a call takes more seconds than this is the last."""
 SECONDS_PER_SIZE = 0.5
-"""Seconds of timing after which the next size has its turn, if no limit is given for all of them."""
+"""The time limit in seconds for each size, if none is given for all of them."""
 
 Make = Callable[[int], Any]
 
 
 @dataclass(frozen=True)
 class ScalingLine:
-    """One curve: the times of one kind of call against the size N.
+    """One curve: the times of one kind of call as a function of the size N.
 
     Attributes
     ----------
     name : str
-        What was called.
+        The name of the call.
     sizes : tuple of int
         The sizes N at which it was measured.
     medians, minima : tuple of float
-        Seconds per call over the blocks of each size.
+        The median and the minimum of the seconds per call over the blocks, for each size.
     refused : str or None
-        Why the curve ends, or is empty, where the function could not be differentiated.
+        Why the curve ends, or is empty, if the function could not be differentiated.
     """
 
     name: str
@@ -56,10 +56,10 @@ class ScalingLine:
 
     @cached_property
     def exponent(self) -> float:
-        """The power of N that the time grows with: the slope of log time over log N, by least squares, in
-        the upper half of the sizes, where what every call costs anyway matters least.
+        """The exponent p of the growth N^p of the time: the least-squares slope of log time over log N in
+        the upper half of the sizes, where the constant cost of a call matters least.
 
-        It is fitted to the minima, which a busy machine disturbs least; nan with fewer than two sizes.
+        It is fitted to the minima, which a busy machine affects least; nan with fewer than two sizes.
         """
         sizes, seconds = self.fitted
         if len(sizes) < 2 or min(seconds) <= 0 or min(sizes) <= 0:
@@ -68,12 +68,12 @@ class ScalingLine:
 
     @property
     def fitted(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """The sizes that the exponent is fitted to, at least two if there are, and their minima."""
+        """The sizes to which the exponent is fitted, at least two if possible, and their minima."""
         start = min(len(self.sizes) // 2, max(0, len(self.sizes) - 2))
         return self.sizes[start:], self.minima[start:]
 
     def cell(self, size: int) -> str:
-        """Minimum and median at a size, as a table shows them."""
+        """The minimum and the median at a size, as the text of a table cell."""
         if size not in self.sizes:
             return "–"
         at = self.sizes.index(size)
@@ -92,7 +92,7 @@ class ScalingLine:
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> ScalingLine:
-        """The line that `to_dict` wrote."""
+        """The line written by `to_dict`."""
         refused = saved["refused"]
         if not len(saved["sizes"]) == len(saved["medians"]) == len(saved["minima"]):
             raise ValueError("each size has one median and one minimum")
@@ -114,9 +114,9 @@ class Scaling(Report):
     lines : tuple of ScalingLine
         The plain function, the gradient of f, and the gradient of f_cr with its rule.
     sizes_wanted : tuple of int
-        The sizes N that were asked for.
+        The requested sizes N.
     stopped : str or None
-        Why sizes that were planned are missing, if any are.
+        Why planned sizes are missing, if any are.
     interrupted : bool
         Whether it was stopped before its end.
     environment : dict
@@ -171,7 +171,7 @@ class Scaling(Report):
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Scaling:
-        """The scaling that `to_dict` wrote."""
+        """The scaling written by `to_dict`."""
         stopped = saved["stopped"]
         return cls(
             tuple(ScalingLine.from_dict(line) for line in saved["lines"]),
@@ -183,26 +183,26 @@ class Scaling(Report):
 
 
 class ScalingRun:
-    """`scaling` in pieces, so that it can be stopped, or other code can run in between.
+    """`scaling` in steps, so that it can be stopped, or other code can run in between.
 
     Parameters
     ----------
     f, f_cr : callable
         The function, and its copy that carries the rule.
     make : callable
-        `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
+        `make(n)` returns the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
     sizes : iterable of int, optional
-        The sizes. By default they grow from 10 to 10,000, until a call takes more than 0.1 s.
+        The sizes; by default from 10 to 10,000, until a call takes more than 0.1 s.
     rounds : int
-        How many rounds at each size.
+        The number of rounds at each size.
     seconds : float, optional
-        No measurement is begun when so much time has been spent.
+        The time limit: no measurement begins after this many seconds.
     rng : numpy.random.Generator, optional
-        For the order and the bootstrap.
+        The generator for the order of the calls.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     ad : object, optional
-        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+        An object with `gradient` and `pullback`, which differentiates; by default rulelab's reverse mode.
 
     Examples
     --------
@@ -287,7 +287,7 @@ class ScalingRun:
         """The calls to time, with the numbers of their lines; what was refused once is not asked again."""
         __tracebackhide__ = True
         f = self._f
-        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may write into what it is given
+        own_args, own_kwargs = copied(f, args, kwargs)  # f itself may change its arguments
 
         def primal():
             __tracebackhide__ = True
@@ -324,39 +324,39 @@ def scaling(
 ) -> Scaling:
     """Time `f`, the gradient of `f` and the gradient of `f_cr` at growing sizes.
 
-    Ctrl-C ends it early with the sizes there are. So does an error at a later size than the first, and the
-    report says so.
+    Ctrl-C ends it early with the sizes measured so far. So does an error after the first size, and the report
+    says so.
 
     Parameters
     ----------
     f, f_cr : callable
         The function, and its copy that carries the rule.
     make : callable
-        `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
+        `make(n)` returns the tuple of arguments of size n, or a pair `(args, kwargs)` of a tuple and a dict.
     sizes : iterable of int, optional
-        The sizes. By default they grow from 10 to 10,000, until a call takes more than 0.1 s.
+        The sizes; by default from 10 to 10,000, until a call takes more than 0.1 s.
     rounds : int
-        How many rounds at each size.
+        The number of rounds at each size.
     seconds : float, optional
-        No measurement is begun when so much time has been spent.
+        The time limit: no measurement begins after this many seconds.
     rng : numpy.random.Generator, optional
-        For the order and the bootstrap.
+        The generator for the order of the calls.
     clock : callable
-        The time in seconds.
+        A function that returns the time in seconds.
     ad : object, optional
-        Who differentiates: something with `gradient` and `pullback`; rulelab's own reverse mode by default.
+        An object with `gradient` and `pullback`, which differentiates; by default rulelab's reverse mode.
 
     Returns
     -------
     Scaling
-        A line of times for each.
+        One curve of times for each.
 
     Raises
     ------
     MeasurementError
-        If `sizes`, `rounds` or `seconds` makes no sense.
+        If `sizes`, `rounds` or `seconds` is invalid.
     RuleLabError
-        What the gradients raise at the first size.
+        Whatever the gradients raise at the first size.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def scaling(
 
 
 def arguments(make: Make, size: int) -> tuple[tuple, dict]:
-    """What `make` gives for a size, as positional and keyword arguments."""
+    """The result of `make` for a size, as positional and keyword arguments."""
     __tracebackhide__ = True
     made = make(size)
     if not isinstance(made, tuple):
@@ -390,7 +390,7 @@ def _article(made: object) -> str:
 
 
 def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
-    """The sizes in growing order, each once."""
+    """The sizes in ascending order, without duplicates."""
     try:
         found = sorted({operator.index(size) for size in sizes})
     except TypeError:

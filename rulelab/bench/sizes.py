@@ -1,5 +1,5 @@
-"""Arguments of another size, guessed from those at hand: the generator that a scaling starts from, which its
-author may then edit.
+"""Arguments of another size, guessed from given ones: the generator from which a scaling starts, and which
+its author may edit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Recipe(Protocol):
 
     @property
     def text(self) -> str | None:
-        """The same as an expression in `n` and `rng`; None where there is none."""
+        """The argument as an expression in `n` and `rng`; None if there is none."""
         ...
 
 
@@ -53,10 +53,11 @@ class Length:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An array (or a list of numbers) that is drawn again.
+    """An array (or a list of numbers) that is drawn at random.
 
-    `shape` has None where the size stands. `manner` says how: "normal", "positive", "complex", "boolean",
-    "integer" within `bounds`, "index" from 0 up to the size, "symmetric" or "positive definite".
+    `shape` has None in place of the size. `manner` is the kind of its entries: "normal", "positive",
+    "complex", "boolean", "integer" within `bounds`, "index" below the size, "symmetric" or "positive
+    definite".
     """
 
     shape: tuple[int | None, ...]
@@ -113,20 +114,20 @@ class Drawn:
 def sized(
     args: Sequence[Any], rng: np.random.Generator, kwargs: Mapping[str, Any] | None = None
 ) -> Callable[[int], Any] | None:
-    """The function `make(n)` that gives arguments like `args` of size n, or None where none has a size.
+    """A function `make(n)` that returns arguments like `args` of size n; None if no argument has a size.
 
-    The size is the length of the first array, or list of numbers. Arrays are drawn again where a length of
-    theirs is the size: positive numbers stay positive, whole numbers stay within their bounds, symmetric
-    matrices stay symmetric. A whole number equal to the size becomes n. Everything else is kept.
+    The size is the length of the first array or list of numbers. Arrays with an axis of this length are drawn
+    at random: positive numbers stay positive, whole numbers stay within their bounds, symmetric matrices stay
+    symmetric. A whole number equal to the size becomes n. Everything else is kept.
 
     Parameters
     ----------
     args : sequence
         The arguments.
     rng : numpy.random.Generator
-        What draws the arrays.
+        The generator for the arrays.
     kwargs : dict, optional
-        Keyword arguments; `make(n)` then gives a pair `(args, kwargs)`.
+        Keyword arguments; `make(n)` then returns a pair `(args, kwargs)`.
 
     Returns
     -------
@@ -162,7 +163,7 @@ def sized(
 def sized_text(
     args: Sequence[Any], kwargs: Mapping[str, Any] | None = None, texts: Sequence[str | None] = ()
 ) -> str | None:
-    """What `sized` draws, as an argument list in `n` and `rng`, for a field that can be edited.
+    """The arguments that `sized` makes, as the text of an argument list in `n` and `rng`, for editing.
 
     Parameters
     ----------
@@ -171,13 +172,13 @@ def sized_text(
     kwargs : dict, optional
         Keyword arguments.
     texts : sequence of str or None
-        The expressions that the arguments came from, by place: they stand for what is kept and cannot be
-        written as a literal.
+        The expressions of the arguments, by position, used for those that are kept and cannot be written
+        as a literal.
 
     Returns
     -------
     str or None
-        None where no argument has a size, or one cannot be written.
+        None if no argument has a size, or one cannot be written as text.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def sized_text(
 
 
 def size_of(args: Sequence[Any]) -> int | None:
-    """The length of the first array or list of numbers; None without one that has two entries or more."""
+    """The length of the first array or list of numbers with at least two entries; None if there is none."""
     for value in args:
         if isinstance(value, np.ndarray) and value.ndim and len(value) > 1:
             return len(value)
@@ -220,12 +221,12 @@ def _recipes(
 
 
 def _kept_lengths(values: Sequence[Any], size: int) -> set[int]:
-    """The lengths of axes that are not the size: labels may index these."""
+    """The lengths of axes other than the size: labels may index these axes."""
     return {n for value in values if isinstance(value, np.ndarray) for n in value.shape if n != size}
 
 
 def _recipe(value: Any, size: int, kept: set[int]) -> Recipe | None:
-    """How an argument is made; None for an array of this size that cannot be drawn (of strings, objects)."""
+    """The recipe of an argument; None for an array of this size that cannot be drawn (strings, objects)."""
     if type(value) is int and value == size:
         return Length()
     listed = _is_list_of_numbers(value)
@@ -272,7 +273,7 @@ def _is_list_of_numbers(value: Any) -> bool:
 
 
 def _literal(value: Any) -> str | None:
-    """A short value as an expression that gives it back, or None."""
+    """A short value as an expression that evaluates to it; None if there is none."""
     if isinstance(value, float) and type(value) is float and not np.isfinite(value):
         return f'float("{value}")'
     if value is None or type(value) in (bool, int, float, complex, str):
