@@ -1,7 +1,7 @@
-"""Annotations and signatures of functions whose annotations may name what is not defined.
+"""Annotations and signatures of functions whose annotations may contain undefined names.
 
-From Python 3.14 on annotations are computed when they are asked for, and `inspect.signature` asks for them:
-a name that is only imported for a type checker is a NameError there. Such annotations are read as texts.
+From Python 3.14 on, annotations are evaluated when they are read, and `inspect.signature` reads them: a name
+that is only imported for a type checker raises NameError there. Such annotations are read as strings.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 
 
 def _reader() -> Any:
-    """The module that reads annotations as texts; None before Python 3.14."""
+    """The module that reads annotations as strings; None before Python 3.14."""
     return importlib.import_module("annotationlib") if sys.version_info >= (3, 14) else None
 
 
 def annotations_of(x: Any) -> Mapping[str, Any]:
-    """The annotations of a function or class itself, by name; all of them texts where one cannot be computed.
+    """The own annotations of a function or class, by name; all as strings if one cannot be evaluated.
 
     >>> annotations_of(signature_of_callable)["follow_wrapped"]
     'bool'
     """
     try:
         return getattr(x, "__annotations__", None) or {}
-    except Exception:  # the author's own expressions
+    except Exception:  # the author's expressions may raise anything
         reader = _reader()
         if reader is None:
             raise
@@ -34,7 +34,7 @@ def annotations_of(x: Any) -> Mapping[str, Any]:
 
 
 def signature_of_callable(f: Callable[..., Any], *, follow_wrapped: bool = True) -> inspect.Signature:
-    """`inspect.signature`, whatever the annotations name; it raises TypeError or ValueError as that does."""
+    """Like `inspect.signature`, with the same TypeError and ValueError, but undefined names are allowed."""
     try:
         return inspect.signature(f, follow_wrapped=follow_wrapped)
     except (TypeError, ValueError):

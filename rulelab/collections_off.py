@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def without_collections() -> Iterator[None]:
-    """No garbage is collected meanwhile. All that an import makes stays: collections in its midst would find
-    nothing, and take a fifth of its time; one that looks through a large library, several times as long as
-    its rules.
+    """Switch the garbage collector off within the block. Objects that an import creates stay alive:
+    collections meanwhile would find nothing and take a fifth of its time, and for a large library several
+    times as long as loading its rules.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -17,7 +17,7 @@ def without_collections() -> Iterator[None]:
         yield
     finally:
         if collects:
-            if not gc.get_freeze_count():  # what is there counts as old at once, without a look at it
+            if not gc.get_freeze_count():  # moves all objects to the oldest generation, without a collection
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

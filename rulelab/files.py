@@ -13,10 +13,10 @@ from pathlib import Path
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write UTF-8 text to a file, which is replaced at once or stays as it was, also under Ctrl-C.
+    """Write UTF-8 text to a file, which is replaced atomically or stays unchanged, even under Ctrl-C.
 
-    The permissions stay those of the file that is replaced; a link is replaced, not what it leads to. Raises
-    OSError where it cannot be written.
+    The permissions of a replaced file are kept; a symbolic link is replaced, not its target. Raises OSError
+    if the file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,16 +34,16 @@ def write_whole(path: Path, text: str) -> None:
         if kept is not None:
             os.chmod(temporary, kept)
         os.replace(temporary, path)
-    except BaseException:  # an interrupt too leaves no half file behind
+    except BaseException:  # an interrupt must not leave half a file either
         _remove(temporary)
         raise
 
 
 def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
-    """Write several UTF-8 files, all or none, also under Ctrl-C; folders that are missing are made.
+    """Write several UTF-8 files, all or none, even under Ctrl-C; missing folders are created.
 
-    FileExistsError, before anything is written, where one is there already and `force` is not given; then
-    it is replaced, and is back as it was if another cannot be written.
+    Raises FileExistsError, before anything is written, if a file exists and `force` is false. With `force` it
+    is replaced, and restored if another file cannot be written.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,7 @@ def write_all(texts: Mapping[Path, str], *, force: bool = False) -> None:
         placed = True
         for one in staged:
             one.forget()
-    except BaseException:  # an interrupt too leaves everything as it was, or all in its place
+    except BaseException:  # an interrupt too must leave all files unchanged, or all in place
         for one in reversed(staged):
             one.forget() if placed else one.undo()
         for made in () if placed else reversed(folders):
@@ -80,13 +80,13 @@ def _make_folders(folder: Path, made: list[Path]) -> None:
     missing = [folder, *folder.parents]
     missing = missing[: next((i for i, each in enumerate(missing) if each.exists()), len(missing))]
     for each in reversed(missing):
-        if not each.exists():  # `a/..` is there as soon as `a` is
+        if not each.exists():  # `a/..` exists as soon as `a` does
             made.append(each)
             each.mkdir()
 
 
 class _Staged:
-    """A file on its way: its text beside its place, then there, and the old one kept until all is well."""
+    """A file being written: first beside its place, then there; the old one is kept until all succeed."""
 
     def __init__(self, path: Path, token: str):
         self.path, self.kept = path, _mode_of(path)
@@ -122,10 +122,10 @@ class _Staged:
 
 
 def copy_new(source: Path, path: Path) -> None:
-    """Copy a file to a place where there is nothing yet, not even a link.
+    """Copy a file to a path where nothing exists yet, not even a symbolic link.
 
-    Neither end is looked for behind a link, so that nothing outside the two folders is read or written.
-    Raises FileExistsError where there is something already, and OSError where `source` is a link.
+    No link is followed at either end, so that nothing outside the two folders is read or written. Raises
+    FileExistsError if something exists there, and OSError if `source` is a link.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +144,7 @@ def copy_new(source: Path, path: Path) -> None:
 
 
 def read_itself(path: Path) -> bytes:
-    """What is in a file, which is a file itself and not a link to one; else OSError."""
+    """The contents of a file; OSError if it is a symbolic link."""
     handle = os.open(path, os.O_RDONLY | _NO_LINK | _BINARY)
     with open(handle, "rb") as file:
         if not _NO_LINK and path.is_symlink():
@@ -157,7 +157,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def _create(path: Path, mode: int) -> int:
-    """Open a file that was not there before; a link in its place, even one to nothing, is in the way."""
+    """Create and open a new file; OSError if anything exists there, even a dangling link."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
 
 
@@ -174,7 +174,7 @@ def _remove(path: Path) -> None:
 
 
 def _mode_of(path: Path) -> int | None:
-    """The permissions of a file; None where there is none, or a link in its place."""
+    """The permissions of a file; None if it does not exist or is not a regular file."""
     try:
         found = path.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Findings as the commands with which a GitHub job annotates lines of files."""
+"""Results as the workflow commands with which a GitHub job annotates lines of files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from .errors import Place, printable
 
 TOLD = "told"
-"""The verdict of a note that judges nothing, and is shown all the same."""
+"""The verdict of a note that is not a judgement but is shown nevertheless."""
 _COMMANDS = {"wrong": "error", "inconclusive": "warning", "error": "error", TOLD: "notice"}
 
 
 @dataclass(frozen=True)
 class Note:
-    """What is said of one check: verdict, name, words, and where: lines and columns from 1, 0 if unknown."""
+    """The result of one check: verdict, name, text and place; lines and columns from 1, or 0 if unknown."""
 
     verdict: str
     title: str
@@ -26,7 +26,7 @@ class Note:
 
 
 def document(notes: Iterable[Note], *closing: str) -> str:
-    """A command for each check that is not right, and last lines for people.
+    """One command for each check that is not right, followed by closing lines for people.
 
     >>> wrong = Note("wrong", "rrule of f", "it is wrong:\\nx", "shapes.py", 3)
     >>> print(document([wrong], "1 check: 1 wrong."))
@@ -38,12 +38,12 @@ def document(notes: Iterable[Note], *closing: str) -> str:
 
 
 def spot(place: Place | None) -> tuple[str, int, int]:
-    """The file, line and column of a place, counted from 1 in characters; nothing where there is no file."""
+    """The file, line and column of a place, counted from 1 in characters; ("", 0, 0) if there is no file."""
     if place is None or not _is_file(place.filename):
         return "", 0, 0
     if place.column is None:
         return place.filename, place.line, 0
-    before = place.source().encode()[: place.column]  # a place counts bytes, as Python does
+    before = place.source().encode()[: place.column]  # a place counts columns in bytes, as Python does
     return place.filename, place.line, len(before.decode(errors="replace")) + 1
 
 
@@ -55,16 +55,16 @@ def _command(note: Note) -> str:
 
 
 def _line(words: str) -> str:
-    """A line for people: one that would be a command, in the new or the old way, is quoted."""
+    """A line for people; it is quoted if it would be a command, in the new or the old syntax."""
     line = _escaped(words)
     return f"> {line}" if line.lstrip().startswith(("::", "##[")) else line
 
 
 def _path(file: str) -> str:
-    """The file as seen from the folder of the job, if it lies there; no name of what is not a file."""
+    """The path of a file relative to the folder of the job, if it lies there; "" for what is not a file."""
     if not _is_file(file):
         return ""
-    # A step may run in a folder below: annotations go by the way from the job's own.
+    # A step may run in a subfolder, but annotations need paths relative to the folder of the job.
     path = os.path.relpath(file, os.environ.get("GITHUB_WORKSPACE") or os.curdir)
     return file if path.startswith(os.pardir) else path
 
@@ -74,7 +74,7 @@ def _is_file(name: str) -> bool:
 
 
 def _escaped(words: str) -> str:
-    """Words that cannot begin a command of their own: all their lines are in one."""
+    """The text in one line, so that none of its lines can begin another command."""
     lines = map(printable, words.split("\n"))
     return "%0A".join(line.replace("%", "%25") for line in lines)
 

@@ -1,8 +1,8 @@
-"""Formulas as MathML, which a browser typesets by itself: no script, no font, nothing to fetch.
+"""Formulas as MathML, which browsers typeset without scripts, fonts or downloads.
 
-A host that removes elements it does not know (JupyterLab, of a notebook that it does not trust; GitHub)
-leaves their text, and of a power its digits only. So each formula also holds the marks of a line of text,
-`^`, `/` and brackets, which nobody sees where MathML is typeset.
+A host that removes unknown elements (JupyterLab in an untrusted notebook, GitHub) keeps only their text, and
+so a power would become its digits. Each formula therefore also contains the signs of its text form, `^`, `/`
+and brackets, which are hidden where MathML is typeset.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BEFORE_A_NAME = "0.167em"
 
 
 def formula_html(latex: str, text: str) -> Any:
-    r"""A formula as safe HTML for a template: MathML, or its `text` where its LaTeX cannot be read.
+    r"""A formula as safe HTML for a template: MathML, or its `text` if its LaTeX cannot be parsed.
 
     >>> str(formula_html(r"x^{2}", "x**2"))[:5], str(formula_html(r"\left(x", "x**2"))
     ('<math', '<code>x**2</code>')
@@ -33,18 +33,18 @@ def formula_html(latex: str, text: str) -> Any:
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    r"""The formula as a `<math>` element; ValueError, with the formula, where it cannot be read.
+    r"""The formula as a `<math>` element; ValueError, with the formula, if it cannot be parsed.
 
     >>> mathml(r"\bar x")[:5]
     '<math'
     """
-    from latex2mathml.converter import convert_to_element  # here, because only who shows a formula needs it
+    from latex2mathml.converter import convert_to_element  # here, because it is needed only to show formulas
 
     try:
         made = convert_to_element(latex, display=display)
-    except Exception as error:  # the converter's own, of which there are many
+    except Exception as error:  # the converter has many exceptions of its own
         raise ValueError(f"cannot typeset the formula {latex!r}: {error!r}") from error
-    for element in made.iter():  # texts, which are escaped below, hold references to characters
+    for element in made.iter():  # texts contain character references, and are escaped again below
         element.text = unescape(element.text) if element.text else element.text
     for element in list(made.iter()):
         _join_at_dot(element)
@@ -57,14 +57,14 @@ def mathml(latex: str, display: str = "inline") -> str:
 
 
 def _join_at_dot(element: Tree.Element) -> None:
-    """A dot within a name, `lens.focus`, is no sign between two: there is no room around it."""
+    """Remove the space around a dot within a name, as in `lens.focus`: it is not an operator."""
     if element.tag == "mo" and element.text == ".":
         element.set("lspace", "0")
         element.set("rspace", "0")
 
 
 def _space(row: Tree.Element) -> None:
-    """A little space beside a name of several letters that is multiplied, as in `2 rate x` and `2 sin x`."""
+    """Add a small space beside a factor whose name has several letters, as in `2 rate x` and `2 sin x`."""
     if row.tag not in _ROWS:
         return
     shifted = 0
@@ -76,14 +76,14 @@ def _space(row: Tree.Element) -> None:
 
 
 def _base(element: Tree.Element) -> Tree.Element:
-    """What has a power or an index, without them."""
+    """The base of an element, without powers and indices."""
     has_more = element.tag in ("msup", "msub", "msubsup") and len(element) > 0
     has_more = has_more or (element.tag == "mrow" and len(element) == 1)
     return _base(element[0]) if has_more else element
 
 
 def _is_upright(element: Tree.Element) -> bool:
-    """Whether it is an upright name, which the converter writes letter by letter."""
+    """Whether an element is an upright name, which the converter writes letter by letter."""
     letters = list(_base(element))
     return len(letters) > 1 and all(letter.get("mathvariant") == "normal" for letter in letters[-2:])
 
@@ -107,7 +107,7 @@ def _ends_a_factor(element: Tree.Element) -> bool:
 
 
 def _lead_with_signs(row: Tree.Element) -> None:
-    """A sign behind a bracket or another sign belongs to what follows, with no room around it."""
+    """Make a sign after a bracket or another sign a prefix of what follows, without space around it."""
     for before, here in zip(list(row), list(row)[1:]):
         if here.tag == "mo" and here.text in ("\N{MINUS SIGN}", "+") and before.tag == "mo":
             if before.get("form") != "postfix":
@@ -115,7 +115,7 @@ def _lead_with_signs(row: Tree.Element) -> None:
 
 
 def _fit_brackets(row: Tree.Element) -> None:
-    """Brackets grow with what is tall in them; browsers let them grow with any letter below the line."""
+    """Let brackets grow only around tall elements; browsers let them grow with any descender."""
     if not any(part.tag in _TALL for part in row.iter()):
         for part in row:
             if part.get("fence") == "true":
@@ -126,7 +126,7 @@ def _fit_brackets(row: Tree.Element) -> None:
 
 
 def _mark(element: Tree.Element) -> None:
-    """Put the marks into an element that its text alone would not have."""
+    """Add hidden signs to an element, which its text form needs."""
     parts = list(element)
     if element.tag in _ROWS:
         _spell_spaces(element)
@@ -151,7 +151,7 @@ def _mark(element: Tree.Element) -> None:
 
 
 def _spell_spaces(row: Tree.Element) -> None:
-    """Where there is room in a formula, between words as well, there is a space in the text."""
+    """Add a hidden space wherever the formula has space, also around words."""
     for part in list(row):
         word = part.tag == "mo" and len(part.text or "") > 1 and (part.text or "").isalpha()
         if word or part.tag == "mspace":
@@ -166,7 +166,7 @@ def _with_last(parts: Iterable[Tree.Element]) -> list[tuple[Tree.Element, bool]]
 
 
 def _between(element: Tree.Element, at: int, mark: str, after: str = "") -> None:
-    """A mark before a part, brackets around it if it is more than a letter or a number, and what ends it."""
+    """Add hidden signs before and after a part, with brackets unless it is a single name or number."""
     part = element[at]
     single = _is_single(part)
     row: Any = Tree.Element("mrow")

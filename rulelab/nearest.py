@@ -1,4 +1,4 @@
-"""Which existing word may have been meant by an unknown one."""
+"""Which known word may have been meant by an unknown one."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import difflib
 from collections.abc import Iterable
 
 SAME_LETTERS = 0.6
-"""The part of their letters that two words have in common where one may be meant by the other."""
+"""The similarity of two words (`difflib` ratio) from which one may have been meant by the other."""
 OF_MANY_WORDS = 0.75
-"""The same among so many words that one of them has most of the letters of whatever is asked."""
+"""The same if there are so many known words that one of them is similar to any word."""
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1, alike: float = SAME_LETTERS) -> list[str]:
-    """The known words that are most like this one, none where none is much like it.
+    """The known words that are most similar to a word; none if none is similar enough.
 
     >>> nearest("--secnds", ["--rounds", "--seconds"]), nearest("x", ["--rounds"])
     (['--seconds'], [])
     """
     folded: dict[str, str] = {}
-    for one in sorted(known, reverse=True):  # of words that differ in case alone, small letters
+    for one in sorted(known, reverse=True):  # of words that differ only in case, the one in lower case
         folded.setdefault(one.lower(), one)
     return [folded[found] for found in difflib.get_close_matches(word.lower(), folded, most, alike)]
 
 
 def did_you_mean(word: str, known: Iterable[str], most: int = 1, alike: float = SAME_LETTERS) -> str:
-    """The same as the end of a message; empty where nothing is near.
+    """The nearest known words as the end of a message; empty if there are none.
 
     >>> did_you_mean("chekc", ["check", "rules"])
     '; did you mean check?'

@@ -1,8 +1,8 @@
 """The functions of NumPy and `math` as they were when this package was imported.
 
-Somebody may put a function of his own in the place of `np.sin`, to trace calls or to correct a result. It is
-then differentiated as what it is, where it is called; but the built-in rules, and what sums up their
-cotangents, mean the function that NumPy came with. So their modules see NumPy by a copy of its namespace.
+Users may replace `np.sin` by a function of their own, to trace calls or to correct a result. Calls of it are
+then differentiated as calls of that function; but the built-in rules, and the code that accumulates their
+cotangents, need the original function. So their modules use a copy of NumPy's namespace.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _copy(module: types.ModuleType) -> types.ModuleType:
 
 
 def hold(packages: tuple[str, ...]) -> None:
-    """Give the modules of these packages that have been imported NumPy and `math` as they are now."""
+    """Replace NumPy and `math` by copies of their present state in the imported modules of these packages."""
     numpy = _copy(np)
     for name in _PARTS:
         setattr(numpy, name, _copy(getattr(np, name)))

@@ -1,7 +1,8 @@
-"""Python text to syntax trees and to code, by several threads at once; the nodes of a tree.
+"""Parsing and compiling of Python text, safe for several threads; and the nodes of syntax trees.
 
-CPython 3.11 counts the depth of its parser for all threads together, and raises SystemError where two meet
-there. So we take turns; and try again where we meet somebody who does not, such as `inspect.signature`.
+CPython 3.11 counts the recursion depth of its parser for all threads together, and raises SystemError if two
+threads parse at the same time. So parsing takes a lock, and is tried again if other code, such as
+`inspect.signature`, parses without it.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from typing import Any, TypeVar
 _Result = TypeVar("_Result")
 PARSING = threading.RLock()
 _TRIES = 50
-_ROOM = 120_000  # calls within calls for a text that nests as deep as Python itself takes it
+_ROOM = 120_000  # nested calls, for a text that is nested as deeply as Python allows
 _ROOM_LOCK = threading.Lock()
-_rooms: list[int] = []  # the limits that were found by those who have asked for room
+_rooms: list[int] = []  # the recursion limits before each active request for a higher one
 
 
 def parse(text: str, filename: str = "<unknown>", mode: str = "exec") -> Any:
@@ -34,7 +35,7 @@ def compiled(source: ast.Module | str, filename: str, flags: int = 0) -> types.C
 
 
 def compiled_within(function: ast.FunctionDef, filename: str, enclosing: Iterable[str]) -> types.CodeType:
-    """The code of a function that captures what it mentions of the variables `enclosing`, from its tree."""
+    """The code of a function from its tree; the variables `enclosing` that it uses are free variables."""
     around = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)) for name in enclosing]
     outer = ast.FunctionDef("around", ast.arguments([], [], None, [], [], None, []), [*around, function], [])
     for made in (outer, *around):
@@ -46,10 +47,10 @@ def compiled_within(function: ast.FunctionDef, filename: str, enclosing: Iterabl
 
 
 def with_room(work: Callable[[], _Result]) -> _Result:
-    """What `work` gives; where Python's limit of recursion ends it, it is done again under a higher one.
+    """The result of `work`, which is run again under a higher recursion limit if it exceeds Python's.
 
-    A sum of 1,000 terms nests 1,000 deep, and more calls deep is each walk over it. The limit is that of the
-    whole process, so it is raised only where it is needed, and as long as anybody needs it.
+    A sum of 1,000 terms is a tree of depth 1,000, and a walk over it needs even more nested calls. The limit
+    applies to the whole process, so it is raised only if necessary and only while it is needed.
     """
     try:
         return work()
@@ -68,7 +69,7 @@ def with_room(work: Callable[[], _Result]) -> _Result:
                 sys.setrecursionlimit(before)
 
 
-# Fields that hold no node, or one that stands for an operator or a context: these have no place and no parts.
+# Fields without nodes, or with an operator or a context, which have no position and no children.
 _PLAIN = {"ctx", "op", "ops", "id", "attr", "arg", "name", "asname", "module", "kind", "type_comment", "rest"}
 _PARTS = {
     kind: tuple(field for field in kind._fields if field not in _PLAIN and kind is not ast.Constant)
@@ -76,7 +77,7 @@ _PARTS = {
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
 
-LEAVES = frozenset({ast.Name, ast.Constant})  # the kinds of most nodes, which have no parts but a context
+LEAVES = frozenset({ast.Name, ast.Constant})  # the most frequent kinds of nodes, whose only child is a context
 
 
 _CHILDREN: dict[type, Callable[[Any], list[Any]]] = {  # of the most frequent kinds
@@ -97,7 +98,7 @@ _CHILDREN: dict[type, Callable[[Any], list[Any]]] = {  # of the most frequent ki
 
 
 def children(node: ast.AST) -> list[Any]:
-    """The parts of a node, but for operators and contexts. `ast.iter_child_nodes` takes three times as long.
+    """The children of a node but operators and contexts; `ast.iter_child_nodes` takes three times as long.
 
     >>> [ast.unparse(part) for part in children(parse("f(x) + 1", mode="eval").body)]
     ['f(x)', '1']
@@ -116,13 +117,13 @@ def children(node: ast.AST) -> list[Any]:
 
 
 def nodes_of(tree: ast.AST) -> list[Any]:
-    """A node and all below it, outer before inner, but for operators and contexts.
+    """A node and all its descendants, outer before inner, without operators and contexts.
 
     >>> [type(node).__name__ for node in nodes_of(parse("f(x) + 1", mode="eval").body)]
     ['BinOp', 'Call', 'Constant', 'Name', 'Name']
     """
     nodes: list[Any] = [tree]
-    for node in nodes:  # which grow meanwhile; a call for each would take half of the time
+    for node in nodes:  # the list grows meanwhile; a call per node would take half of the time
         for field in _PARTS.get(type(node), node._fields):
             part = getattr(node, field, None)
             if type(part) is list:
@@ -133,8 +134,8 @@ def nodes_of(tree: ast.AST) -> list[Any]:
 
 
 def cloned(node: Any, memo: dict[int, Any] | None = None) -> Any:
-    """What `copy.deepcopy` makes of a tree, in a tenth of its time; with the nodes of `memo` in the place of
-    those with these identities. It has the others afterwards, too.
+    """A deep copy of a tree, in a tenth of the time of `copy.deepcopy`. `memo` maps ids of nodes to their
+    replacements; the copies of all other nodes are added to it.
 
     >>> tree = parse("f(x) + 1", mode="eval").body
     >>> ast.unparse(cloned(tree, {id(tree.left): ast.Name("y", ast.Load())}))

@@ -1,4 +1,4 @@
-"""Measurements in pieces, so that the caller may stop, or let other code run, between any two of them."""
+"""Measurements in steps, so that the caller may stop, or let other code run, between any two of them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Found = TypeVar("Found", bound=Report, covariant=True)
 
 
 class Progress(NamedTuple):
-    """How far a measurement is.
+    """The progress of a measurement.
 
     Attributes
     ----------
     done, total : int
-        How many pieces are over, of how many. `total` is what is planned; a measurement with a limit of
-        time may end before.
+        The number of completed steps, and of all planned steps; a measurement with a time limit may end
+        earlier.
     doing : str
-        What the last piece was, in words.
+        The last step, in words.
     """
 
     done: int
@@ -34,7 +34,7 @@ class Progress(NamedTuple):
 
 
 def percent(progress: Progress) -> int:
-    """How far a measurement is, in percent.
+    """The progress of a measurement in percent.
 
     >>> percent(Progress(1, 8, "round 1"))
     12
@@ -43,19 +43,19 @@ def percent(progress: Progress) -> int:
 
 
 def share_of(progress: Progress) -> float:
-    """How far a measurement is, as a number up to 1."""
+    """The progress of a measurement as a fraction, at most 1."""
     return min(1.0, progress.done / max(1, progress.total))
 
 
 LEAST_SHARE, LEAST_SECONDS = 0.1, 1.0
-"""How much of a run has to be done, and for how long it has to have run, before its end is estimated."""
+"""The fraction of a run, and its time in seconds, before which the remaining time is not estimated."""
 _KEPT = 200
-"""Moments of a run that are kept, about."""
+"""The approximate number of past states of a run that are kept."""
 
 
 class Pace:
-    """About how long a run will still take, in seconds: by how fast it went in the later half of its time so
-    far, since what it did before may have been of another kind, and quicker.
+    """An estimate of the remaining time of a run, in seconds, from its speed in the second half of its time
+    so far, because earlier steps may have been of another kind, and faster.
 
     `started` is the time of its start.
 
@@ -69,7 +69,7 @@ class Pace:
         self._seen: deque[tuple[float, float]] = deque([(started, 0.0)])
 
     def left(self, share: float, now: float) -> float | None:
-        """The seconds that are left when a share of the work is done; None before one can tell."""
+        """The remaining seconds when this fraction of the work is done; None if it is too early to tell."""
         passed = now - self.started
         while len(self._seen) > 1 and self._seen[1][0] <= self.started + passed / 2:
             self._seen.popleft()
@@ -82,7 +82,7 @@ class Pace:
 
 
 def left_in_words(seconds: float | None) -> str:
-    """What to say of the time that is left; nothing where it is not known.
+    """The remaining time in words; empty if it is unknown.
 
     >>> left_in_words(0.4), left_in_words(30.2), left_in_words(600.0), left_in_words(8000.0)
     ('a moment left', 'about 30 s left', 'about 10 min left', 'about 2.2 h left')
@@ -97,25 +97,25 @@ def left_in_words(seconds: float | None) -> str:
 
 
 class Measurement(Protocol[Found]):
-    """Something measured in pieces, each of them one timed block: about 2 ms, or one call if that is longer.
+    """A measurement in steps, each of them one timed block: about 2 ms, or one call if that is longer.
 
-    `pieces` does the work and is gone through once; nothing runs before its first step. `result` may be
-    called at any moment: it reports what is complete by then, even if that is nothing.
+    `pieces` does the work and is iterated over once; nothing runs before its first step. `result` may be
+    called at any time: it reports what is complete by then, even if that is nothing.
     """
 
     def pieces(self) -> Iterator[Progress]:
-        """Do the work, a piece at each step."""
+        """Do the work, one piece per step."""
         ...
 
     def result(self, *, interrupted: bool = False) -> Found:
-        """The report of what is there; `interrupted` says that it was stopped before its end."""
+        """The report of what is complete; `interrupted` says that it was stopped before its end."""
         ...
 
 
 def run(measurement: Measurement[Found]) -> Found:
-    """Do all the pieces and give the report; Ctrl-C ends it early, with what there is.
+    """Run all steps and return the report; Ctrl-C ends it early, with what is complete.
 
-    Any other error is the caller's: a function that cannot be called cannot be timed.
+    Any other exception is passed on: a function that cannot be called cannot be timed.
     """
     collecting = gc.isenabled()
     __tracebackhide__ = True
@@ -125,15 +125,15 @@ def run(measurement: Measurement[Found]) -> Found:
     except KeyboardInterrupt:
         return measurement.result(interrupted=True)
     finally:
-        if collecting:  # timeit leaves it off where an interrupt comes just after it was switched off
+        if collecting:  # timeit leaves it off if it is interrupted just after switching it off
             gc.enable()
     return measurement.result()
 
 
 class Limited:
-    """A measurement that ends after the piece in which `seconds` were spent, None for whenever it is done.
+    """A measurement that ends after the step in which the limit of `seconds` is reached; None for no limit.
 
-    `is_over` says whether it was cut; its result is then that of a measurement which was stopped.
+    `is_over` says whether the limit cut it short; its result is then that of an interrupted measurement.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Limited:
         self.is_over = False
 
     def pieces(self) -> Iterator[Progress]:
-        """The pieces that there is time for, the first one in any case."""
+        """The steps within the time limit; the first one in any case."""
         __tracebackhide__ = True
         start = self.clock()
         for step in self.measurement.pieces():
@@ -157,7 +157,7 @@ class Limited:
                 return
 
     def result(self, *, interrupted: bool = False) -> Any:
-        """The report of what is there."""
+        """The report of what is complete."""
         return self.measurement.result(interrupted=interrupted or self.is_over)
 
 
@@ -173,7 +173,7 @@ def checked_rounds(rounds: int) -> int:
 
 
 def checked_seconds(seconds: float | None) -> float | None:
-    """A limit of time in seconds, None for none; MeasurementError unless it is a number and not negative."""
+    """A time limit in seconds, or None for none; MeasurementError unless it is a non-negative number."""
     if seconds is None:
         return None
     if not isinstance(seconds, numbers.Real) or not seconds >= 0:

@@ -1,4 +1,4 @@
-"""What an exception that somebody else's code has raised says, in one line."""
+"""Exceptions raised by other people's code, described in one line."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from types import FrameType
 _OURS = str(Path(__file__).parent)
 _LIBRARIES = (_OURS, *(sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")))
 _OFTEN = 20
-"""Calls of one function within each other that make a recursion."""
+"""The number of nested calls of a function from which it counts as recursive."""
 
 
 def raised_words(error: BaseException | None) -> str:
-    """An exception as its class and what it says; of a recursion that went too deep, who calls whom. Of none,
-    nothing.
+    """An exception as its class and its message, or for a RecursionError the functions that call each other;
+    empty for None.
 
-    Python says of the latter only which of its own operations came last, which is another one each time.
+    Python's own message of a RecursionError names only the last operation, which differs each time.
 
     >>> raised_words(ValueError("two\\nlines"))
     'ValueError: two lines'
@@ -40,9 +40,7 @@ def raised_words(error: BaseException | None) -> str:
 
 
 def who_recurses(error: RecursionError) -> str:
-    """Which functions of the author's call each other within a recursion, in words; nothing if none of theirs
-    do.
-    """
+    """The author's functions that call each other in a recursion, in words; empty if there are none."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     calls: dict[str, int] = {}
     for frame in frames:
@@ -61,13 +59,13 @@ def who_recurses(error: RecursionError) -> str:
 
 
 def is_of_a_library(frame: FrameType) -> bool:
-    """Whether a frame is of rulelab, of an installed package or of Python's own library."""
+    """Whether a frame belongs to rulelab, an installed package or Python's standard library."""
     return frame.f_code.co_filename.startswith(_LIBRARIES)
 
 
 def _function(frame: FrameType) -> str:
-    """The name of the author's function that runs in a frame. That of a pass has a number behind it where
-    the function calls itself.
+    """The name of the author's function that runs in a frame, without the number that is appended to the name
+    of a pass if the function calls itself.
     """
     name = frame.f_code.co_name
     without = re.sub(r"_\d+$", "", name)

@@ -1,4 +1,4 @@
-"""The options that a function hands on, shown as parameters of its own: with Tab, in `help`, on pages."""
+"""Options that a function passes on, shown as its own parameters in completion, `help` and documentation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ Shown = TypeVar("Shown", bound=Callable[..., Any])
 
 
 def shows_options_of(other: Callable[..., Any], *, but: tuple[str, ...] = ()) -> Callable[[Shown], Shown]:
-    """A decorator for a function that ends in `**options`, which `other` takes; those in `but` it does not.
-    A name that is no option is refused with the one that is like it: `other` would name itself only.
+    """A decorator for a function that passes its `**options` on to `other`, except those in `but`, which it
+    does not accept. An unknown name raises TypeError with the most similar option; `other` would name only
+    itself.
 
     >>> def drawn(x, *, width=1.0, colour="black"): ...
     >>> @shows_options_of(drawn, but=("colour",))

@@ -1,7 +1,7 @@
 """The words of verdicts, one set for numbers, proofs, comparisons, scans and benches.
 
 Four words say what is known: *right*, *wrong*, *cannot tell* and *not judged*. PROVED and REFUTED say how it
-is known. The values of `.verdict` are for programs, and stay: here is what each of them is called.
+is known. The values of `.verdict` are for programs, and do not change: this module maps them to words.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _HOW = {
 
 
 def word_of(verdict: str) -> str:
-    """What a value of `.verdict`, or of its `.word`, is called: one of the four words, or of two times
-    "faster" or "slower", or of a scan "loses digits".
+    """The word for a value of `.verdict`, or of its `.word`: one of the four words, "faster" or "slower" for
+    two times, or "loses digits" for a scan.
 
     >>> word_of("inconclusive"), word_of("REFUTED"), word_of("right")
     ('cannot tell', 'wrong', 'right')
@@ -52,7 +52,7 @@ def word_of(verdict: str) -> str:
 
 
 def said(verdict: str) -> str:
-    """The same with how it is known, where there is a word for that.
+    """The word for a verdict, followed by how it is known if there is a word for that.
 
     >>> said("PROVED"), said("UNDECIDED")
     ('right, PROVED', 'cannot tell')
@@ -65,8 +65,8 @@ def said(verdict: str) -> str:
 
 @dataclass(frozen=True)
 class Sign:
-    """How a verdict is drawn: the word, a symbol for who sees no colours, the colour of a page on which white
-    can be read, and the colour of a terminal (the number of an SGR sequence).
+    """The display of a verdict: the word, a symbol that needs no colour, a background colour on which white
+    is legible, and the colour in a terminal (the number of an SGR sequence).
     """
 
     word: str
@@ -75,7 +75,7 @@ class Sign:
     terminal: int
 
     def html(self) -> str:
-        """The symbol, white on its colour. The style is at the element: some hosts drop style sheets."""
+        """The symbol, white on its colour. The style is inline, because some hosts remove style sheets."""
         return (
             f'<span class="rulelab-sign" style="background: {self.colour}; color: #ffffff; {_SIGN_STYLE}">'
             f"{self.symbol}</span>"
@@ -98,7 +98,7 @@ SIGNS = {
         Sign(FASTER, "▲", "#0b5cad", 36),
     )
 }
-"""Each word's sign, the most pressing first."""
+"""The sign of each word, the most urgent first."""
 
 
 def sign_of(verdict: str) -> Sign:
@@ -111,8 +111,8 @@ def sign_of(verdict: str) -> Sign:
 
 
 def most_pressing(verdicts: Iterable[str]) -> str | None:
-    """Which of some verdicts is to be told first, as a word: a wrong one before one that is not known; None
-    of none.
+    """The most urgent of some verdicts, as a word: a wrong one comes before an unknown one; None if there are
+    none.
 
     >>> most_pressing(["right", "UNDECIDED", "faster"])
     'cannot tell'
@@ -124,16 +124,16 @@ def most_pressing(verdicts: Iterable[str]) -> str | None:
 # --- headlines ----------------------------------------------------------------------------------------------
 
 HEADLINE = 110
-"""Characters of a headline at most: what is longer is said on the line below."""
+"""The maximal number of characters of a headline; the rest goes to the line below."""
 _NAME = 32
 _BRIEFLY = (("vectors of length ", "vectors "), ("positive definite", "pos. def."))
 
 
 def headed(sentence: str, *names: str) -> tuple[str, ...]:
-    """A sentence as a headline, and the line below it that says what the headline leaves out, if it does.
+    """A sentence as a headline and, if that leaves something out, a second line below it.
 
-    Long ones of the `names` in it are shortened in the middle, and said in full below; kinds of arguments
-    are abbreviated. What is too long all the same goes on below.
+    Long `names` are shortened in the middle, and given in full below; kinds of arguments are abbreviated. A
+    sentence that is still too long continues below.
 
     >>> headed("rule of f: right, PROVED for numbers; float64", "f")
     ('rule of f: right, PROVED for numbers; float64',)
@@ -170,15 +170,15 @@ def headed(sentence: str, *names: str) -> tuple[str, ...]:
 
 
 def _abbreviated(sentence: str) -> str:
-    """A sentence with kinds of arguments in fewer words, as far as its length asks for it."""
+    """A sentence with kinds of arguments abbreviated, as far as its length requires."""
     for words, fewer in _BRIEFLY:
         sentence = sentence if len(sentence) <= HEADLINE else sentence.replace(words, fewer)
     return sentence
 
 
 def _end_of_verdict(sentence: str) -> int:
-    """Where a reason begins that has room on a line of its own, whatever sentence comes after it: behind the
-    last colon; 0 if there is none, or nothing but a name stands before it.
+    """The position after the last colon, where a reason begins that fits on a line of its own, without the
+    sentences after it; 0 if there is none, or only a name comes before it.
 
     >>> told = "rule of f: wrong, REFUTED (numbers): the cotangent of x is wrong for arguments of length 7"
     >>> told[: _end_of_verdict(told)]
@@ -200,18 +200,18 @@ def shortened_name(name: str) -> str:
 
 
 def _outside(words: str) -> str:
-    """The same length of words, with nothing but underscores in brackets and in code."""
+    """The text with underscores in place of everything in brackets and in code, of the same length."""
     return re.sub(r"\([^()]*(\)|$)", lambda found: "(" + "_" * (len(found[0]) - 1), _without_code(words))
 
 
 def _without_code(words: str) -> str:
-    """The same length of words, with nothing but underscores in backticks."""
+    """The text with underscores in place of everything in backticks, of the same length."""
     return re.sub(r"`[^`]*`", lambda found: "_" * len(found[0]), words)
 
 
 def _end_of_line(words: str, goes_on: bool) -> tuple[int, bool]:
-    """Where a line ends best: after a part of the sentence that is not in brackets, or before one that is; or
-    else after a word. And whether it is the former. Where it `goes_on` below, the reason may be there alone.
+    """The best position to end a line, and whether a part of the sentence ends there: after such a part or
+    before a bracket, otherwise after a word. If the text `goes_on` below, the reason may stand there alone.
     """
     room = HEADLINE - 2
     outside = _outside(words)
