@@ -1,9 +1,9 @@
 """What a report or an error advises, said in a call of a function, in the line of a magic and on the command
 line.
 
-Messages are written for who calls a function; a magic and the command line show the same in their own words.
-Each piece of advice is one row here, with all that it is there: whoever advises takes it from here, so that
-none is left untranslated, and nothing but advice is translated.
+Messages are written for callers of functions; magics and the command line show them in their own syntax.
+Each piece of advice is one row here, with its text in each of them: messages take it from here, so that none
+is left untranslated, and nothing but advice is translated.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .errors import RuleLabError
 
 
 class _Row(NamedTuple):
-    """A piece of advice: the pattern of it, and what stands in its place in magics and on the command line;
-    None where that is the same."""
+    """A piece of advice: its pattern, and its replacement in magics and on the command line; None if it is
+    the same there."""
 
     pattern: re.Pattern[str]
     in_magics: Callable[[re.Match[str]], str] | None
@@ -29,7 +29,7 @@ _ROWS: list[_Row] = []
 
 
 def _said(plain: str, magic: str, command: str | None = None) -> str:
-    """Advice that is always the same."""
+    """Register advice with a fixed text, and return it."""
     other = None if command is None else lambda _: command
     _ROWS.append(_Row(re.compile(rf"(?<![%\w]){re.escape(plain)}"), lambda _: magic, other))
     return plain
@@ -101,9 +101,9 @@ _ASKED = (
     "give them",
     "for arrays",
 )
-"""What arguments are asked for with."""
+"""The words with which advice asks for arguments."""
 _FOR = ("say which it is for", "their kinds")
-"""What kinds are asked for with."""
+"""The words with which advice asks for kinds of arguments."""
 _ANY = "|".join(map(re.escape, sorted(_ASKED, key=len, reverse=True)))
 _GIVEN = r"((?:[^()]|\([^()]*\))*?)"
 
@@ -127,7 +127,7 @@ _ROWS.append(_Row(re.compile(rf"\b({_ANY}): at=\({_GIVEN},?\)"), lambda m: f"{m[
 
 
 def with_arguments(asked: str, f: Callable[..., Any]) -> str:
-    """The same for a function whose rule is to be derived.
+    """Advice to give arguments to a function whose rule is to be derived.
 
     >>> def area(w, h): return w * h
     >>> with_arguments("give arguments", area)
@@ -143,7 +143,7 @@ _ROWS.append(
 
 
 def checked_with(asked: str, name: str, arguments: Sequence[str]) -> str:
-    """The same for a function whose rule is to be checked.
+    """Advice to give arguments to a function whose rule is to be checked.
 
     >>> checked_with("give your own", "mse", ("y", "yh"))
     'give your own: rule_check(mse, y, yh)'
@@ -171,7 +171,7 @@ def with_domain(asked: str, kinds: Mapping[str, str]) -> str:
 
 
 def _kinds(items: str, between: str) -> list[str]:
-    """The items of a dict from parameters to kinds, as they are written elsewhere."""
+    """The items of a dict from parameters to kinds, in the syntax of an option."""
     return [f"{name}{between}{kind}" for name, kind in re.findall(r'"([^"]*)": "([^"]*)"', items)]
 
 
@@ -244,7 +244,7 @@ def in_magics(text: str) -> str:
 
 
 def on_command_line(text: str) -> str:
-    """A text about a rule with its advice for who uses the command line.
+    """A text about a rule with its advice in the syntax of the command line.
 
     >>> on_command_line("at x = 0: give arguments to judge it there")
     'at x = 0: give arguments in __rulelab_points__ to judge it there'
@@ -257,7 +257,7 @@ def on_command_line(text: str) -> str:
 
 
 def shown_in_magics(found: Any) -> Any:
-    """A report, or a verdict, with its advice in the syntax of magics. An error is changed in its place.
+    """A report or a verdict with its advice in the syntax of magics. Errors are changed in place.
 
     >>> error = RuleLabError("found", fixes=MORE_TIME)
     >>> shown_in_magics(error).fixes

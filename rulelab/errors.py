@@ -1,4 +1,4 @@
-"""Every exception a user can meet, and the one way they are worded."""
+"""The exceptions that users can meet, and the form of their messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _UNSEEN = dict.fromkeys(
 
 
 def printable(text):
-    """The text with a sign in the place of each character that would act instead of being seen.
+    """The text with a sign in place of each character that has an effect instead of being visible.
 
     A name or a message of others may hold terminal commands, marks that turn the direction of the text, or
     half of a surrogate pair, which cannot be written to a file or sent to a page. One sign stands for one
@@ -56,7 +56,7 @@ def printable(text):
 
 
 def an(name):
-    """A word, mostly the name of a class, behind its article.
+    """A word, usually the name of a class, with its article.
 
     >>> an("int"), an("float"), an("ndarray"), an("uint8"), an("OSError")
     ('an int', 'a float', 'an ndarray', 'a uint8', 'an OSError')
@@ -71,7 +71,7 @@ _SPELLED = ("nd", "rrule", "nt")
 
 
 def An(name):
-    """The same at the beginning of a sentence.
+    """A word with its article at the beginning of a sentence.
 
     >>> An("int")
     'An int'
@@ -211,7 +211,7 @@ def _clip(text, width=WIDTH):
 
 
 def to_do(fixes):
-    """What to do, each way whole.
+    """The fixes in one line, each in full.
 
     >>> print(to_do(["pass a number", "write a rule"]))
     do: pass a number; or write a rule
@@ -220,7 +220,7 @@ def to_do(fixes):
 
 
 def _alternatives(fixes):
-    """What to do, in one line; of several ways those that are whole on it.
+    """The fixes in one line, as many as fit on it in full.
 
     >>> print(_alternatives(["pass a number", "write a rule " + "of its own " * 20]))
     do: pass a number; or …

@@ -77,7 +77,7 @@ _PARTS = {
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
 
-LEAVES = frozenset({ast.Name, ast.Constant})  # the most frequent kinds of nodes, whose only child is a context
+LEAVES = frozenset({ast.Name, ast.Constant})  # the most frequent kinds of nodes, with no child but a context
 
 
 _CHILDREN: dict[type, Callable[[Any], list[Any]]] = {  # of the most frequent kinds

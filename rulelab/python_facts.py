@@ -1,6 +1,6 @@
-"""Facts of Python: what the methods of its own types do, its operators, and its kinds of statements.
+"""Facts about Python: what the methods of its types do, its operators, and its kinds of statements.
 
-Each method stands in one row of its type, which says what a call of it does. Which methods write, keep
+Each method is in one row of its type, which says what a call of it does. Which methods write, keep
 their arguments or make a new object is derived from these tables.
 """
 
@@ -24,17 +24,17 @@ _T = TypeVar("_T")
 
 
 class Does(Flag):
-    """What a call of a method does beside giving a number, a text or a truth value."""
+    """What a call of a method does besides returning a number, a string or a truth value."""
 
-    READS = 0  # no more than that
-    WRITES = auto()  # its object is another afterwards
-    KEEPS = auto()  # its object holds afterwards what the call was given, or the items of that
-    GIVES = auto()  # what comes out is a part of its object
-    VIEWS = auto()  # what comes out looks into its object when it is read, or shares its memory
-    COPIES = auto()  # what comes out is a new container of the very parts of its object
-    MAKES = auto()  # what comes out is a new object that shares nothing with it
-    CALLS = auto()  # it calls a function that it is given or holds
-    FILLS = auto()  # it makes a new object what it is to be
+    READS = 0  # nothing else
+    WRITES = auto()  # it changes its object
+    KEEPS = auto()  # its object then holds the arguments of the call, or their items
+    GIVES = auto()  # the result is a part of its object
+    VIEWS = auto()  # the result reads its object later, or shares its memory
+    COPIES = auto()  # the result is a new container with the same parts as its object
+    MAKES = auto()  # the result is a new object that shares nothing with it
+    CALLS = auto()  # it calls a function that it gets or holds
+    FILLS = auto()  # it initializes a new object
     TELLS = auto()  # it writes to a file
 
 
@@ -45,8 +45,8 @@ COPIES, MAKES, CALLS, FILLS, TELLS = Does.COPIES, Does.MAKES, Does.CALLS, Does.F
 
 
 class Operator(NamedTuple):
-    """A binary operator: its node, its name in `operator` and its sign in the text; the methods by which a
-    class answers it, from the left and from the right; the name of the one that changes its left operand.
+    """A binary operator: its node, its name in `operator` and its symbol; the methods that implement it for
+    the left and for the right operand; the name of its in-place version.
     """
 
     node: type[ast.operator]
@@ -119,32 +119,32 @@ _NEW_ARRAYS = (
     *(np.full_like, np.hstack, np.linalg.norm, np.linspace, np.max, np.mean, np.min, np.ones, np.ones_like),
     *(np.outer, np.prod, np.stack, np.std, np.sum, np.trace, np.var, np.vstack, np.zeros, np.zeros_like),
 )
-# What they give shares no memory with what they are given, of which they keep nothing. Not list, tuple and
-# sorted: the rows that they take from an array are views.
+# Their results share no memory with their arguments, of which they keep nothing. Not list, tuple and sorted:
+# the rows that they take from an array are views.
 READING = frozenset({len, sum, max, min, abs, print, float, int, *_NEW_ARRAYS})
-# What they give is a new object, or a number.
+# Their result is a new object, or a number.
 MAKING = frozenset({list, float, int, *_NEW_ARRAYS})
-# They make an array of a sequence, and it is all one to them whether that is a list or a tuple.
+# They make an array of a sequence, and treat lists and tuples alike.
 JOINING = frozenset(
     {np.array, np.asarray, np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack}
 )
-# They go through their first argument to its end before anything else happens.
+# They iterate over their whole first argument before anything else happens.
 CONSUMING = (sum, max, min, list, tuple, set, frozenset, dict, deque, sorted, math.fsum, math.prod)
-# So do these, of numbers alone.
+# So do these, which accept numbers only.
 STATISTICS: tuple[Any, ...] = (statistics.mean, statistics.fmean, statistics.median, statistics.variance)
 STATISTICS += (statistics.stdev, statistics.pvariance, statistics.pstdev)
-# Functions that give one number of the numbers in a list or tuple, whichever of these it is.
+# Functions that return one number for the numbers in a list or a tuple, and treat both alike.
 OF_NUMBERS = (sum, max, min, math.fsum, math.prod, *STATISTICS)
-# Which of their arguments these call.
+# The position of the argument that these call.
 CALLED: dict[Any, int] = {
     **dict.fromkeys((map, filter, functools.reduce, itertools.starmap, itertools.takewhile), 0),
     **dict.fromkeys((itertools.dropwhile, itertools.filterfalse, functools.partial), 0),
     **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
 }
 
-# Functions that only pass on the items that they are given: which of their arguments they go through ("i"),
-# go through for truth values alone ("t"), pass on whole ("v") or ask only ("-"). The last letter is that of
-# all further arguments.
+# Functions that only pass on the items of their arguments: which arguments they iterate over ("i"), iterate
+# over for truth values only ("t"), pass on whole ("v") or only read ("-"). The last letter applies to all
+# further arguments.
 HANDING_ON: dict[Any, str] = {
     **dict.fromkeys((zip, itertools.chain, itertools.product, itertools.zip_longest), "i"),
     **dict.fromkeys((enumerate, iter, reversed, itertools.islice, itertools.cycle, itertools.pairwise), "i-"),
@@ -154,7 +154,7 @@ HANDING_ON: dict[Any, str] = {
     itertools.compress: "it",
     itertools.repeat: "v-",
 }
-HANDED_ON = ("fillvalue", "object")  # keywords of theirs whose value is passed on
+HANDED_ON = ("fillvalue", "object")  # their keywords whose value is passed on
 
 # --- methods ------------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ _SET_COPIES = """
     __rsub__ __xor__ __rxor__
 """
 
-# In the rows of `object` is what all have in common, in those of a class what its bases do not say.
+# The rows of `object` apply to all types; those of a class have only what its bases do not have.
 _ROWS: dict[type, dict[Does, str]] = {
     object: {
         READS: """
@@ -328,8 +328,7 @@ CONTAINERS = (list, dict, OrderedDict, defaultdict, Counter, set, deque)
 
 
 def does(kind: type, name: str) -> Does | None:
-    """What a method of one of Python's own types, or of a class of theirs, does; None for one that is not
-    known.
+    """What a method of one of Python's types, or of a subclass of one, does; None for an unknown method.
 
     >>> does(list, "append") == Does.WRITES | Does.KEEPS, does(bool, "conjugate") == Does.READS
     (True, True)
@@ -363,7 +362,7 @@ def names_with(what: Does, *kinds: type) -> frozenset[str]:
 
 
 def methods_that(what: Does, *kinds: type) -> tuple[Any, ...]:
-    """The same as objects; those that this Python or NumPy does not have are left out."""
+    """The methods themselves; those that this version of Python or NumPy lacks are left out."""
     return tuple(
         dict.fromkeys(
             getattr(kind, name)
@@ -376,7 +375,7 @@ def methods_that(what: Does, *kinds: type) -> tuple[Any, ...]:
 
 # --- what C functions take ----------------------------------------------------------------------------------
 
-# Of functions that state no signature (on the oldest Python), a stub that takes what they take.
+# For functions without a signature (on the oldest Python), a stub with the same parameters.
 _STUBS: dict[Callable[..., None], tuple[Any, ...]] = {
     lambda x, /: None: (
         *(dict.clear, dict.copy, dict.items, dict.keys, dict.values),
@@ -420,23 +419,23 @@ STUBS = {function: stub for stub, functions in _STUBS.items() for function in fu
 
 
 class Fate(Enum):
-    """What becomes of a kind of statement or expression on the way to the intermediate form."""
+    """How a kind of statement or expression is translated to the intermediate form."""
 
-    DESUGARED = auto()  # other statements say it
-    STRAIGHTENED = auto()  # a jump, which flags take the place of
+    DESUGARED = auto()  # rewritten by other statements
+    STRAIGHTENED = auto()  # a jump, replaced by flags
     LOWERED = auto()
     REFUSED = auto()
 
 
 class Kind(NamedTuple):
-    """A kind of statement: what becomes of it, and the fields with statements that run as part of it."""
+    """A kind of statement: how it is translated, and the fields with statements that run as part of it."""
 
     fate: Fate
     blocks: tuple[str, ...] = ()
 
 
 def by_kind(by_name: Mapping[str, _T]) -> dict[type[Any], _T]:
-    """What is said of kinds of syntax by their names, for those that this Python has."""
+    """A table by the names of kinds of syntax as one by their classes, for those that this Python has."""
     return {getattr(ast, name): said for name, said in by_name.items() if hasattr(ast, name)}
 
 
@@ -467,7 +466,7 @@ EXPRESSIONS = {
     **dict.fromkeys((ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call), Fate.LOWERED),
     **dict.fromkeys((ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Lambda, ast.NamedExpr), Fate.LOWERED),
     **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr), Fate.LOWERED),
-    **dict.fromkeys((ast.Starred, ast.FormattedValue), Fate.DESUGARED),  # by what they stand in
+    **dict.fromkeys((ast.Starred, ast.FormattedValue), Fate.DESUGARED),  # together with what contains them
     **dict.fromkeys((ast.Yield, ast.YieldFrom, ast.Await), Fate.REFUSED),
     **by_kind(dict.fromkeys(("TemplateStr", "Interpolation"), Fate.REFUSED)),
 }

@@ -1,4 +1,4 @@
-"""The terminal that is written to: whether it has colours, and how wide it is."""
+"""The terminal that output goes to: whether it has colours, and how wide it is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any
 from .verdicts import SIGNS, word_of
 
 NARROWEST = 40
-"""Columns that a text is broken into at least."""
+"""The minimal number of columns for which a text is wrapped."""
 NOTEBOOK = 76
-"""Columns of an error or a notice in a notebook: JupyterLab breaks what is longer than its page within a
-word, and a page of 800 pixels has room for these."""
+"""Columns of an error or a notice in a notebook: JupyterLab breaks lines longer than its page within words,
+and a page of 800 pixels has room for this many."""
 
 _BOLD = 1
 _COLOURS = {**{word: sign.terminal for word, sign in SIGNS.items()}, "heading": _BOLD}
@@ -25,11 +25,11 @@ _SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
 
 
 def has_colour(stream: Any = None) -> bool:
-    """Whether what is written to a stream, standard output by default, may have colours.
+    """Whether text written to a stream, standard output by default, may have colours.
 
-    `NO_COLOR` says no and `FORCE_COLOR` yes, whatever they are set to but nothing; else a terminal has them,
-    unless it calls itself dumb. A notebook keeps its texts, and has none in them: its kernel sets
-    `FORCE_COLOR` for the programs that it starts.
+    A non-empty `NO_COLOR` says no, a non-empty `FORCE_COLOR` yes; otherwise terminals have colours unless
+    they are dumb. Notebooks have none, because they store their output; their kernel sets `FORCE_COLOR` for
+    the programs that it starts.
     """
     if os.environ.get("NO_COLOR") or _is_of_a_kernel(sys.stdout if stream is None else stream):
         return False
@@ -39,16 +39,16 @@ def has_colour(stream: Any = None) -> bool:
 
 
 def width(stream: Any = None) -> int | None:
-    """The columns of the terminal; None where the stream is none, and lines may be as long as they are."""
+    """The columns of the terminal; None, for lines of any length, if the stream is not a terminal."""
     if not _is_terminal(stream):
         return None
-    import shutil  # which brings archives and compression along
+    import shutil  # here, because it imports archive and compression modules
 
     return max(NARROWEST, shutil.get_terminal_size().columns)
 
 
 def painted(text: str, as_what: str, *, colour: bool | None = None) -> str:
-    """The text in the colour of a verdict, or as a heading; as it is where there are no colours.
+    """The text in the colour of a verdict, or as a heading; unchanged if there are no colours.
 
     >>> painted("right", "right", colour=True), painted("right", "right", colour=False)
     ('\\x1b[32mright\\x1b[0m', 'right')
@@ -58,7 +58,7 @@ def painted(text: str, as_what: str, *, colour: bool | None = None) -> str:
 
 
 def without_colour(text: str) -> str:
-    """The text as it reads.
+    """The text without colour codes.
 
     >>> without_colour(painted("right", "right", colour=True))
     'right'
@@ -67,7 +67,7 @@ def without_colour(text: str) -> str:
 
 
 def broken(line: str, columns: int | None) -> list[str]:
-    """A line as lines that fit, broken between words; what follows the first is set in by two spaces.
+    """A line wrapped between words; all lines after the first are indented by two spaces.
 
     >>> broken("one two three", None), broken("one two three", 8)
     (['one two three'], ['one two', '  three'])
@@ -78,7 +78,7 @@ def broken(line: str, columns: int | None) -> list[str]:
     """
     if columns is None or len(line) <= columns or "\n" in line:
         return [line]
-    if found := _COMMENTED.match(line):  # a comment that goes on in the next line would be code there
+    if found := _COMMENTED.match(line):  # a comment continued on the next line would be code there
         code, comment = found.groups()
         indent = code[: len(code) - len(code.lstrip())]
         return [*broken(code, columns), f"{indent}{comment}"]
@@ -98,13 +98,13 @@ def broken(line: str, columns: int | None) -> list[str]:
 
 
 _WHOLE = re.compile(r"`[^`]+`[,.:;)]?|%%?\w+ [\w.]{1,24}|[-+\d.e]*\d ± \d[-+\d.e]*")
-"""What is read or copied as a whole, and stays on one line: a formula in backticks, a magic with its first
+"""Text that is read or copied as a whole, and is not wrapped: a formula in backticks, a magic with its first
 argument, a number with its error."""
 _KEPT = "\ue001"
 _COMMENTED = re.compile(r"( {4,}\S.*?) {4}(# .*)")
 """A line of code to paste, which ends in a comment."""
 _CHANGED = re.compile(r" {4}[-+] ")
-"""How a line of code begins that a diff has taken out or put in."""
+"""The beginning of a line of code that a diff removes or adds."""
 
 
 _VERDICTS = "|".join(SIGNS)
@@ -113,8 +113,7 @@ _AT_START = re.compile(rf"^\s*({_VERDICTS})(?=:)")
 
 
 def coloured(lines: Sequence[str], *, colour: bool | None = None) -> list[str]:
-    """The lines of a report with its verdicts in their colours: in its headline, and where a line begins with
-    one.
+    """The lines of a report with its verdicts in colour: in the headline, and at the beginning of lines.
 
     >>> coloured(["1 check: wrong.", "the rule is wrong"], colour=False)
     ['1 check: wrong.', 'the rule is wrong']
@@ -129,9 +128,9 @@ def coloured(lines: Sequence[str], *, colour: bool | None = None) -> list[str]:
 
 
 def _judged(lines: Sequence[str], headline: str, verdict: str) -> list[str]:
-    """The lines of a report that comes to one verdict, with this word in its colour where the headline says
-    it, and the line in which that begins where it does not. Other words of verdicts are none there, as in
-    "no digit is right".
+    """The lines of a report with a single verdict, whose word is in colour in the headline; if the headline
+    does not contain it, the headline's first line is. Words of other verdicts have no colour, as in "no digit
+    is right".
     """
     shown, word = list(lines), re.compile(rf"\b{verdict}\b", re.IGNORECASE)
     begins = next((n for n, line in enumerate(shown) if line.strip() and headline.startswith(line)), None)
@@ -145,7 +144,7 @@ def _judged(lines: Sequence[str], headline: str, verdict: str) -> list[str]:
 
 _ALL = re.compile(".+")
 _LINES = 3
-"""Lines of a headline in a narrow terminal, of which one has its verdict."""
+"""The number of lines of a wrapped headline that are searched for its verdict."""
 
 
 _columns: ContextVar[int | None] = ContextVar("columns", default=None)
@@ -153,7 +152,7 @@ _columns: ContextVar[int | None] = ContextVar("columns", default=None)
 
 @contextlib.contextmanager
 def fitted(columns: int | None) -> Iterator[None]:
-    """Within the block tables are laid out for so many columns; None for as many as they need."""
+    """Within the block, tables are laid out for this many columns; None for as many as they need."""
     before = _columns.set(columns)
     try:
         yield
@@ -162,9 +161,9 @@ def fitted(columns: int | None) -> Iterator[None]:
 
 
 def on_screen(text: object, stream: Any = None, *, beside: int = 0) -> str:
-    """A report as it is shown on a stream: in a terminal as wide as that is, its verdicts in colour.
+    """The text of a report for a stream: in a terminal it is wrapped to its width, with verdicts in colour.
 
-    One of a single line may stand `beside` a prompt of so many columns; one of several lines stands below it.
+    A single line may stand `beside` a prompt of this many columns; several lines stand below it.
     """
     columns, colour = width(stream), has_colour(stream)
     with fitted(columns):
@@ -177,7 +176,7 @@ def on_screen(text: object, stream: Any = None, *, beside: int = 0) -> str:
 
 
 def _headline(report: Any) -> tuple[str, str]:
-    """What a report says first, and the verdict that it comes to; nothing for what has none."""
+    """The first sentence of a report and its verdict; empty for an object without them."""
     if not hasattr(report, "page"):
         return "", ""
     page = report.page()
@@ -185,14 +184,14 @@ def _headline(report: Any) -> tuple[str, str]:
 
 
 def of_message(lines: Sequence[str], stream: Any = None) -> list[str]:
-    """The lines of an error or a notice as they fit on a stream, in a notebook as well."""
+    """The lines of an error or a notice, wrapped for a stream or a notebook."""
     stream = sys.stdout if stream is None else stream
     return fitting(lines, NOTEBOOK if _is_of_a_kernel(stream) else width(stream))
 
 
 def fitting(lines: Sequence[str], columns: int | None, code: Sequence[str] = ()) -> list[str]:
-    """Lines that fit, broken between words; a caret stays below what it points at, and lines of `code` that
-    are to be copied are as they were.
+    """The lines wrapped between words; a caret stays below the text that it points at, and lines of `code`,
+    which are to be copied, are unchanged.
     """
     left, parts, kept = list(lines), [], frozenset(code)
     while left:
@@ -207,13 +206,13 @@ def fitting(lines: Sequence[str], columns: int | None, code: Sequence[str] = ())
 
 
 def _points(line: str) -> bool:
-    """Whether a line has a caret, or several, under the line above it, and nothing else."""
+    """Whether a line consists of one or several carets, which point at the line above it."""
     return "^" in line and not line.strip("^ ")
 
 
 def broken_with_caret(line: str, caret: str, columns: int | None) -> list[str]:
-    """A line of code with a caret below it, in parts that fit: the caret stays below what it points at. What
-    says where the code stands gets a line of its own first.
+    """A line of code with a caret below it, wrapped so that the caret stays below the text that it points at.
+    The place of the code gets a line of its own first.
 
     >>> code = "f.py, line 3: return alpha + beta"
     >>> print("\\n".join(broken_with_caret(code, " " * 29 + "^^^^", 24)))
@@ -254,9 +253,9 @@ def _in_parts(line: str, caret: str, columns: int) -> list[str]:
 
 
 def _end_of_code(line: str, first: int, columns: int) -> int:
-    """The space at which a line of code is best broken: in as few brackets as possible, after a comma rather
-    than within a formula, and late; -1 where it has none. One that leaves a short line is taken only for
-    want of others.
+    """The position of the space at which a line of code is best broken, or -1 if there is none: in as few
+    brackets as possible, rather after a comma than within a formula, and as late as possible. One that leaves
+    a short line is used only if there is no other.
     """
     depth, best, end = 0, (False, 0, False), -1
     for at, letter in enumerate(line[: columns + 1]):
@@ -270,17 +269,17 @@ def _end_of_code(line: str, first: int, columns: int) -> int:
 
 
 HEAD_PADDING = 2
-"""Spaces that tabulate keeps beside the head of a column."""
+"""Spaces that tabulate adds to the header of a column."""
 LEAST_COLUMN = 9
-"""Characters of a column of a table; where there is no room for so many, a row is written as a list."""
+"""The minimal width of a column of a table; if there is less room, rows are written as lists."""
 LONGEST_WORD = 24
-"""Characters of a word, such as a number, that is never cut; a path or a dotted name may be longer."""
+"""Words of up to this many characters, such as numbers, are never cut; longer paths or names may be."""
 
 
 def column_widths(rows: Sequence[Sequence[str]], kept: Sequence[bool] = ()) -> list[int | None] | None:
-    """What each column of a table may take so that it fits, None for a column that fits as it is; no list at
-    all where the table cannot fit without cutting words. The first row has the heads. Columns that are `kept`
-    are not broken.
+    """The width of each column so that a table fits, None for a column that needs no wrapping. None instead
+    of a list if the table cannot fit without cutting words. The first row has the headers. Columns marked in
+    `kept` are not wrapped.
 
     >>> with fitted(30):
     ...     column_widths([("name", "a long sentence in a cell"), ("x", "y")])
@@ -307,7 +306,7 @@ def column_widths(rows: Sequence[Sequence[str]], kept: Sequence[bool] = ()) -> l
 
 
 def _least_width(column: Sequence[str]) -> int:
-    """What a column needs so that none of its words is cut; the first one is its head."""
+    """The width that a column needs so that no word is cut; its first cell is the header."""
     words = [len(word) + HEAD_PADDING for word in column[0].split()]
     words += [len(word) for cell in column[1:] for word in cell.split()]
     return max(LEAST_COLUMN, min(max(words, default=0), LONGEST_WORD))

@@ -1,4 +1,4 @@
-"""A small table, and the page of tables that every report is shown as: in text, HTML, Markdown, LaTeX and
+"""Small tables, and the page of tables as which every report is shown: as text, HTML, Markdown, LaTeX and
 JSON.
 
 Reports hold numbers; this module is the one place where their layout is decided. The HTML carries no
@@ -147,16 +147,16 @@ _STACKED = """\
   BLOCK tbody td[data-label]:empty { display: none; }
 }"""
 DARK_HOSTS = ':is(.vscode-dark, .vscode-high-contrast, html[theme="dark"])'
-"""Hosts that may be dark and have no variables of Jupyter's theme: VS Code and Colab, as they mark it."""
+"""The selectors of hosts that may be dark and lack the variables of Jupyter's theme: VS Code and Colab."""
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows of words under column names; the first column names the row.
 
-    `folded` tables are shown closed in HTML and left out of the text, where only their caption stands. The
-    cells of the columns named in `verbatim` keep their spaces, as lines of a program must. `verdicts` has one
-    for each row, if any: HTML draws its sign in the column "verdict", or else in the last one.
+    `folded` tables are collapsed in HTML, and only their caption appears in text. The cells of the columns
+    named in `verbatim` keep their spaces, as lines of code must. `verdicts` is empty or has a verdict for
+    each row: HTML draws its sign in the column "verdict", or else in the last one.
 
     >>> print(Table("Ages", ("name", "age"), (("Ada", "36"),)).text())
     Ages
@@ -173,7 +173,7 @@ class Table:
     verdicts: tuple[str, ...] = ()
 
     def numeric(self) -> set[int]:
-        """The columns of numbers, with units or without, by their positions: they stand to the right. Some of
+        """The positions of the columns of numbers, with or without units, which are right-aligned. Some of
         their cells may be empty.
         """
         columns = ((at, {*cells} - {""}) for at, cells in enumerate(zip(*self.rows)))
@@ -188,7 +188,7 @@ class Table:
     def _body(self, style: str) -> str:
         from tabulate import tabulate  # here, because `import rulelab` must stay light
 
-        # A LaTeX tabular counts its columns in the rows, and without one it would have none.
+        # tabulate counts the columns of a LaTeX table in its rows: without rows there would be none.
         rows = self.rows or ([""] * len(self.columns),)
         kept = [name in self.verbatim for name in self.columns]
         cells = [[_kept(c) if keep else _one_line(c) for c, keep in zip(row, kept)] for row in rows]
@@ -216,7 +216,7 @@ class Table:
 def filled(
     columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The columns and rows of a table without the columns that say nothing in any row; the first one stays.
+    """The columns and rows of a table without columns that are empty in all rows; the first one is kept.
 
     >>> filled(("rule", "note", "verdict"), [("f", "", "right"), ("g", "", "")])
     (('rule', 'verdict'), (('f', 'right'), ('g', '')))
@@ -227,8 +227,8 @@ def filled(
 
 @dataclass(frozen=True)
 class Page:
-    """What a report shows: leading sentences (the headline, and what is to be said below it), tables, closing
-    notes. `verdict` is that of the headline, if it is one; HTML draws its sign there.
+    """The content of a report: leading sentences (the headline, and those below it), tables, closing notes.
+    `verdict` is that of the headline, if it has one; HTML draws its sign there.
     """
 
     lead: tuple[str, ...] = ()
@@ -261,10 +261,10 @@ class Page:
 
 
 class Report:
-    """The faces that every report has, made from its `page()` and its `to_dict()`."""
+    """The formats that every report has, made from its `page()` and its `to_dict()`."""
 
     def page(self) -> Page:
-        """What is shown."""
+        """The page that is shown."""
         raise NotImplementedError
 
     def to_dict(self) -> dict:
@@ -279,7 +279,7 @@ class Report:
 
     def to_json(self) -> str:
         """`to_dict` as JSON; numbers that JSON lacks (nan, inf) are written as words."""
-        import json  # here, since who takes gradients needs none
+        import json  # here, because gradients do not need it
 
         return json.dumps(_jsonable(self.to_dict()), indent=2)
 
@@ -299,7 +299,7 @@ class Report:
 
 
 def engineering(value: float, unit: str) -> str:
-    """A number with an engineering prefix, as a person reads it.
+    """A number with an engineering prefix, in readable form.
 
     matplotlib's EngFormatter does the same, but importing it takes a quarter of a second, which a magic
     that prints one number cannot pay.
@@ -334,17 +334,17 @@ def _three_digits(value: float) -> str:
 
 
 LONGEST = 36
-"""Letters of a cell that is not broken into lines."""
+"""Cells of up to this many characters are not wrapped."""
 LONGEST_WORD = 24
-"""Letters of a word, or digits of a number, that is not broken."""
+"""Words and numbers of up to this many characters are not broken."""
 DEEPEST = 8
-"""Spaces before a line of code that are repeated where it is broken."""
+"""The maximal indentation of a line of code that is repeated where the line is wrapped."""
 BRIEF = 18
-"""Letters of a verdict's words that stay on one line."""
+"""Verdicts of up to this many characters are not wrapped."""
 
 
 def _long(cell: str, most: int = LONGEST):
-    """The attribute of a cell that may be broken into lines: numbers, with their units, may not."""
+    """The attribute of a cell that may be wrapped: a long one, but not numbers with their units."""
     from markupsafe import Markup
 
     words = printable(str(cell))
@@ -355,15 +355,15 @@ def _long(cell: str, most: int = LONGEST):
 
 
 def _brief(cell: str):
-    """The attribute of a cell with a verdict: a short one is not broken, a long one may be."""
+    """The attribute of a cell with a verdict: a short one is not wrapped, a long one may be."""
     from markupsafe import Markup
 
     return Markup(' class="rulelab-brief"') if len(str(cell)) <= BRIEF else _long(cell)
 
 
 def _hanging(line: str):
-    """The attribute of a cell with a line of code: where that is broken, it goes on further to the right than
-    it begins, so that its indentation can still be seen.
+    """The attribute of a cell with a line of code: if it is wrapped, it continues further to the right than
+    it begins, so that its indentation remains visible.
     """
     from markupsafe import Markup
 
@@ -375,7 +375,7 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=[GMkmµn]?[sB]\b|%)")
 
 
 def _with_unit(cell: str) -> str:
-    """A number with its unit, which no end of a line parts.
+    """A text in which no line break can separate a number from its unit.
 
     >>> _with_unit("2.7 µs, 4.51 µs").split(" ")
     ['2.7\\xa0µs,', '4.51\\xa0µs']
@@ -384,8 +384,8 @@ def _with_unit(cell: str) -> str:
 
 
 def stacked(block: str):
-    """The style of a block whose tables have a line for each cell where there is little room, as on a phone:
-    `data-label` of a cell is the head of its column.
+    """The style of a block whose tables have one line per cell on narrow screens, such as phones; the
+    `data-label` of a cell is the header of its column.
     """
     from markupsafe import Markup
 
@@ -393,32 +393,32 @@ def stacked(block: str):
 
 
 def label(column: str):
-    """The attribute that names a cell's column where there is no room for the head of the table."""
+    """The attribute that names the column of a cell if there is no room for the header of the table."""
     from markupsafe import Markup
 
     return Markup(' data-label="{}"').format(printable(str(column))) if column else ""
 
 
 def drawn(verdict: str):
-    """The sign of a verdict as HTML; nothing for none."""
+    """The sign of a verdict as HTML; empty for no verdict."""
     from markupsafe import Markup
 
     return Markup(sign_of(verdict).html()) if verdict else ""
 
 
 def _signed(verdict: str, cell: str):
-    """The words of a cell behind the sign of its verdict, which no end of a line parts from the first one."""
+    """The words of a cell after the sign of its verdict, with no line break between sign and first word."""
     from markupsafe import Markup
 
     first, space, rest = printable(str(cell)).partition(" ")
     whole = Markup('<span class="rulelab-beside-sign">{}{}</span>').format
-    words = [whole("", word) if "-" in word else word for word in rest.split(" ")]  # which may end a line
+    words = [whole("", word) if "-" in word else word for word in rest.split(" ")]  # lines break at hyphens
     return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
 _WHOLE = re.compile(r"(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]")
 _BEFORE_SHAPE = re.compile(r"\b(?:float|complex|u?int)\d+(?=<span)")
-"""A dtype, behind which a line may end: with its shape it is often the widest word of a table."""
+"""A dtype, after which a line may break: with its shape it is often the widest word of a table."""
 _CODE = re.compile(r"`([^`\n]+)`")
 _CODE_STYLE = (
     "font-family: var(--jp-code-font-family, monospace); font-size: 0.95em; color: inherit; "
@@ -427,8 +427,8 @@ _CODE_STYLE = (
 
 
 def unbroken(words: Any) -> Any:
-    """Words as HTML, in one piece each number or option with a dash in it, or index of several, at which a
-    line would end.
+    """A text as HTML, without line breaks inside numbers or options that contain a hyphen, or inside index
+    lists.
 
     >>> print(unbroken("<i> agrees to 1e-15"))
     &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>
@@ -444,7 +444,7 @@ def unbroken(words: Any) -> Any:
 
 
 def prose(words: Any) -> Any:
-    """Our own words as HTML, `unbroken`, and what stands in backticks as code.
+    """A text of rulelab as HTML, `unbroken`, with the parts in backticks as code.
 
     >>> print(prose("leave out `g *= 2`").replace(_CODE_STYLE, "..."))
     leave out <code style="...">g *= 2</code>
@@ -455,7 +455,7 @@ def prose(words: Any) -> Any:
 
 
 def span(low: float, high: float, unit: str) -> str:
-    """From one number to another; a unit that is that of both is named once.
+    """A range of two numbers; a common unit is written once.
 
     >>> span(9.04e-6, 1.01e-5, "s"), span(9.04e-4, 1.01e-3, "s")
     ('9.04 to 10.1 µs', '904 µs to 1.01 ms')
@@ -469,7 +469,7 @@ _NUMBER = re.compile(r"(?:< )?[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkm
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number, with its unit if it has one, or says that there is none.
+    """Whether a cell is a number, with or without a unit, or a sign for a missing one.
 
     >>> is_number("38.2 µs"), is_number("< 1 %"), is_number("2.3 ± 1e-3"), is_number("agree to 1e-15")
     (True, True, True, False)
@@ -498,7 +498,7 @@ def _template():
     return environment.from_string(_PAGE)
 
 
-_SPACE = "\ue000"  # a space of a program while the table is laid out, which cuts off spaces at the ends
+_SPACE = "\ue000"  # stands for a space of code during the layout, which strips spaces
 
 
 def _limits(widths: list[int | None]) -> dict[str, list[int | None]]:
@@ -507,8 +507,8 @@ def _limits(widths: list[int | None]) -> dict[str, list[int | None]]:
 
 
 def _row_by_row(headers: list[str], rows: list[list[str]]) -> str:
-    """A table as a list, for a screen that is too narrow for it: a row, and below it its cells, of which
-    short ones share a line and empty ones are left out.
+    """A table as a list, for a screen that is too narrow for it: the first cell of each row, and the other
+    cells below it. Short ones share a line, empty ones are left out.
 
     >>> print(_row_by_row(["line", "source", "time", "share"], [["1", "def f(x):", "", "4 %"]]))
     1
@@ -532,12 +532,11 @@ def _row_by_row(headers: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
-_SHORT = 24  # characters of a cell that shares its line
+_SHORT = 24  # maximal number of characters of a cell that shares its line
 
 
 def _lines_below(headers: list[str], rows: list[list[str]], kept: list[bool]) -> str:
-    """A table for a screen that is too narrow for it, of which what is verbatim stands below its row, and so
-    does what is long.
+    """A table for a screen that is too narrow for it, in which verbatim and long cells stand below their row.
 
     >>> rows = [["1", "def f(x):", "", "4 %"], ["2", "    return x * x", "38.2 µs", "96 %"]]
     >>> print(_lines_below(["line", "source", "time", "share"], rows, [False, True, False, False]))
@@ -585,8 +584,8 @@ def _markdown_table(table: Table) -> str:
 
 
 def _md(text: str) -> str:
-    """A line of Markdown that reads as the text. No escape keeps Jupyter from taking dollars and backslashes
-    for mathematics, so that a text with one of them is shown as code.
+    """A line of Markdown that is rendered as the text. No escape keeps Jupyter from reading dollars and
+    backslashes as mathematics, so a text with one of them is shown as code.
     """
     line = _one_line(text)
     if "$" in line or "\\" in line:
@@ -595,7 +594,7 @@ def _md(text: str) -> str:
     return _NO_LINK.sub(_as_entity, escaped)
 
 
-# Readers of Markdown make links of these, and show the escapes after them as they stand.
+# Markdown renderers make links of these, and show escapes in them literally.
 _NO_LINK = re.compile(r"(?<=\w)://|\bwww(?=\.)|@", re.IGNORECASE)
 
 
@@ -604,8 +603,8 @@ def _as_entity(found: re.Match[str]) -> str:
 
 
 def _md_cell(text: str) -> str:
-    """The same in a table, where a bar in code ends the cell unless it is escaped. Whether two backslashes
-    and a bar are an escaped one, readers of Markdown disagree, so there is a space between.
+    """The same in a table, where a bar in code ends the cell unless it is escaped. Markdown renderers
+    disagree on whether two backslashes and a bar are an escaped bar, so a space goes between.
     """
     escaped = _md(text)
     return re.sub(r"\\?\|", _bar_in_code, escaped) if escaped.startswith("`") else escaped
