@@ -1,5 +1,5 @@
-"""Kinds of arguments that the answers of a rule speak of: a list of cotangents is one for a list, and one
-with more axes for an array with as many.
+"""Kinds of arguments inferred from the cotangents that a rule returns: a list of cotangents means a list
+argument, and a cotangent with more axes means an array argument with as many.
 """
 
 from __future__ import annotations
@@ -20,19 +20,23 @@ _LENGTHS = (3, 4, 2)
 
 
 def _parts(made: type, form: str, dims: tuple[str, ...] = ()) -> list[Kind]:
-    """Lists or tuples of such parts, of several lengths."""
+    """Lists or tuples of parts of this form, in several lengths."""
     return [sequence(made, [Kind(form, dims=dims)] * length) for length in _LENGTHS]
 
 
 def _meant(made: type, form: str) -> list[Kind]:
-    """The lists or tuples that may be meant where a rule has one of cotangents for an array of that form."""
+    """The lists or tuples that may be intended where a rule returns a list or tuple of cotangents for an
+    array of that form.
+    """
     numbers = [Kind("list")] if made is list else _parts(tuple, "number")
     arrays = [*_parts(made, "vector", ("n",)), *_parts(made, "matrix", ("m", "n"))]
     return [*(numbers if form == "vector" else ()), *arrays]
 
 
 def _rows_of(made: type, bar: Any) -> list[Kind]:
-    """The lists of as many numbers in each row as a rule has in each, where these are lists or tuples."""
+    """The lists of rows with as many numbers in each row as in the rows of the cotangent, if these are lists
+    or tuples of one length.
+    """
     rows = {(type(row), len(row)) if type(row) in (list, tuple) else (None, 0) for row in bar}
     inner, width = rows.pop() if len(rows) == 1 else (None, 0)
     if inner is None:
@@ -41,8 +45,8 @@ def _rows_of(made: type, bar: Any) -> list[Kind]:
 
 
 def _ragged(guesser: Guesser, kinds: Kinds, those: list[int]) -> list[Kind]:
-    """Lists of vectors as long as those in the list that a rule has for a matrix, where these have several
-    lengths, as the rows of a triangle have; for matrices of other numbers of rows, too.
+    """Lists of vectors as long as those in the list that a rule returns for a matrix, where their lengths
+    differ, like those of the rows of a triangle; for matrices of several numbers of rows.
     """
     if len(those) != 1 or kinds[those[0]].form not in MATRICES:
         return []
@@ -57,8 +61,8 @@ def _ragged(guesser: Guesser, kinds: Kinds, those: list[int]) -> list[Kind]:
 
 
 def _one_longer(count: int) -> list[tuple[Kind, ...]]:
-    """Lists of numbers, one of which has a number more than the others, as layers have one more than there
-    are between them.
+    """Kinds of lists of numbers, one of which has one element more than the others: a network has one more
+    layer than gaps between layers.
     """
     usual = [Kind("list", dims=("n",))] * count
     return [(*usual[:i], Kind("list", dims=("n+1",)), *usual[i + 1 :]) for i in range(count)]
@@ -71,11 +75,12 @@ def _between(kind: Kind, low: float, high: float) -> Kind:
 
 
 def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
-    """The kinds with lists or tuples for those arrays for which the rule itself has such, where it has an
-    answer for some that the function takes, of several lengths if there are some; else the kinds themselves.
+    """The kinds with lists or tuples for those arrays for which the rule returns a list or tuple of
+    cotangents, in several lengths if there are several that function and rule take; else the kinds
+    themselves.
 
-    An array cannot have a list for its gradient, but a function that goes through its rows takes a list of
-    these as well: that is what the author means.
+    The gradient of an array cannot be a list, but a function that iterates over the rows of an array takes a
+    list of them as well: that is what the author means.
     """
     if guesser.mode != "rrule":
         return (kinds,)
@@ -103,12 +108,12 @@ def as_lists_answered(guesser: Guesser, kinds: Kinds) -> tuple[Kinds, ...]:
 
 
 def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with as many axes for each array as the rule itself has for it, where it has more, and with
-    them answers of the right shapes; else the kinds themselves.
+    """The kinds in which each array has as many axes as the cotangent that the rule returns for it, where
+    that has more axes and the cotangents then have the right shapes; else the kinds themselves.
 
     A function that contracts a vector with the matrices of a stack may take a vector for the stack as well,
-    and one that compares rows with targets a vector for these. What is repeated along an axis otherwise, as a
-    bias is, has an answer with that axis where a rule lacks a sum.
+    and one that compares rows with targets may take a vector for the targets. Otherwise the argument is
+    repeated along an axis, as a bias is, and the cotangent has that axis because the rule lacks a sum.
     """
     arrays = [i for i, kind in enumerate(kinds) if kind.form in _ARRAYS]
     if guesser.mode != "rrule" or any(map(guesser.is_asked, arrays)):
@@ -129,18 +134,20 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _shapes_answered(guesser: Guesser, args: tuple) -> list[tuple[int, ...] | None]:
-    """The shapes of the cotangents of some arguments, none where a rule has no answer for them."""
+    """The shapes of the cotangents of some arguments; none where the rule returns no answer."""
     return [*map(shape_of_answer, guesser.answered(args)[1 : len(args) + 1])]
 
 
 def _lacks_a_sum(name: str, own: tuple[int, ...], there: tuple[int, ...]) -> bool:
-    """Whether an answer has the axes of its argument behind others, as where this is repeated along them."""
+    """Whether a cotangent ends with the axes of its argument after further ones, as where the argument is
+    repeated along those and the rule lacks the sum.
+    """
     return there[-len(own) :] == own and not names_a_target(name)
 
 
 def _with_letters(kinds: Kinds, args: tuple, shapes: Mapping[int, tuple[int, ...]]) -> Kinds:
-    """The kinds with letters for the lengths of some arrays: those that one of them has already, where it is
-    as long, and else new ones.
+    """The kinds with letters for the lengths of some arrays: the letter that one of them already has for that
+    length, and else a new one.
     """
     pairs = (pair for i in shapes for pair in zip(np.shape(args[i]), kinds[i].dims))
     known = {n: letter for n, letter in pairs if isinstance(letter, str)}

@@ -1,5 +1,5 @@
-"""Kinds beside those that were found of which the docstring of a function speaks: a rule is judged there
-whatever it makes of them.
+"""Kinds beside those found so far that the docstring of a function mentions: a rule is judged at them
+whatever it returns there.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .guesser import Guesser, Kinds, is_complex
 
 
 def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with vectors for those numbers of which a docstring says by contrast that they are
-    arrays; whatever the rule makes of them.
+    """The kinds found first, with vectors for those numbers that the docstring calls arrays by contrast with
+    others.
     """
     first, arrays = found[0], arrays_by_contrast(guesser.target)
     kinds = tuple(
@@ -31,9 +31,11 @@ def of_arrays_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
 
 
 def with_arrays_told(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-    """The kinds found, and those with vectors for what a docstring calls arrays and numbers for the others,
-    where it leaves none of these open; whatever the rule makes of them. These alone where it calls arrays
-    complex, and the value is real for what was found: it is judged for one of the two.
+    """The kinds found, and those with vectors for what a docstring calls arrays and numbers for what it calls
+    numbers, if it leaves no argument open.
+
+    Only the latter if the docstring calls arrays complex and the value is real for the kinds found, or the
+    other way round: the rule is judged for one of the two.
     """
     made = dict.fromkeys(_with_arrays_told(guesser, found[0]))
     told = tuple(kinds for kinds in made if not guesser.end.is_over() and _is_meant(guesser, kinds))
@@ -51,7 +53,7 @@ def _makes_complex(guesser: Guesser, kinds: Kinds) -> bool:
 def _with_arrays_told(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
     told, named = forms_told(guesser.target), dict(zip(guesser.names, kinds))
     asked = {name for i, name in enumerate(guesser.names) if guesser.is_form_asked(i)}
-    objects = {name for name in told if named[name].made and told[name][0].form == "number"}  # are none
+    objects = {name for name in told if named[name].made and told[name][0].form == "number"}  # not numbers
     told = {name: kinds for name, kinds in told.items() if name not in asked | objects}
     others = (kind for name, kind in named.items() if name not in told.keys() | asked)
     if not told or any(kind.form in _FREE for kind in others) or any(named[name].made for name in told):
@@ -63,7 +65,7 @@ def _with_arrays_told(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
 
 def of_arrays_alike(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
     """The kinds with matrices for the vectors that a docstring calls arrays of the same shape, where the
-    function makes one number of both or of neither; whatever the rule makes of them.
+    function makes one number of both or of neither.
     """
     alike = alike_in_shape(guesser.target)
     those = [i for i, name in enumerate(guesser.names) if name in alike and not guesser.is_asked(i)]
@@ -80,8 +82,8 @@ def of_arrays_alike(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kind
 
 
 def of_lists_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds first found with lists of vectors each of a length of its own, where the docstring says that
-    their lengths differ; whatever the rule makes of them.
+    """The kinds found first, with lists of vectors that each have a length of their own, where the docstring
+    says that their lengths differ.
     """
     first, apart = found[0], itertools.count()
     said = {name for name in guesser.names if lengths_differ(guesser.target, name)}
@@ -104,8 +106,9 @@ def _in_form(kind: Kind, other: Kind) -> Kind:
 
 
 def _is_meant(guesser: Guesser, kinds: Kinds) -> bool:
-    """Whether a function takes arrays beside numbers, and does not make one number of arrays alone, as a
-    product of two does: there the number may be one that we made of an array.
+    """Whether a function takes these kinds, and does not reduce arrays to one number only where all numbers
+    are arrays too, as a product of two does: there we may have made a number of an argument meant as an
+    array.
     """
     arrays = tuple(dataclasses.replace(k, form="vector") if k.form == "number" else k for k in kinds)
     is_one = guesser.makes_one_number(arrays) and not guesser.makes_one_number(kinds)
@@ -113,8 +116,8 @@ def _is_meant(guesser: Guesser, kinds: Kinds) -> bool:
 
 
 def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds with a matrix for what the docstring says has rows, beside vectors as long as a row, or with
-    one number for each of the rows; whatever the rule makes of them.
+    """The kinds with a matrix for what the docstring says has rows, and for the other arrays vectors as long
+    as a row, or else as long as a column.
     """
     first = found[0]
     positions = [i for i, name in enumerate(guesser.names) if name in rows_said(guesser.target)]
@@ -137,12 +140,12 @@ def of_rows_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
 
 
 def of_ranks_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with arguments of each rank that the docstring says they have: numbers and vectors for
-    a number or an array, vectors and matrices for any array. Those of which it says the same have the same;
-    what is not said to be of a rank stays at its first.
+    """The kinds found, with arguments of each rank that the docstring mentions: numbers and vectors for "a
+    number or an array", vectors and matrices for "any array". Arguments described alike have the same rank;
+    one for which that rank is not mentioned keeps its first.
 
-    The others stay as they are, if it is known what they are; else such kinds are judged only where the rule
-    seems right for them: what is unsaid may be meant to have the same rank.
+    The other arguments stay as they are. If the kind of one of them is not known, the new kinds are judged
+    only where the rule seems right for them: an undescribed argument may be intended to have the same rank.
     """
     said = _ranks_said(guesser)
     for rank in dict.fromkeys(_rank(kind) for kinds in said.values() for kind in kinds):
@@ -158,8 +161,8 @@ def of_ranks_said(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
 
 
 def is_told(guesser: Guesser, kinds: Kinds) -> bool:
-    """Whether the docstring speaks of such arrays: that they are some, of their ranks, or of the axes of
-    matrices. What a rule raises there about shapes is its own fault.
+    """Whether the docstring mentions arrays of these kinds: that they are arrays, their ranks, or the axes of
+    matrices. If a rule raises an exception about shapes there, the rule is at fault.
     """
     if kinds in _with_arrays_told(guesser, kinds):
         return True
@@ -177,8 +180,9 @@ def _is_among(kind: Kind, said: Kinds) -> bool:
 
 
 def _ranks_said(guesser: Guesser) -> dict[str, Kinds]:
-    """The kinds of each rank that the docstring says of arguments that nobody asked for in a form, and of
-    which it does not say one shape besides, unless that is the one of arrays: a number or an array (n,).
+    """The kinds of each rank that the docstring gives for arguments whose form the caller left open. Left out
+    are those for which it also gives one fixed shape, unless that is the shape of the arrays in "a number or
+    an array (n,)".
     """
     said = ranks_said(guesser.target)
     free = [name for i, name in enumerate(guesser.names) if not guesser.is_form_asked(i) and name in said]
@@ -186,13 +190,13 @@ def _ranks_said(guesser: Guesser) -> dict[str, Kinds]:
 
 
 def _are_of_ranks(kinds: Kinds) -> bool:
-    """Whether some kinds are of a shape each, or one of them is a number, which has none."""
+    """Whether each of several kinds has a shape, or the first is a number, which has none."""
     return len(kinds) > 1 and all(kind.dims for kind in kinds) or kinds[0].form == "number"
 
 
 def _with_forms(guesser: Guesser, kinds: Kinds, forms: Mapping[str, Kind]) -> Iterator[Kinds]:
-    """The kinds with other forms of some arguments, of which none is an object; then with larger ones, of
-    which a window of some numbers leaves more than nothing.
+    """The kinds with other forms of some arguments, if none of these is an object; then with larger images,
+    which are not empty after a window has moved along them.
     """
     pairs = list(zip(guesser.names, kinds))
     if any(kind.made is not None for name, kind in pairs if name in forms):
@@ -204,14 +208,16 @@ def _with_forms(guesser: Guesser, kinds: Kinds, forms: Mapping[str, Kind]) -> It
 
 
 def _formed(kind: Kind, other: Kind) -> Kind:
-    """The kind in another form; what is of its rank is kept: it may be square."""
+    """The kind in another form; unchanged if it has that rank already and no lengths are given: it may be
+    square.
+    """
     if not other.dims and _rank(kind) == _rank(other):
         return kind
     return dataclasses.replace(kind, form=other.form, dims=other.dims)
 
 
 WINDOW = 4
-"""By how much lengths of images are made larger, for what moves along them."""
+"""What is added to the lengths of images, for functions that move a window along them."""
 
 
 def _larger(kind: Kind) -> Kind:
@@ -236,7 +242,9 @@ def _shape(kind: Kind) -> tuple[str, tuple[int | str, ...]]:
 
 
 def _are_told(guesser: Guesser, kinds: Kinds, said: Collection[str]) -> bool:
-    """Whether it is known of all arguments but those of which the ranks are `said` what goes with these."""
+    """Whether the kinds of all arguments whose ranks are not `said` are known, so that they go with those
+    that are.
+    """
     others = [i for i, name in enumerate(guesser.names) if name not in said]
     return all(
         not guesser.is_any_number(i) or bool(kinds[i].dims) or kinds[i].form not in _FREE for i in others

@@ -1,9 +1,9 @@
 """Kinds of arguments close to those judged that a function takes as well: a number for one of several
 vectors, a row beside matrices, matrices for vectors.
 
-What a rule does there condemns none, since a right one for arrays of one shape looks the same; but whoever
-reads that a rule is right is to know for which of them it is not, and where a name says that one of them is
-meant, it cannot be told.
+What a rule does there does not make it wrong, since a right rule for arrays of one shape behaves the same
+way. But the report says for which of these kinds a rule is not right, and where a name suggests that one of
+them is intended, no judgement is possible.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
 
 
 class Beside(NamedTuple):
-    """Kinds beside those judged, and `form`, what is in them in place of the argument called `name`; matrices
-    are in place of all vectors, vectors in place of all numbers, and `name` is empty.
+    """Kinds close to those judged: `form` replaces the kind of the argument called `name`. `name` is empty
+    where matrices replace all vectors, or vectors all numbers.
     """
 
     form: str
@@ -37,8 +37,8 @@ class Answered(NamedTuple):
 
 
 def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
-    """The kinds that differ from some that are judged in the form of one argument, where nobody asked for
-    that form, or of all vectors, or of all numbers where there are no arrays; each once.
+    """The kinds that differ from judged ones in the form of one argument, if the caller did not choose that
+    form, or of all vectors, or of all numbers where there are no arrays; each once.
     """
     seen = set(map(_forms, judged))
     has_matrices = any(kind.form in MATRICES for kinds in judged for kind in kinds)
@@ -53,8 +53,8 @@ def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
 
 
 def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
-    """The kinds that are judged with other square matrices for one of which only its name, or a word about
-    it, says that it is symmetric.
+    """The judged kinds with a general square matrix for one that is symmetric only by its name or by a word
+    of the docstring.
     """
     for kinds in judged[:1]:
         for i, (name, kind) in enumerate(zip(guesser.names, kinds)):
@@ -69,14 +69,14 @@ def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
 
 
 def _of_vectors(guesser: Guesser, kinds: Kinds) -> Beside:
-    """Vectors in the place of all numbers, where no array is judged."""
+    """Vectors in place of all numbers, where no array is judged."""
     numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and guesser.is_any_number(i)]
     return Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
 
 
 def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Beside]:
-    """The kinds close to these. Where the rule is judged at matrices, those with rows beside them say more of
-    it than matrices in place of vectors.
+    """The kinds close to these. Where the rule is judged at matrices, matrices in place of vectors are left
+    out: rows beside the matrices say more.
     """
     names = guesser.names
     plain = [kind.made is None and guesser.is_any_number(i) for i, kind in enumerate(kinds)]
@@ -107,9 +107,10 @@ def _with(kinds: Kinds, forms: dict[int, str]) -> Kinds:
 
 
 def in_doubt(answers: Iterable[Answered], names: tuple[str, ...], held: frozenset[int]) -> str | None:
-    """The argument that is an array at all points by our choice, and a number by its name, where the rule has
-    no sum for a number: called as those of a curve are, behind the one other array and beside two numbers or
-    more that are not `held`. Whether an array is meant, or a sum is forgotten, nobody can tell.
+    """The argument that is an array at all points because we chose so, and a number by its name, where the
+    rule lacks the sum that a number needs: it is named like the parameter of a curve, comes after the only
+    other array, and there are at least two further numbers that are not `held`. Whether an array is intended
+    or a sum is missing cannot be known.
     """
     for one in (one.beside for one in answers if one.what == SHAPE and one.beside.form == "number"):
         arrays = [name for name, kind in zip(names, one.kinds) if kind.form == "vector"]
@@ -124,15 +125,15 @@ def in_doubt(answers: Iterable[Answered], names: tuple[str, ...], held: frozense
 
 _PLAIN = ("number", "vector", "integer")
 OTHERS = 2
-"""Numbers beside one that may be meant as one: of a single one nothing follows."""
+"""How many further numbers there must be: a single one proves nothing."""
 
 
 def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
-    """For which kinds the answers of a rule are others, in words; `arrays` are the names of what is judged
-    as arrays.
+    """For which kinds a rule answers differently, in words; `arrays` are the names of the arguments judged as
+    arrays.
 
-    A vector in place of a number is told for wrong numbers alone: who sums a cotangent means a number, and an
-    array is refused.
+    A vector in place of a number is reported only for wrong numbers: a rule that sums a cotangent is meant
+    for a number and has the wrong shape for an array.
     """
     told = [one for one in answers if one.what == NUMBERS or one.beside.form != "vector"]
     clauses = []

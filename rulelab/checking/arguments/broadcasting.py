@@ -1,5 +1,5 @@
-"""Kinds beside those that were found, at which it shows what a rule does with arguments that are broadcast:
-vectors for numbers, rows beside matrices, numbers beside arrays.
+"""Kinds beside those found so far that show what a rule does with broadcast arguments: vectors for numbers,
+rows beside matrices, numbers beside arrays.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from .refusals import NOT_WRITTEN_FOR
 
 
 def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-    """The kinds found, and where these are numbers alone, vectors too if the function and its rule take them:
-    first where the function makes one number of them.
+    """The kinds found and, if these are only numbers, also vectors where the function and its rule take them:
+    the vectors first where the function reduces them to one number.
 
-    A rule that lacks a sum, or has one too many, is right for numbers. Of several arguments some may be meant
-    to be numbers: the rule is looked at with those vectors for which it seems right, else with all that it
-    has an answer for. There are none where the function does not broadcast, as one that puts its arguments in
-    a list, and where the time was too short to find out.
+    A rule that lacks a sum, or has one too many, is right for numbers. Some of several arguments may be meant
+    as numbers: the rule is judged with those arguments as vectors for which it seems right, else with all for
+    which it returns an answer. No vectors are added where the function does not broadcast, as one that puts
+    its arguments in a list, or where the time was too short to find out.
     """
     first = found[0]
     free = [kind.form == "number" and guesser.is_any_number(i) for i, kind in enumerate(first)]
@@ -72,7 +72,7 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         taken.append((kinds, args))
     else:
         if len(taken) < 2 and sum(free) > 1 and not _keeps_rank(guesser, first, taken):
-            return found  # no share, or all arguments but not some: it does not broadcast
+            return found  # none taken, or all as vectors but not some: it does not broadcast
         tried, answered = taken, [one for one in taken if _answers_for(guesser, *one)]
         with guesser.undisturbed():
             taken = _lacking_sums(guesser, answered, tried) or answered
@@ -88,7 +88,7 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
 
 def _numbers_by_the_rule(guesser: Guesser, first: Kinds) -> frozenset[int]:
     """The positions of arguments that are numbers by the annotations of the rule that is found for numbers:
-    it is not the one for a vector there.
+    with a vector there, a different rule is found.
     """
     with guesser.undisturbed():
         args = guesser.draw(first)
@@ -100,8 +100,9 @@ def _numbers_by_the_rule(guesser: Guesser, first: Kinds) -> frozenset[int]:
 def _lacking_sums(
     guesser: Guesser, answered: list[tuple[Kinds, tuple]], tried: list[tuple[Kinds, tuple]]
 ) -> list[tuple[Kinds, tuple]]:
-    """Of vectors beside numbers for which a rule has a cotangent of another shape those at which more of the
-    others are right than wherever it has an answer, and is wrong: it was written for these, and lacks a sum.
+    """Of the kinds tried, those with most right cotangents, if they have more than any for which the rule
+    returns an answer that is wrong: the rule was written for these vectors beside numbers, and lacks a sum
+    for a number.
     """
     most = max((guesser.right_cotangents(args) for _, args in answered), default=None)
     if most is None:
@@ -111,8 +112,8 @@ def _lacking_sums(
 
 
 def _keeps_rank(guesser: Guesser, numbers: Kinds, taken: list[tuple[Kinds, tuple]]) -> bool:
-    """Whether a function makes one number of numbers and a vector of vectors, though it does not broadcast,
-    as one that convolves them: what it makes is no stack of its arguments.
+    """Whether a function makes one number of numbers and a vector of vectors without broadcasting, as a
+    convolution does: the value is not a stack of the arguments.
     """
     with guesser.undisturbed():
         value = guesser.value(guesser.drawn(numbers))
@@ -121,8 +122,8 @@ def _keeps_rank(guesser: Guesser, numbers: Kinds, taken: list[tuple[Kinds, tuple
 
 
 def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
-    """Whether a function makes an array of numbers (`np.array([np.cos(t), np.sin(t)])`), and its rule one
-    number for each vector in the place of one: it sums over what the function has stacked, and not over
+    """Whether a function makes an array of numbers (`np.array([np.cos(t), np.sin(t)])`), and its rule returns
+    one number for each vector in the place of a number: it sums over what the function has stacked, not over
     what was broadcast.
     """
     with guesser.undisturbed():
@@ -135,7 +136,7 @@ def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
 
 
 def _is_of_numbers(kind: Kind) -> bool:
-    """Whether a kind is that of a number, or of an object with nothing but numbers in it."""
+    """Whether a kind is a number, or an object that contains only numbers."""
     if kind.made is not None:
         return all(_is_of_numbers(part) for _, part in kind.parts)
     return kind.form in ("number", "integer")
@@ -143,7 +144,8 @@ def _is_of_numbers(kind: Kind) -> bool:
 
 def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
     """Whether a rule that is wrong for numbers has fewer right cotangents for some vectors: it was written
-    for numbers, and what it does besides with vectors is no mistake of it."""
+    for numbers, and what else it does with vectors is not a mistake.
+    """
     if guesser.mode != "rrule" or guesser.seems_right(args):
         return False
     plain = guesser.drawn(numbers)
@@ -151,13 +153,13 @@ def _is_less_right(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
 
 
 APART = (5,)
-"""The length of a vector that is as long as none beside it."""
+"""The length of a vector that no array beside it has."""
 
 
 def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with a vector of a length of its own for a number beside arrays, where function and
-    rule take one: it is not broadcast then, and may be positions, of which several fall together. A rule
-    with another value or cotangents of other shapes there was not written for one.
+    """The kinds found with a vector of its own length for a number beside arrays, where function and rule
+    take one. The vector is then not broadcast, and may hold positions, some of which coincide. A rule with a
+    different value or with cotangents of other shapes there was not written for a vector.
     """
     first = found[0]
     if not any(kind.form in ("vector", *MATRICES) for kind in first):
@@ -176,7 +178,8 @@ def of_vectors_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
 
 def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
     """The kinds found with a number for an array, or a vector for a number beside arrays, where the function
-    or its rule asks which of the two it has: both are meant, and a branch of the rule is for one of them.
+    or its rule tests which of the two it has: both are intended, and a branch of the rule handles one of
+    them.
     """
     asked = frozenset().union(*map(ranks_asked, _authors(guesser)))
     arrays = ("vector", *MATRICES)
@@ -192,7 +195,9 @@ def of_ranks_asked(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
 
 
 def _of_another_rank(kind: Kind, beside: Kind) -> Iterator[Kind]:
-    """A number instead of an array; instead of a number a vector, and a matrix like one beside it."""
+    """A number instead of an array; instead of a number a vector, and a matrix where there is one beside
+    it.
+    """
     if kind.form in ("vector", "matrix"):
         yield dataclasses.replace(kind, form="number", dims=())
     elif kind.form == "number":
@@ -206,9 +211,9 @@ def _authors(guesser: Guesser) -> list[Any]:
 
 
 def of_ranks_told(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with a vector for a matrix, or the other way round, where the function or its rule
-    tells these; in what is in an argument with a number for a vector, too. Whatever the rule makes of them:
-    it takes both by its own text.
+    """The kinds found with a vector for a matrix, or the other way round, where the code of the function or
+    its rule distinguishes the two; for a part of an argument, also with a number for a vector. They are
+    judged whatever the rule returns: its code handles both.
     """
     first = found[0]
     if not any(kind.made or kind.dims or kind.form in MATRICES for kind in first):
@@ -236,7 +241,9 @@ def of_ranks_told(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
 
 
 def _as_matrices_told(kind: Kind, letter: str) -> Iterator[Kind]:
-    """Matrices of rows like a vector, and vectors like a row or a column of a matrix, likeliest first."""
+    """Matrices with rows like a given vector, or vectors like a row or a column of a given matrix, likeliest
+    first.
+    """
     if kind.form == "vector":
         dims = (letter, *kind.dims) if kind.dims else ()
         yield dataclasses.replace(kind, form="matrix", dims=dims)
@@ -254,20 +261,22 @@ def _as_numbers_told(kind: Kind) -> Iterator[Kind]:
 
 
 def _letter_apart_from(kinds: Kinds) -> str:
-    """A letter for a length that is none of theirs."""
+    """A letter for a length that none of the kinds uses."""
     taken = {letter for kind in kinds for letter in dims_of(kind)}
     return next(letter for letter in "kmpqrstuvw" if letter not in taken)
 
 
 MOST_BROADCAST = 4
-"""Arguments of a function of which it is looked at how a rule broadcasts them."""
+"""The largest number of arguments for which it is tested how a rule broadcasts them."""
 
 
 def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """Matrices and vectors as long as their rows, where a rule sums over an axis that its function does not
-    name, and none of the kinds found has one: in numbers and vectors that sum comes to nothing. Those for
-    which it is right; else those for which most of it is, and some of what it sums. Where the function says
-    that it broadcasts, or the rule compares shapes, each argument is smaller once, whatever it makes of that.
+    """Matrices beside vectors as long as their rows, where a rule sums over an axis that its function does
+    not name and none of the kinds found has a matrix: with numbers and vectors only, that sum has no effect.
+
+    The kinds with most right cotangents, among which there must be one of a vector, that is a sum. Where the
+    function says that it broadcasts, or the rule compares shapes, each argument in turn is smaller than the
+    others, whatever the rule returns for that.
     """
     first = found[0]
     free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
@@ -310,8 +319,8 @@ _BROADCASTS = re.compile(r"\bbroadcast", re.IGNORECASE)
 
 
 def _each_broadcast(guesser: Guesser, first: Kinds, free: list[int]) -> Iterator[Kinds]:
-    """Matrices with a vector for one of them, or a matrix with one row, or one column, or a number, for each
-    in turn, where the function takes that.
+    """Matrices, of which each in turn is replaced by a vector, a matrix with one column or one row, or a
+    number, where the function takes that.
     """
     whole: tuple[int | str, ...] = ("m", "n")
     every = [(row, alone) for alone in (("n",), ("m", 1), (1, "n"), ()) for row in free]
@@ -329,8 +338,9 @@ _OF_RANK = ("number", "vector", "matrix")
 
 
 def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:
-    """Whether a rule has cotangents of the right shapes for matrices: for one that it makes flat, as a
-    cumulative sum does, it was not written."""
+    """Whether the cotangents that a rule returns for matrices have their shapes: a rule is not written for a
+    matrix that it flattens, as a cumulative sum does.
+    """
     bars = guesser.answered(args)[1:]
     pairs = [
         (x, bar) for x, bar in zip(args, bars) if len(shape_of(x)) == 2 and not isinstance(bar, AbstractZero)
@@ -339,8 +349,9 @@ def _has_shapes_of_matrices(guesser: Guesser, args: tuple) -> bool:
 
 
 def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with a row for each matrix that is a constant by its name, or a spread beside a row that is a
-    shift, beside one that is none.
+    """The kinds with a row for each matrix that is a constant by its name, and for each that is a spread by
+    its name where a shift beside it is a row; unchanged unless exactly one matrix is left and the value keeps
+    its shape.
     """
     matrices = [i for i, kind in enumerate(kinds) if kind.form == "matrix"]
     names = guesser.names
@@ -358,26 +369,27 @@ def _with_small_constants(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _answers_for(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
-    """Whether a rule has cotangents of the right shapes for some numbers and some vectors, or the function
-    makes one number of these.
+    """Whether a rule returns cotangents of the right shapes for some numbers and some vectors, or the
+    function reduces these to one number.
 
-    What is an array in place of a number was broadcast by us, if the value has the shape of the vectors: a
-    rule for arrays of one shape (`a * x**n`) is no wrong rule for that. In a sum over vectors it is one.
+    If the value has the shape of the vectors, an array in place of a number was broadcast only by us, and a
+    rule for arrays of one shape (`a * x**n`) is not wrong for failing there. For a sum over vectors it is.
     """
     return guesser.makes_one_number(kinds) or guesser.rule_runs(args)
 
 
 def _is_right_but_for(guesser: Guesser, args: tuple, meant: frozenset[int]) -> bool:
-    """Whether a rule has the right cotangents of all arguments but some of those that mean numbers: it lacks
-    a sum for these.
+    """Whether the cotangents of all arguments are right but for some of those meant as numbers: the rule
+    lacks a sum for these.
     """
     right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
     return bool(meant) and right | meant == frozenset(range(len(args)))
 
 
 def _sums_for_others(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
-    """Whether a rule has the right cotangents of all arguments but of some that the caller calls numbers, and
-    sums for others that are some: it is for numbers beside vectors, and lacks a sum for these.
+    """Whether the cotangents of all arguments are right but for some that the caller calls numbers, and the
+    rule sums for another argument that is a number: it is written for numbers beside vectors, and lacks a sum
+    for the wrong ones.
     """
     asked = frozenset(filter(guesser.is_asked_as_number, range(len(kinds))))
     right = guesser.rightly_answered(args, of_right_shapes=False) or frozenset()
@@ -386,11 +398,11 @@ def _sums_for_others(guesser: Guesser, kinds: Kinds, args: tuple) -> bool:
 
 
 def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozenset[int]:
-    """The positions of the arguments that mean numbers by their names and are broadcast against vectors: the
+    """The positions of the arguments that are numbers by their names and are broadcast against vectors: the
     value has the same shape as with vectors for all.
 
-    Where no other name speaks of an array this is so only if the function makes one number of the vectors,
-    for then they are meant: else all may be numbers.
+    Where the names do not say so for certain, this holds only if the function reduces the vectors to one
+    number, since then they are intended; otherwise all arguments may be numbers.
     """
     of_arrays = guesser.of_axes or multiplies_matrices(guesser.target)
     called = guesser.names if of_arrays else names_of_a_formula(guesser.names)
@@ -415,8 +427,9 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
 
 
 def _has_siblings(names: tuple[str, ...], kinds: Kinds, position: int) -> bool:
-    """Whether a parameter is called by a capital letter, or by a letter and its number, as others are that
-    are numbers, and an array is not: of `A, B, C, t` and of `b0, b1, b2, t` the first three are constants.
+    """Whether a parameter is named by a capital letter, or by a letter and a number, like at least two others
+    that are all numbers, while another parameter is an array: in `A, B, C, t` and `b0, b1, b2, t` the first
+    three are constants.
     """
     family = _family(names[position])
     if family is None:
@@ -427,8 +440,8 @@ def _has_siblings(names: tuple[str, ...], kinds: Kinds, position: int) -> bool:
 
 
 def _family(name: str) -> str | None:
-    """What a name has in common with others of its kind: the letters before its number, or that it is a
-    capital letter; None of other names.
+    """What a name shares with others of its family: the letters before its number, or being a capital letter;
+    None for other names.
     """
     if len(name) == 1 and name.isupper():
         return "capitals"
@@ -440,11 +453,11 @@ _NUMBERED = re.compile(r"([A-Za-z]+_?)\d")
 
 
 MOST_SHARES = 32
-"""Ways to make vectors of some of several numbers that are looked at."""
+"""The largest number of ways to turn some of several numbers into vectors that are tried."""
 
 
 def _some_as(kinds: Kinds, free: list[bool], form: str) -> Iterator[Kinds]:
-    """The same kinds in another form, where that is `free`: for all of them first, then for some."""
+    """The same kinds in another form where `free` allows it: all of them first, then some."""
     shares = itertools.product(*[(True, False) if is_free else (False,) for is_free in free])
     for share in itertools.islice((s for s in shares if any(s)), MOST_SHARES):
         yield tuple(
@@ -454,9 +467,9 @@ def _some_as(kinds: Kinds, free: list[bool], form: str) -> Iterator[Kinds]:
 
 
 def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kinds, tuple] | None:
-    """These kinds, which have vectors where others are `numbers`, in an interval that the function takes, as
-    that of the numbers may be too wide for several of them, and arguments of theirs; None where the function,
-    or the rule that it has for the numbers, does not take them.
+    """These kinds, which have vectors in place of some of `numbers`, narrowed to an interval in which the
+    function takes them, and arguments drawn from them: the interval of a number may be too wide for several
+    elements. None where the function, or the rule found for the numbers, does not take them.
     """
     rule = guesser.rule_for(guesser.draw(numbers))
     if rule is None:
@@ -476,8 +489,8 @@ def _vectors_taken(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> tuple[Kind
 
 
 def _where_numbers_are(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> Kinds:
-    """These kinds with each interval narrowed to where the function has a value for the number in the place
-    of a vector: most vectors of shares have an element at which `log(1 - 4 * p / 3)` has none.
+    """These kinds with the interval of each vector narrowed to where the function has a value for a number in
+    its place: most vectors of shares have an element at which `log(1 - 4 * p / 3)` is not defined.
     """
     with guesser.undisturbed():
         base = guesser.drawn(numbers)
@@ -500,13 +513,13 @@ def _where_numbers_are(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> Kinds:
 
 
 STEPS = 24
-"""Of an interval, at which it is asked whether a function has a value."""
+"""The number of steps of an interval between which it is tested whether a function has a value."""
 
 
 def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
-    """Whether vectors are broadcast against arrays as long as a whole number beside them, by the function or
-    by its rule: by chance, where this is their length or 1, and not with another. The vectors are numbers
-    that we made longer, then.
+    """Whether vectors fit only by chance to arrays that the function or its rule makes as long as a whole
+    number beside them: they broadcast where that number is their length or 1, but not with another number.
+    The vectors are then numbers that we made longer.
     """
     other = 1 + max((to_vec(x)[0].size for x in args), default=0)
     moved = tuple(other if type(x) is int else x for x in args)
@@ -523,23 +536,25 @@ def _fits_by_a_count(guesser: Guesser, args: tuple) -> bool:
 
 
 def _answered_as_numbers(guesser: Guesser, kinds: Kinds, args: tuple) -> list[int]:
-    """The arguments that nobody asked to be numbers, and for which the rule has a cotangent as numbers."""
+    """The positions of numbers not named as such by the caller for which the rule returns a cotangent that is
+    not zero.
+    """
     bars = guesser.answered(args)[1:]
     numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and not guesser.is_asked(i)]
     return [i for i in numbers if i < len(bars) and not isinstance(bars[i], AbstractZero)]
 
 
 def _with_constants(guesser: Guesser, numbers: Kinds, kinds: Kinds, args: tuple) -> tuple[Kinds, tuple]:
-    """The kinds at which a rule seems right, with numbers for those vectors that are a constant by their name
-    and by what the function does with them, where the rule sums the cotangent of another number: it is for
-    numbers beside vectors, then, and one sum may have been forgotten.
+    """The kinds at which a rule seems right, with numbers for those vectors that are constants by their names
+    and by what the function does with them, where the rule sums the cotangent of another number: it is then
+    written for numbers beside vectors, and may lack one of the sums.
 
-    Not one of the three tells it alone: an array may be called `k`, and stand in a product, and be as long as
-    `x` where the third argument is a number. Beside more than one array it may be one of them.
+    None of the three signs is enough on its own: an array may be called `k`, be a factor of a product, and be
+    as long as `x` where the third argument is a number. Beside more than one array it may be an array itself.
     """
     vectors = [i for i, (n, kind) in enumerate(zip(numbers, kinds)) if n.form == "number" != kind.form]
     if any(names_a_spread(guesser.names[i]) for i in vectors):
-        return kinds, args  # with an array of spreads, what moves a distribution is an array as well
+        return kinds, args  # beside an array of spreads, a shift is an array as well
     sums = _answered_as_numbers(guesser, kinds, args)
     if len(vectors) < 2 or not sums or guesser.makes_one_number(kinds):
         return kinds, args

@@ -1,5 +1,5 @@
-"""Kinds of arguments that are found by trying, where nothing that is read tells them: objects of the author's
-classes, lists of pairs, indices. How far a function comes before it raises says which are likelier.
+"""Find kinds of arguments by trying, where nothing that is read tells them: objects of the author's classes,
+lists of pairs, indices. How far a call of the function gets before it raises shows which kinds are likelier.
 """
 
 from __future__ import annotations
@@ -38,33 +38,38 @@ from .guesser import Guesser, Kinds
 from .refusals import is_of_domain, is_own_fault, is_raised_by
 
 MOST_TRIES = 1500
-"""Calls of a function that a search may take."""
+"""The largest number of calls of the function in one search."""
 MOST_STEPS = 20_000
-"""Steps of the code of one call."""
+"""The largest number of bytecode instructions in one call."""
 MOST_OBJECTS = 60
-"""Kinds that are tried of the objects of one class."""
+"""The largest number of kinds tried for the objects of one class."""
 FEW, OF_OBJECTS = 14, 40
-"""Kinds of each of two parameters that are tried together, and of objects."""
+"""How many kinds of each of two parameters are tried together; the second number is for objects."""
 MOST_LIKELY = 8
-"""Kinds of a parameter that its name and the text suggest, beside those that are tried of any."""
+"""The largest number of kinds suggested by the name and the code that are tried besides the general ones."""
 MOST_TOGETHER = 3
-"""Axes that are told apart from the others together."""
+"""The largest number of axes that are given a new length together."""
 MOST_ROWS = 6
-"""Objects of a list, two for each word that tells them apart: what is added up must not be overwritten."""
+"""The largest number of objects in a list. There are two for each word that distinguishes them, since
+contributions that add up must not overwrite each other.
+"""
 DRAWS, MOST_DRAWS = 6, 5
-"""Draws of a kind, and at how many the function has to have a value: a count may fit by luck."""
+"""The number of draws of a kind, and of those with a value it must reach: a count may fit by chance."""
 MOST_FIELDS = 6
-"""Fields of objects of which each is taken for larger than the others where the function refuses them."""
+"""The largest number of fields of objects that are made larger than the others, one at a time, where the
+function refuses them.
+"""
 DEEPEST = 3
-"""Classes within classes whose objects are made."""
+"""The depth to which classes are nested in classes whose objects are made."""
 
 
 def kinds_by_trying(guesser: Guesser) -> Kinds | None:
-    """Kinds that a function takes and for which its rule runs, or has cotangents of other shapes than those
-    annotated; None where none are found, or a debugger watches the code.
+    """Kinds that a function takes and for which its rule runs, returns cotangents that do not have the
+    annotated shapes, or fails by its own fault. None where none are found, or while a debugger traces the
+    code.
 
-    All arrays are as long as each other at first, so that products and sums of them fit. Then the axes are
-    told apart that may have lengths of their own.
+    At first all arrays have the same length, so that products and sums of them fit. Then axes that may have
+    lengths of their own are given different ones.
     """
     if sys.gettrace() is not None or guesser.bound or not guesser.names:
         return None
@@ -74,7 +79,7 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
         alike = None if found is None else search.in_domain(found)
         if alike is None:
             return None
-        if not _standing(guesser, alike)[1]:  # a rule may be wrong for arguments that nobody means
+        if not _standing(guesser, alike)[1]:  # guessed arguments may not be intended
             args = guesser.drawn(alike)
             error = guesser.raised(args)
             return alike if guesser.is_wrong_in_shape(error) or is_own_fault(error, args) else None
@@ -85,8 +90,8 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
 
 
 def with_places_repeated(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
-    """The kinds with a list or tuple of places in which each comes twice, where the function takes one and
-    its rule has an answer: what is added up there must not be overwritten.
+    """The kinds with a list or tuple of indices in which each comes twice, where the function takes one and
+    its rule returns an answer: a rule must add up contributions, not overwrite them.
     """
     for i, kind in enumerate(kinds):
         made, places = kind.made, [part for _, part in kind.parts]
@@ -113,8 +118,9 @@ def _whole(number: int) -> Kind:
 
 
 def _places(count: int, *more: Kind) -> Kind:
-    """A list of tuples of so many places below three, all of them others, as edges have, and of more. In a
-    ring as many lead to each place as from it: one more does not.
+    """A list of tuples of so many indices below three, all different, like the edges of a graph, and of
+    `more`. In the ring of the first three rows, as many edges lead to each node as away from it; the last row
+    breaks this symmetry.
     """
     ring = [[(row + place) % 3 for place in range(count)] for row in range(3)]
     rows = [*ring, [2 - place for place in range(count)]]
@@ -126,7 +132,7 @@ def _tuples(count: int, kind: Kind) -> Kind:
 
 
 def _dicts(kind: Kind) -> Kind:
-    """A dict with any keys, of such values; of whole numbers each is another."""
+    """A dict with any keys and values of this kind; integers all differ."""
     kinds = map(_whole, range(1, 4)) if kind.form == "integer" else [kind] * 3
     return Kind("object", made=dict, parts=tuple(zip("abc", kinds)))
 
@@ -163,7 +169,7 @@ _ANYTHING = (
 
 
 def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
-    """What is tried for each parameter, likely ones first."""
+    """The kinds tried for each parameter, likely ones first."""
     notes, read = _notes_of(guesser.target), attributes_read(guesser.target)
     noted, of_elements = _Noted(_words_compared(guesser)), attributes_of_elements(guesser.target)
     usual = choices_of(guesser.names, None, guesser.domain, guesser.used)
@@ -189,8 +195,8 @@ def _choices(guesser: Guesser) -> list[tuple[Kind, ...]]:
 
 
 def _words_compared(guesser: Guesser) -> Mapping[str, tuple[str, ...]]:
-    """The words that a function or its rules compare fields with, and any other, which stands for what is
-    left, where the rules have no more than the function.
+    """The words with which a function or its rules compare fields, plus one that stands for any other word
+    where the rules compare with no more words than the function.
     """
     rules = authors_of(guesser.target, guesser.registry)
     own = words_of_fields((guesser.target, *helpers_of(guesser.target)))
@@ -200,7 +206,7 @@ def _words_compared(guesser: Guesser) -> Mapping[str, tuple[str, ...]]:
 
 
 _OF_DICTS = frozenset(("items", "keys", "values", "get"))
-"""What is read of a dict whose keys the text does not say."""
+"""Methods of a dict whose keys are not in the code."""
 
 
 def _is_whole(kind: Kind) -> bool:
@@ -222,18 +228,18 @@ def _is_array(kind: Kind) -> bool:
 _NOTED: Mapping[Any, Callable[[Kind], bool]] = {
     float: _is_number, int: _is_whole, list: _is_listed, tuple: _is_listed, np.ndarray: _is_array
 }  # fmt: skip
-"""What is left of all kinds by an annotation that says no more."""
+"""Which kinds remain for annotations that say no more than this."""
 
 
 def _within(kind: Kind, bounds: Kind) -> Kind:
-    """The kind with numbers between these bounds."""
+    """The kind with its numbers restricted to these bounds."""
     if kind.form not in _OF_FLOATS:
         return kind
     return dataclasses.replace(kind, low=max(kind.low, bounds.low), high=min(kind.high, bounds.high))
 
 
 def _notes_of(f: Any) -> Mapping[str, Any]:
-    """The annotations of a function, or of what makes the objects of a class; none where they say nothing."""
+    """The annotations of a function, or of a constructor; empty where they cannot be resolved."""
     try:
         return typing.get_type_hints(f)
     except (NameError, TypeError, AttributeError, SyntaxError):
@@ -250,7 +256,7 @@ def _classes_with(f: Any, attributes: Sequence[str]) -> list[type]:
 
 
 def _parameters(cls: type) -> tuple[str, ...]:
-    """The names with which the objects of a class are made that cannot be left out."""
+    """The names of the parameters of a constructor that have no default."""
     made_with = _made_with(cls)
     if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in made_with):
         return ()
@@ -258,7 +264,7 @@ def _parameters(cls: type) -> tuple[str, ...]:
 
 
 def _made_with(cls: type) -> Sequence[inspect.Parameter]:
-    """What the objects of a class are made with; nothing where that is not told."""
+    """The parameters of a constructor; none where they are not known."""
     try:
         return [*signature_of_callable(cls).parameters.values()]
     except (TypeError, ValueError):
@@ -266,26 +272,28 @@ def _made_with(cls: type) -> Sequence[inspect.Parameter]:
 
 
 def _as_named(name: str, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-    """The kinds, matrices first where the name speaks of one."""
+    """The kinds, matrices first if the name suggests one."""
     if not is_matrix_name(name) and not means_symmetric(name):
         return kinds
     return tuple(sorted(kinds, key=lambda kind: kind.form != "matrix"))
 
 
 _ANY_WORD = (Kind("option", options=(ANY_OTHER,)),)
-"""A field of text that nothing is compared with: what a thing is called."""
+"""A text field that is compared with nothing, such as a name."""
 _LISTS = (list, collections.abc.Sequence, collections.abc.Iterable)
 
 
 class _Noted:
-    """What annotations mean, where functions compare the fields of objects with some words: `kind == "R"`."""
+    """The kinds that annotations mean, given the `words` with which functions compare the fields of objects,
+    as in `kind == "R"`.
+    """
 
     def __init__(self, words: Mapping[str, tuple[str, ...]]) -> None:
         self.words = words
 
     def objects(self, cls: type, depth: int = DEEPEST, number: int = 0) -> tuple[Kind, ...]:
-        """The objects of a class, made of numbers, arrays, lists, words and such objects; of whole numbers
-        and words that one of them has, another in a list has others, and so are its flags.
+        """The objects of a class, made of numbers, arrays, lists, words and other such objects. The objects
+        of a list differ from each other in their integers, words and flags.
         """
         names = _parameters(cls)
         if not names or depth == 0:
@@ -306,15 +314,15 @@ class _Noted:
                 kinds, bounds = self.kinds(note, depth - 1) or usual, Kind("number", *interval_of_name(name))
                 choices.append(_as_named(name, tuple(_within(kind, bounds) for kind in kinds)))
         are_alike = len({notes.get(name) for name in names}) == 1 and all(kind.made for kind in choices[0])
-        alike = zip(*choices) if are_alike else ()  # two layers of a class have arrays of the same forms
+        alike = zip(*choices) if are_alike else ()  # two layers in one object have arrays of the same forms
         every = itertools.chain(alike, likeliest_first(choices)) if all(choices) else iter(())
         mixed = dict.fromkeys(itertools.islice(every, MOST_OBJECTS))
-        flags = tuple(_flags_turned(cls)) if number % 3 else ()  # the same rows are none from the other end
+        flags = tuple(_flags_turned(cls)) if number % 3 else ()  # by three, so that a reversed list differs
         return tuple(Kind("object", made=cls, parts=(*zip(names, parts), *flags)) for parts in mixed)
 
     def _words(self, cls: type, name: str, note: Any, number: int) -> tuple[Kind, ...]:
-        """One of the words that stand for a field, another one for each object of a list: those that its
-        annotation names, or the comment behind it, or those it is compared with, and any other.
+        """One of the words that a field may have, a different one for each object of a list: the words that
+        its annotation names, those in the comment after it, or those it is compared with and any other.
         """
         words = typing.get_args(note) if typing.get_origin(note) is typing.Literal else ()
         if not words and (note is str or note is Any) and name in self.words:
@@ -322,7 +330,7 @@ class _Noted:
         return (Kind("option", options=(words[number % len(words)],)),) if words else ()
 
     def kinds(self, note: Any, depth: int = DEEPEST, number: int = 0) -> tuple[Kind, ...]:
-        """The kinds that an annotation means; none where it says nothing of them."""
+        """The kinds that an annotation means; none where it does not tell."""
         if isinstance(note, type) and note in _PLAIN:
             return _PLAIN[note]
         origin, of = typing.get_origin(note), typing.get_args(note)
@@ -345,14 +353,14 @@ class _Noted:
 
 
 def _flags_turned(cls: type) -> Iterator[tuple[str, Kind]]:
-    """The flags of a class with a default, and the other value."""
+    """The flags of a class that have a default, with the other value."""
     for parameter in _made_with(cls):
         if type(parameter.default) is bool:
             yield parameter.name, Kind("option", options=(not parameter.default,))
 
 
 def _is_own(cls: type) -> bool:
-    """Whether a class is an author's own, and none of Python's or NumPy's."""
+    """Whether a class is an author's own, not one of Python or NumPy."""
     return cls.__module__ not in ("builtins", "typing", "collections.abc") and not issubclass(cls, np.generic)
 
 
@@ -374,14 +382,14 @@ _PLAIN: Mapping[Any, tuple[Kind, ...]] = {
 
 
 class _Search:
-    """The search for kinds that a function takes: one parameter after the other, then two together."""
+    """The search for kinds that a function takes: one parameter at a time, then two together."""
 
     def __init__(self, guesser: Guesser) -> None:
         self.guesser, self.tries = guesser, 0
-        self.refuses = False  # whether the function raises for some numbers, by a statement of its own
+        self.refuses = False  # whether a `raise` of the function refuses some numbers
         self.seen: dict[Kinds, tuple[bool, int]] = {}
         self.standings: dict[Kinds, tuple[Standing, Kinds]] = {}
-        self.at_one_length: list[Kinds] = []  # what it has a value for at the first length, and not at others
+        self.at_one_length: list[Kinds] = []  # kinds with a value only at the first length
         self.may_refuse = has_a_raise(guesser.target)
         self.choices = _choices(guesser)
         self.wanted = frozenset((*codes_of(guesser.target), *helper_codes(guesser.target)))
@@ -401,13 +409,14 @@ class _Search:
         return self._likeliest(best) if self.reached(best)[0] else self._of_one_length()
 
     def _likeliest(self, best: Kinds) -> Kinds:
-        """Of the kinds that the function takes, those for which the rule was written, it seems: in one
-        parameter others than these, with matrices for all vectors, with all that are numbers as one of the
-        arrays is, or in two parameters.
+        """Of the kinds that the function takes, those for which the rule was most likely written. Tried are
+        other kinds of one parameter, matrices for all vectors, one of the arrays for all numbers, and other
+        kinds of two parameters.
         """
-        self.tries = 0  # what was left of them told of kinds that the function does not take
+        self.tries = 0  # the tries so far were spent on kinds that the function does not take
         for i, likely in 2 * [*enumerate(self.choices)]:  # a count may have to come first
-            general = (kind for kind in likely if kind.form not in SQUARE)  # of others a transpose is right
+            # for symmetric matrices a wrong transpose is right
+            general = (kind for kind in likely if kind.form not in SQUARE)
             best = self._best(best, ((*best[:i], kind, *best[i + 1 :]) for kind in general))
         best = self._best(best, iter([tuple(_MATRIX if k.form == "vector" else k for k in best)]))
         arrays = (kind for kind in best if kind.form not in ("number", "integer") and kind.made is None)
@@ -430,7 +439,8 @@ class _Search:
 
     def in_domain(self, kinds: Kinds) -> Kinds:
         """The same kinds over the first interval at which the function mostly has a value and its rule runs,
-        or has a value; not of all numbers where it refuses some."""
+        or at least the function has a value; not over all numbers if the function refuses some.
+        """
         return self._asked(kinds)[1]
 
     def _asked(self, kinds: Kinds) -> tuple[Standing, Kinds]:
@@ -444,13 +454,13 @@ class _Search:
         return self.standings[kinds]
 
     def _taken(self, kinds: Kinds) -> Iterator[Kinds]:
-        """The same kinds over those intervals at which the function mostly has a value."""
+        """The same kinds over each interval in which the function mostly has a value."""
         with contextlib.suppress(Exception):
             over = itertools.chain(narrowed(kinds), _with_one_larger(kinds) if self.may_refuse else ())
             yield from filter(self.guesser.takes, itertools.islice(over, self.refuses, None))
 
     def _furthest(self, best: Kinds, i: int) -> list[Kind]:
-        """The kinds of a parameter with which the function comes furthest, the likeliest first."""
+        """The kinds of a parameter with which a call gets furthest, the likeliest first."""
         likely = sorted(self.choices[i], key=lambda k: -self.reached((*best[:i], k, *best[i + 1 :]))[1])
         return likely[: FEW if likely[0].made is None else OF_OBJECTS]
 
@@ -458,7 +468,7 @@ class _Search:
         return self.tries >= MOST_TRIES or self.guesser.end.is_over()
 
     def _better(self, best: Kinds, changes: Iterator[tuple[tuple[int, Kind], ...]]) -> Kinds:
-        """The first with which the function comes furthest."""
+        """The first kinds with which a call of the function gets furthest."""
         for change in changes:
             if self.reached(best)[0] or self.is_over():
                 break
@@ -466,8 +476,9 @@ class _Search:
         return best
 
     def reached(self, kinds: Kinds) -> tuple[bool, int]:
-        """Whether the function has a value with arguments of these kinds, and how many steps of its code it
-        has come."""
+        """Whether the function has a value with arguments of these kinds, and how many instructions of its
+        code were run.
+        """
         if kinds not in self.seen and self.is_over():
             return False, 0
         if kinds not in self.seen:
@@ -476,8 +487,8 @@ class _Search:
         return self.seen[kinds]
 
     def _reached(self, kinds: Kinds) -> tuple[bool, int]:
-        """The same, asked; again with positive numbers, or with one field larger than the others, where the
-        function itself refuses the first, or a root of Python's.
+        """Compute what `reached` returns. Where the function itself refuses the arguments, or a root of
+        Python does, try again with positive numbers, or with one field larger than the others.
         """
         steps: set[tuple[types.CodeType, int]] = set()
         error = self._error_with(kinds, steps)
@@ -491,14 +502,16 @@ class _Search:
         return is_taken, len(steps)
 
     def _of_one_length(self) -> Kinds | None:
-        """Of the kinds for which the function has a value at the first length alone those for which the rule
-        seems to be written; a few of them, as the time is over by then, mostly.
+        """Of the kinds for which the function has a value only at the first length, those for which the rule
+        seems to be written. Only a few are tried, since the time is mostly over by then.
         """
         first = itertools.islice(dict.fromkeys(self.at_one_length), FEW)
         return max(filter(lambda kinds: self._standing(kinds)[1], first), key=self._standing, default=None)
 
     def _error_with(self, kinds: Kinds, steps: set[tuple[types.CodeType, int]]) -> BaseException | None:
-        """What the function raises for such arguments, None where it has a value; `steps` it comes."""
+        """The exception that the function raises for such arguments; None where it has a value. The
+        instructions run are added to `steps`.
+        """
         guesser = self.guesser
         try:
             args = guesser.related.put_right(draw_all(kinds, np.random.default_rng(0)))
@@ -510,7 +523,7 @@ class _Search:
 
 
 def _at_first_length(kinds: Kinds) -> Kinds:
-    """The kinds with the length that is drawn first: a product of vectors in space is of three numbers."""
+    """The kinds with the lengths of the first draw: a cross product needs vectors of three numbers."""
 
     def length(said: int | str) -> int | str:
         return _FIRST.get(said, said) if isinstance(said, str) else said
@@ -525,7 +538,7 @@ _FIRST = {"n": 3, "n+1": 4, "2*n": 6, "3*n": 9}
 
 
 def _positive(kind: Kind) -> Kind:
-    """The kind with positive numbers, in its parts, too."""
+    """The kind with positive numbers, also in its parts."""
     return throughout(kind, lambda one: _above(one, 0.0))
 
 
@@ -533,8 +546,8 @@ _LARGER = 8.0
 
 
 def _with_one_larger(kinds: Kinds) -> Iterator[Kinds]:
-    """The kinds of which all objects have one field that is larger than the others: an energy, beside which
-    a momentum is possible.
+    """The kinds in which one field of all objects is larger than the others: an energy must be large enough
+    for a momentum to exist.
     """
 
     def larger(kind: Kind, field: str) -> Kind:
@@ -550,13 +563,13 @@ def _with_one_larger(kinds: Kinds) -> Iterator[Kinds]:
 
 
 def _above(kind: Kind, low: float) -> Kind:
-    """The kind with numbers above this, if it has some of which nothing is said."""
+    """The kind with numbers above `low`, if it has numbers without a lower bound."""
     is_free = kind.form in _OF_FLOATS and kind.low == -math.inf
     return dataclasses.replace(kind, low=low) if is_free else kind
 
 
 def _fields_in(kind: Kind) -> Iterator[str]:
-    """The names of the fields of what a kind is made of; the parts of a list or a tuple have none."""
+    """The names of the fields in a kind, at all depths; the parts of a list or a tuple have none."""
     for name, part in kind.parts:
         if kind.made not in (list, tuple):
             yield name
@@ -572,7 +585,7 @@ def _with(kinds: Kinds, change: tuple[tuple[int, Kind], ...]) -> Kinds:
 
 
 def _by_twos(furthest: Sequence[Sequence[Kind]]) -> Iterator[tuple[tuple[int, Kind], tuple[int, Kind]]]:
-    """All changes of two parameters, those first in which both have a likely kind."""
+    """All changes of two parameters, likely pairs of kinds first."""
     pairs = list(itertools.combinations(range(len(furthest)), 2))
     for total in range(2 * max(map(len, furthest))):
         for i, j in pairs:
@@ -582,12 +595,12 @@ def _by_twos(furthest: Sequence[Sequence[Kind]]) -> Iterator[tuple[tuple[int, Ki
 
 
 class _TooManyStepsError(BaseException):
-    """A call that has taken too many steps; the function may catch any Exception."""
+    """A call has run too many instructions. A BaseException, since the function may catch any Exception."""
 
 
 @contextlib.contextmanager
 def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, int]]) -> Iterator[None]:
-    """Notes which steps of some code run."""
+    """Record in `steps` which instructions of some code run."""
     left = itertools.count(MOST_STEPS, -1)
 
     def in_function(frame: types.FrameType, event: str, arg: Any) -> Any:
@@ -605,9 +618,9 @@ def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, i
 
 
 def _with_axes_apart(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with letters of their own for the axes that may have other lengths than the rest, alone or
-    together: those first for which a rule is as right as where all are as long as each other, then any for
-    which it runs, if none are places. By which length it divides is seen there alone.
+    """The kinds with letters of their own for axes that may have other lengths than the rest, one axis or a
+    few together. Those for which the rule is as right as with equal lengths come first, then any for which it
+    runs, unless indices are among them: only different lengths show by which one a rule divides.
     """
     for i, kind in enumerate(kinds):
         longer = (dataclasses.replace(kind, dims=dims) for dims in _with_a_letter(kind.dims))
@@ -632,12 +645,12 @@ def _with_axes_apart(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _has_places(kinds: Kinds) -> bool:
-    """Whether some are places in others, which have to be long enough."""
+    """Whether some kinds are indices into other arrays, which must be long enough."""
     return any(kind.form == "indices" for kind in kinds)
 
 
 def _with_a_letter(dims: Lengths) -> Iterator[Lengths]:
-    """The lengths of a matrix of so many rows and columns, with any other number of one of the two."""
+    """The lengths of a square matrix of fixed size, with a free number of rows or of columns."""
     if len(dims) == 2 and dims[0] == dims[1] and isinstance(dims[0], int):
         yield "n", dims[1]
         yield dims[0], "n"
@@ -660,11 +673,11 @@ _NOWHERE: Standing = (False, False, 0, 0)
 
 
 def _standing(guesser: Guesser, kinds: Kinds) -> Standing:
-    """Whether a function has a value for such arguments, whether its rule runs, how many of its cotangents
-    are right, as most are of a wrong rule, too, where it is written for such arguments, and for how many
-    arguments there may be one.
+    """How well such arguments fit, as a sort key: whether a function has a value for them, whether its rule
+    runs, how many cotangents are right (in a wrong rule, most are if it is written for such arguments), and
+    how many arguments can have one.
     """
-    try:  # an object may refuse what it is made of, too
+    try:  # a constructor may refuse its arguments, too
         drawn = [guesser.draw(kinds, number) for number in range(DRAWS)]
     except Exception:
         return _NOWHERE
@@ -677,7 +690,7 @@ def _standing(guesser: Guesser, kinds: Kinds) -> Standing:
 
 
 def _axes(kinds: Kinds) -> int:
-    """How many axes there are that are all equally long."""
+    """How many axes there are that have the same length."""
     numbers = itertools.count()
     for kind in kinds:
         _renamed(kind, numbers, frozenset(), "")

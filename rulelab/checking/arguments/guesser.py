@@ -1,5 +1,5 @@
-"""What is asked of a function and of its rule while nobody knows for which arguments they are: values at
-arguments of some kinds, and whether the rule seems right there.
+"""Calls of a function and of its rule while it is not known which arguments they are for: values at arguments
+of some kinds, and whether the rule seems right there.
 """
 
 from __future__ import annotations
@@ -98,32 +98,34 @@ from .refusals import REFUSALS
 
 Kinds = tuple[Kind, ...]
 LISTED = 3
-"""How long a list of numbers is."""
+"""The length of a list of numbers."""
 DRAWS = 20
-"""Arguments that are drawn to find some at which the function has a value."""
+"""The largest number of draws to find arguments at which the function has a value."""
 SEVERAL = 8
-"""Arguments, of several lengths, at which it is looked at what a function makes of them."""
+"""The number of draws, of several lengths, at which the form of a function's value is determined."""
 ROUGHLY = 1e-4
 NOISE = 1e-10
-"""What a difference is off by, relative to the values: where these do not change it is not quite zero."""
+"""The error of a difference quotient relative to the values: where these do not change it is not exactly
+zero.
+"""
 OF_ROWS = Kind("mask", dims=(AS_ROWS,))
 INDICES = (Kind("indices"), Kind("indices", 0.0, 3.0), Kind("mask"), Kind("integer"), OF_ROWS)
-"""What a parameter is by which the function picks out of arrays, and that has no name which tells."""
+"""Kinds of a parameter used as an index into arrays, if its name does not say more."""
 PICKS = (Kind("indices"), Kind("indices", dims=("m", AS_ROWS)), Kind("indices", 0.0, 3.0), Kind("integer"))
-"""And one that it compares with numbers, as no booleans are."""
+"""Kinds of such a parameter if it is also compared with numbers, as booleans are not."""
 WHOLE = (Kind("integer"), Kind("indices"), *map(Kind, ("number", "vector", "matrix")))
-"""What a parameter is that is a count by what the function does with it."""
+"""Kinds of a parameter that is a count by how the function uses it."""
 LABELS = (Kind("mask"), OF_ROWS, *map(Kind, ("number", "vector", "matrix")))
-"""And one of which the function says that its numbers are but two."""
+"""Kinds of a parameter of which the function says that it has only two values."""
 FLAGS = (
     *(Kind("mask"), Kind("flags"), Kind("mask", dims=("n", "m"))),
     *(Kind("number"), Kind("vector"), Kind("matrix")),
 )
-"""What a parameter is by each element of which the function decides."""
+"""Kinds of a parameter whose elements each decide something in the function."""
 
 
 def of_signs(kind: Kind) -> Kind:
-    """The kind with -1 and 1 in the place of flags."""
+    """The kind with -1 and 1 in place of flags."""
     return dataclasses.replace(kind, low=-1.0, high=1.0) if kind.form == "mask" else kind
 
 
@@ -136,9 +138,9 @@ class NoInputsError(RuleLabError):
 
 @dataclasses.dataclass
 class Guesser:
-    """A function whose rule is to be judged at arguments that nobody gave, and what is known of these.
+    """A function whose rule is judged at guessed arguments, and what is known about these.
 
-    `domain` says the kinds of some; the search ends with the limit `end`.
+    `domain` gives the kinds of some parameters; the search stops at the limit `end`.
     """
 
     f: Callable
@@ -154,24 +156,25 @@ class Guesser:
         self.target, self.bound = resolve(self.f)
         looked_at_anew(self.target)
         self.take(required_names(self.f))
-        self.asked = frozenset(self.domain)  # the parameters of which the caller named the kind
-        self.related = NOTHING_SAID  # what the function itself says of numbers, once that is heeded
-        self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself gives
-        self.most_lines = MOST_LINES  # of a call; fewer once one did not come to its end
-        self.sized: frozenset[str] = frozenset()  # the arrays of which the function itself says the lengths
-        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # of arrays, as was tried or follows from lists
+        self.asked = frozenset(self.domain)  # the parameters whose kind the caller named
+        self.related = NOTHING_SAID  # how numbers must be related, once `heed` was called
+        self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself states
+        self.most_lines = MOST_LINES  # in one call; fewer once a call did not return
+        self.sized: frozenset[str] = frozenset()  # the arrays whose lengths the function itself states
+        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # of arrays, found by trying or from lists
 
     def take(self, names: tuple[str, ...]) -> None:
-        """Look for arguments for these parameters, the first of the function."""
+        """Set the parameters for which arguments are guessed: these, the first of the function."""
         self.names = names
         self.ordered, self.special = ordered_pairs(names), special_names(names)
 
     def heed(self) -> None:
-        """Take the kinds, intervals and orders that the function itself gives of its parameters in words for
-        those that nobody asked for; where it gives none, those that a docstring of a rule gives.
+        """Adopt the kinds, intervals and orders that the docstring and code of the function state for
+        parameters the caller said nothing about; where the function states none, those that a docstring of a
+        rule states.
         """
         rules = authors_of(self.target, self.registry)
-        speakers = (*rules, self.target)  # the last of them is heard first
+        speakers = (*rules, self.target)  # the last one has precedence
         numbers, picking = numbers_said(self.target), indexing(self.target)
         kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
         said = [(one, intervals_said(one)) for one in speakers]
@@ -227,7 +230,7 @@ class Guesser:
 
     @cached_property
     def iterated(self) -> Iterated | None:
-        """The function with more steps, if it is to come to an end by repeating one."""
+        """The function with more steps, if it repeats a step that has to converge."""
         return iterated(self.target, self.registry)
 
     @cached_property
@@ -237,13 +240,13 @@ class Guesser:
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
-        """The parameters that are called as symmetric matrices are, or that the docstring calls so."""
+        """The parameters that are named like symmetric matrices, or that the docstring calls covariances."""
         named = () if speaks_of_any_square(self.target) else filter(means_symmetric, self.names)
         return covariances_said(self.target).union(named)
 
     @cached_property
     def sums_over_axes(self) -> bool:
-        """Whether a rule names an axis, itself or in a helper, that its function does not."""
+        """Whether a rule names an axis, itself or in a helper, that its function does not name."""
         authors = authors_of(self.target, self.registry, self.mode)
         if self.of_axes:
             own = axes_of_matrices(self.target)
@@ -252,12 +255,14 @@ class Guesser:
 
     @cached_property
     def used(self) -> Mapping[str, tuple[Kind, ...]]:
-        """The kinds of those parameters of which the function reads parts."""
+        """The kinds of the parameters whose use in the function tells their kind."""
         return kinds_used(self.target, self.registry)
 
     @contextlib.contextmanager
     def ending(self) -> Iterator[None]:
-        """EndlessError for a call of the function that does not come to its end; of others like it sooner."""
+        """Raise EndlessError for a call of the function that does not return; after that, for further calls
+        sooner.
+        """
         try:
             with brought_to_an_end(self.target, self.most_lines):
                 yield
@@ -267,14 +272,14 @@ class Guesser:
 
     @contextlib.contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Draws that change nothing about those that follow: of a look that mostly comes to nothing."""
+        """Draw without changing later draws: for trials that mostly come to nothing."""
         before = self.rng.bit_generator.state
         try:
             yield
         finally:
             self.rng.bit_generator.state = before
 
-    # -- what is asked of the function and of its rule -------------------------------------------------------
+    # -- calls of the function and of its rule ---------------------------------------------------------------
 
     def is_asked(self, index: int) -> bool:
         """Whether the caller named the kind of an argument."""
@@ -282,7 +287,9 @@ class Guesser:
         return name in self.domain and self.domain[name].is_asked
 
     def is_form_asked(self, index: int) -> bool:
-        """Whether the caller named the kind of an argument, and not the docstring its lengths alone."""
+        """Whether the caller named the kind of an argument; not where the docstring only states its
+        lengths.
+        """
         return self.is_asked(index) and self.names[index] not in self.sized
 
     def is_asked_as_number(self, index: int) -> bool:
@@ -290,12 +297,12 @@ class Guesser:
         return self.is_asked(index) and self.domain[self.names[index]].form == "number"
 
     def is_said_as_number(self, index: int) -> bool:
-        """Whether the function itself says that an argument is a number, and nothing else."""
+        """Whether the function itself says that an argument is a number and nothing else."""
         kinds = self.used.get(self.names[index], ())
         return bool(kinds) and all(kind.form == "number" and kind.made is None for kind in kinds)
 
     def is_any_number(self, index: int) -> bool:
-        """Whether nobody has said of what kind an argument is that may be a number among others."""
+        """Whether the kind of an argument, which may be a number among others, is not stated anywhere."""
         return not self.is_asked(index) and not self.is_said_as_number(index)
 
     def value(self, args: tuple) -> Any:
@@ -311,8 +318,8 @@ class Guesser:
         return ended(self.target, lambda: self.f(*args, **self.kwargs))
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
-        """Arguments of these kinds, in the order and as the function says, if they are found: where none of
-        the lengths of this number are, of those of another one.
+        """Arguments of these kinds, in the order and with the relations that the function states, if such are
+        found. `number` selects the lengths; where no draw fits, those of the next numbers are tried.
         """
         for size in (*[number] * (DRAWS + 1), *range(number + 1, number + DRAWS + 1)):
             args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, size), self.ordered))
@@ -321,7 +328,7 @@ class Guesser:
         return args
 
     def drawn(self, kinds: Kinds) -> tuple:
-        """Arguments of these kinds at which the function has a value: most have one."""
+        """Arguments of these kinds at which the function has a value, if some are found: usually they are."""
         args = self.draw(kinds)
         for _ in range(DRAWS):
             with contextlib.suppress(Exception):
@@ -331,7 +338,9 @@ class Guesser:
         return args
 
     def has_to_take(self, args: tuple) -> None:
-        """NoInputsError where the function has no value there after all: of other lengths it had one."""
+        """Raise NoInputsError if the function has no value at these arguments: it may have had one at other
+        lengths.
+        """
         try:
             self.value(args)
         except Exception as error:
@@ -340,8 +349,9 @@ class Guesser:
     def takes(self, kinds: Kinds) -> bool:
         """Whether most draws of these kinds are in the function's domain.
 
-        A function of real numbers that gives complex ones here and there, as powers do, has left it there. A
-        value without elements, as that of a window longer than its vector, says nothing against a kind.
+        A function of real numbers that returns complex values at some draws, as powers do, has left its
+        domain there. A value without elements, as that of a window longer than its vector, does not rule out
+        a kind.
         """
         drawn = [self.draw(kinds, number) for number in range(1, 5)]
         values = list(self.values(drawn))
@@ -350,13 +360,13 @@ class Guesser:
         below = tuple(revalued((x,), _below_zero)[0] if kind.low < 0.0 else x for kind, x in pairs)
         of_signs = self.finite_values([revalued(drawn[0], np.abs), below])
         most = len(finite) >= 2 and len(finite) + len(empty) >= 3
-        if most and any((kind.low, kind.high) == (-1.0, 1.0) for kind in kinds):  # not by the luck of signs
+        if most and any((kind.low, kind.high) == (-1.0, 1.0) for kind in kinds):  # not only at some signs
             most = any(True for _ in self.finite_values([revalued(drawn[0], _below_zero)]))
         return most and len({is_complex(y) for y in (*finite, *of_signs)}) == 1
 
     def makes_one_number(self, kinds: Kinds) -> bool:
-        """Whether the function makes one number of arguments of these kinds wherever it is asked: where it
-        has a number on one side of a branch alone, as `if x <= 0: return 0.0`, it does not.
+        """Whether the function returns one number at all draws of these kinds that have a value. A number on
+        one side of a branch only, as in `if x <= 0: return 0.0`, does not count.
         """
         with self.undisturbed():
             drawn = [self.draw(kinds, number) for number in range(SEVERAL)]
@@ -364,8 +374,8 @@ class Guesser:
         return bool(values) and all(map(is_one_number, values))
 
     def inside(self, kinds: Kinds) -> Iterator[tuple]:
-        """Draws of these kinds, of other lengths, at which the function has a value; none of length 1, for
-        there much runs that is not meant to.
+        """Draws of these kinds, with other lengths, at which the function has a value; none of length 1,
+        where broadcasting lets code run that is not meant to.
         """
         for number in (1, 4, 6, 9):
             args = self.draw(kinds, number)
@@ -373,24 +383,26 @@ class Guesser:
                 yield args
 
     def finite_values(self, drawn: list[tuple]) -> Iterator[Any]:
-        """The values of finite numbers, at the arguments at which there are such."""
+        """The finite values of the function at these arguments; others are skipped."""
         return filter(is_finite, self.values(drawn))
 
     def values(self, drawn: list[tuple]) -> Iterator[Any]:
-        """Those at the arguments at which the function has any."""
+        """The values of the function at these arguments; where it has none, that one is skipped."""
         for args in drawn:
             with contextlib.suppress(Exception):
                 y = self.value(args)
-                to_vec(y)  # of numbers alone
+                to_vec(y)  # only values of numbers
                 yield y
 
     def rule_for(self, args: tuple) -> Any:
-        """The rule that is asked at these arguments; None where there is none."""
+        """The rule that is found for these arguments; None if there is none."""
         found = ask(self.target, args, dict(self.kwargs), self.mode, self.config, self.registry)
         return found.rule if isinstance(found, FoundRule) else None
 
     def answer(self, args: tuple) -> tuple[Any, Callable]:
-        """The value and the pullback that the rule gives for copies, whatever it does to these."""
+        """The value and the pullback that the rule returns for copies of the arguments, so that it cannot
+        change these.
+        """
         with quiet(), self.ending(), given_copies():
             return rrule(
                 self.f,
@@ -401,7 +413,7 @@ class Guesser:
             )
 
     def _pushed_forward(self, args: tuple) -> Any:
-        """The value and its tangent that a forward rule gives."""
+        """The value and its tangent that a forward rule returns."""
         args = (*args, *defaults_after(self.target, len(args)))
         tangents = [rand_tangent(x, np.random.default_rng(0)) for x in args]
         with self.ending():
@@ -415,8 +427,8 @@ class Guesser:
             )
 
     def answered(self, args: tuple) -> tuple:
-        """What the pullback itself returns at these arguments for a cotangent, that of the function included,
-        and what its thunks make; nothing where one of them fails.
+        """The cotangents that the pullback returns for a random cotangent, that of the function included,
+        with thunks evaluated; empty where the rule or a thunk raises.
         """
         if self.mode != "rrule":
             return ()
@@ -429,14 +441,15 @@ class Guesser:
                 return ()
 
     def rule_runs(self, args: tuple, refusals: tuple[type[Exception], ...] = REFUSALS) -> bool:
-        """Whether a rule runs through for these arguments: one written for arrays may not do so for a number.
+        """Whether a rule runs without a refusal for these arguments: one written for arrays may refuse a
+        number.
 
-        What is wrong with its answer is for the check to say.
+        Whether its answer is right is left to the check.
         """
         return not isinstance(self.raised(args), refusals)
 
     def raised(self, args: tuple) -> Exception | None:
-        """What a rule raises for these arguments."""
+        """The exception that a rule raises for these arguments; None if it raises none."""
         with quiet():
             try:
                 if self.mode != "rrule":
@@ -450,12 +463,14 @@ class Guesser:
         return None
 
     def is_wrong_in_shape(self, error: Exception | None) -> bool:
-        """Whether a rule has cotangents of other shapes than arguments that the function annotates all."""
+        """Whether a cotangent of the rule does not have the shape of its argument, in a function that
+        annotates all of its arguments.
+        """
         return isinstance(error, RuleShapeError) and {*self.names} <= {*meant_types(self.target)}
 
     def seems_right(self, args: tuple) -> bool:
-        """Whether a reverse rule goes with the difference in one direction, by the dot-product test; True of
-        a forward rule, which does with broadcast arguments what its function does.
+        """Whether a reverse rule agrees with a finite difference in one direction, by the dot-product test.
+        True for a forward rule, which does with broadcast arguments what its function does.
         """
         if self.mode != "rrule":
             return True
@@ -475,7 +490,7 @@ class Guesser:
         return bool(abs(found - wanted) <= ROUGHLY * max(abs(found), abs(wanted)) + NOISE * size)
 
     def has_value(self, kinds: Kinds) -> bool:
-        """Whether the value that a rule gives for arguments of some kinds is that of the function."""
+        """Whether the value that a rule returns for arguments of some kinds is that of the function."""
         args = self.drawn(kinds)
         with quiet():
             try:
@@ -485,22 +500,23 @@ class Guesser:
         return given.shape == y.shape and bool(np.allclose(given, y, rtol=ROUGHLY))
 
     def right_cotangents(self, args: tuple) -> int:
-        """How many arguments have a cotangent that goes with the difference in one direction of them alone;
-        -1 where the value has another shape than that of the function. What is zero tells nothing.
+        """How many arguments have a cotangent that agrees with a finite difference in one direction of that
+        argument; -1 where the rule raises, or its value or a cotangent has another shape than it must. Zeros
+        are not counted.
         """
         found = self.rightly_answered(args, of_right_shapes=True)
         return -1 if found is None else len(found)
 
     def cotangents_right(self, kinds: Kinds) -> int:
         """How many cotangents are right for some kinds, whatever the shapes of the others are; -1 where the
-        value has another shape.
+        rule raises or its value has another shape.
         """
         right = self.rightly_answered(self.drawn(kinds), of_right_shapes=False)
         return -1 if right is None else len(right)
 
     def rightly_answered(self, args: tuple, of_right_shapes: bool) -> frozenset[int] | None:
-        """The positions of those arguments; None where the value has another shape, and where some cotangent
-        has, if all are to be `of_right_shapes`.
+        """The positions of the arguments with right cotangents; None where the rule raises or its value has
+        another shape and, with `of_right_shapes`, where a cotangent has.
         """
         right: set[int] = set()
         with quiet():
@@ -516,7 +532,7 @@ class Guesser:
                 with contextlib.suppress(Exception):
                     x_dot = rand_tangent(x, self.rng)
                     if _dot(x, x_bars[i], x_dot) == 0:
-                        continue  # zero goes with no difference but zero, which tells nothing
+                        continue  # a zero proves nothing
                     alone = (*[NoTangent()] * i, x_dot, *[NoTangent()] * (len(args) - i - 1))
                     y_dot = fd_jvp(self._called, alone, *args)
                     found, wanted = _dot(x, x_bars[i], x_dot), _dot(y, y_bar, y_dot)
@@ -526,13 +542,15 @@ class Guesser:
 
 
 def _with_lengths(read: Kinds, said: Kind) -> Kinds:
-    """Of the kinds that code tells those that are what words call a matrix, with its lengths."""
+    """The matrices with lengths among the kinds inferred from code, if the docstring only says "matrix"."""
     is_matrix = said.form == "matrix" and not said.dims
     return tuple(kind for kind in read if is_matrix and kind.form == "matrix" and kind.dims)
 
 
 def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
-    """What a rule accepts, and where it does not say, what the annotations of the function mean."""
+    """What a rule accepts, and for parameters of which it says nothing, what the annotations of the function
+    mean.
+    """
     notes = meant_types(target)
     if not notes:
         return accepted
@@ -541,15 +559,15 @@ def as_annotated(accepted: Accepts | None, target: Any) -> Accepts | None:
     for i, name in enumerate(all_names(target)):
         said = ANY if accepted is None else accepted.at(i)
         if said == ANY and name in notes:
-            with contextlib.suppress(RuleLabError):  # an annotation that says nothing of numbers
+            with contextlib.suppress(RuleLabError):  # an annotation that is not about numbers
                 said = accepts_from((notes[name],)).at(0)
         parameters.append(said)
     return Accepts(tuple(parameters), open_ended=True)
 
 
 def _arrays_called_complex(target: Any, notes: Mapping[str, Any]) -> frozenset[str]:
-    """The parameters that are annotated `complex`, of which the function makes use as of arrays, or that have
-    the name of several, `amplitudes`, or a count behind their name in the docstring.
+    """The parameters annotated as `complex` that are arrays: because of how the function uses them, because
+    of a plural name such as `amplitudes`, or because the docstring gives a count after their name.
     """
     found = frozenset(name for name, note in notes.items() if note is complex)
     several = {name for name in found if names_several(name)}
@@ -557,29 +575,31 @@ def _arrays_called_complex(target: Any, notes: Mapping[str, Any]) -> frozenset[s
 
 
 _COMPLEX_ARRAY = npt.NDArray[np.complex128]
-"""What `complex` means of what is handed on as an array."""
+"""What `complex` means for a parameter that is used as an array."""
 
 
 def _means_flags(name: str, used: Kinds) -> bool:
-    """Whether a vector is one of flags, by its name or by what is done with it."""
+    """Whether a vector holds flags, by its name or by its use."""
     return special_names((name,)).get(name) == "mask" or bool(used) and used[0].form == "mask"
 
 
 def _is_of_whole_numbers(kinds: Kinds, picks: bool) -> bool:
-    """Whether words leave nothing but a whole number, or an array of them that picks: one that is reckoned
-    with is real all the same where the rule has a cotangent of it.
+    """Whether the docstring leaves only an integer, or an array of them that is used for indexing. An array
+    used in arithmetic is real all the same if the rule has a cotangent for it.
     """
     return len(kinds) == 1 and (kinds[0].form == "integer" or kinds[0].form == "indices" and picks)
 
 
 def _is_list_of(note: Any, kind: type) -> bool:
-    """Whether an annotation speaks of a list of such numbers: `list[int]`, `Sequence[float]`."""
+    """Whether an annotation is a list of such numbers: `list[int]`, `Sequence[float]`."""
     origin, of = typing.get_origin(note), typing.get_args(note)
     return origin in (list, collections.abc.Sequence) and of == (kind,)
 
 
 def _numbers_annotated(note: Any) -> Kind | None:
-    """The tuple of so many numbers that an annotation speaks of: `tuple[float, float, int]`."""
+    """The tuple of numbers that an annotation such as `tuple[float, float, int]` means; None for any
+    other.
+    """
     of = typing.get_args(note)
     if typing.get_origin(note) is not tuple or not of or not set(of) <= {float, int}:
         return None
@@ -596,19 +616,19 @@ def _dot(x: Any, x_bar: Any, x_dot: Any) -> float:
 
 
 def is_about_form(error: Exception) -> bool:
-    """Whether a function refuses arguments for what they are, and not for the numbers in them."""
+    """Whether a function refuses arguments because of their form, not because of the numbers in them."""
     if isinstance(error, ValueError):
         return any(word in str(error) for word in ("shape", "dimension"))
     return isinstance(error, (TypeError, AttributeError, IndexError, KeyError))
 
 
 def is_about_numbers(error: Exception) -> bool:
-    """Whether a function refuses the numbers in its arguments, and may take others."""
+    """Whether a function refuses the numbers in its arguments, so that it may take others."""
     about = (ArithmeticError, np.linalg.LinAlgError, NoInputsError)
     return isinstance(error, about) or _OF_NUMBERS.search(str(error)) is not None
 
 
-# The words of `math`; from Python 3.14 on it says what it expected.
+# The messages of `math`; from Python 3.14 on they say what was expected.
 _EXPECTED = "argument value|a (number|finite|positive|nonnegative|noninteger)"
 _OF_NUMBERS = re.compile(f"domain|expected ({_EXPECTED})")
 
@@ -618,8 +638,8 @@ def _without(kinds: tuple[Kind, ...], form: str) -> tuple[Kind, ...]:
 
 
 def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds of those parameters of which a function reads keys or attributes: dicts, and objects of the
-    classes that it or its rules name.
+    """The kinds of the parameters as far as their use in a function tells: keys and attributes that it reads,
+    with the classes that it or its rules name, and indexing, shapes, counts, lists and options.
     """
     of_matrices = multiplies_matrices(target)
     solved, of_dicts = shapes_solved(target), keys_read(target)
@@ -646,7 +666,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     positions |= {name for name in alike if names_several(name)}
     kinds |= {name: _without(kinds[name], "mask") for name in alike | positions}
     kinds |= {name: _without(kinds[name], "integer") for name in positions}
-    for length in made_so_long(target) if picks else ():  # so many places to add up at
+    for length in made_so_long(target) if picks else ():  # the length of an array of sums
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
     kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
@@ -692,7 +712,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
 def _beside_lists(
     target: Any, kinds: Mapping[str, tuple[Kind, ...]]
 ) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What a function goes through beside a list or a tuple: vectors of as many numbers as this has parts."""
+    """What a function iterates over together with a list or a tuple: vectors with as many elements."""
     for those in zipped(target):
         likeliest = [kinds[name][0] for name in those if kinds.get(name)]
         counts = {len(kind.parts) for kind in likeliest if kind.made in (list, tuple)}

@@ -1,4 +1,6 @@
-"""Which kinds of arguments a function takes and its rule is for, where nobody has said so."""
+"""Find the kinds of arguments that a function takes and that its rule is written for, where the caller did
+not say.
+"""
 
 from __future__ import annotations
 
@@ -66,20 +68,22 @@ from .refusals import REFUSALS, is_own_fault
 from .wider import of_sides_compared, of_wider_intervals
 
 MOVES = 3
-"""Whole numbers at which a rule is asked whether it has a cotangent for them."""
+"""The number of draws at which it is tested whether a rule has a cotangent for integers."""
 TRYING = 2.0
-"""Seconds of the processor that may be spent on others than those found."""
+"""Processor time in seconds that may be spent on kinds other than those found."""
 CHANCES = 4
-"""Draws at which a rule has to be right that is wrong for likelier kinds."""
+"""The number of draws at which a rule must be right if it is wrong for likelier kinds."""
 
 
 EXAMPLES = 9
-"""Draws by which a function is asked whether it is for such numbers as its docstring gives as examples."""
+"""The number of draws by which it is tested whether a function needs numbers like the examples of its
+docstring.
+"""
 
 
 class Found(NamedTuple):
-    """The kinds at which a rule is judged that nobody gave arguments for, others of numbers and vectors for
-    which it runs, and notes on those for which it is wrong and is not judged.
+    """The guessed kinds at which a rule is judged, `others` of numbers and vectors for which it runs, and
+    notes on those for which it is wrong but not judged.
     """
 
     kinds: tuple[Kinds, ...]
@@ -88,10 +92,10 @@ class Found(NamedTuple):
 
 
 def kinds_of(guesser: Guesser, several: bool) -> Found:
-    """Where a rule is judged: at several kinds, if they are wanted or the function names an axis.
+    """The kinds at which a rule is judged: several, if they are wanted or the function names an axis.
 
-    What the function says of its parameters is heeded, unless it takes no such arguments; and so is whether
-    it has come to its end where it repeats a step.
+    What the function states about its parameters is respected, unless it takes no such arguments; and where
+    it repeats a step, so is whether it has converged.
     """
     unknown = set(guesser.domain) - set(guesser.names) - set(all_names(guesser.target))
     if unknown:
@@ -112,13 +116,13 @@ def kinds_of(guesser: Guesser, several: bool) -> Found:
 
 
 def _as_tried(guesser: Guesser, kinds: Kinds) -> Found:
-    """What was found by trying, with lists where the rule answers with such."""
+    """The kinds found by trying, with lists where the rule returns lists."""
     return Found((*as_lists_answered(guesser, kinds), *with_places_repeated(guesser, kinds)))
 
 
 def _with_arrays_for_indices(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with arrays of numbers for those of indices for which the rule has a cotangent, if the
-    function takes them: that was tried late, and indices do as well for what it computes.
+    """The kinds with arrays of numbers in place of indices for which the rule returns a cotangent, if the
+    function takes them: arrays were tried late, and the code also runs with indices.
     """
     moving = {name for name, is_moved in _moved_integers(guesser, kinds).items() if is_moved}
     pairs = list(zip(guesser.names, kinds))
@@ -131,7 +135,9 @@ def _with_arrays_for_indices(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _others_by_trying(guesser: Guesser) -> Kinds | None:
-    """Others than those found, in a time of their own: where it is over those found are judged."""
+    """Kinds other than those found, with a time limit of their own; None if that is exceeded, and then those
+    found are judged.
+    """
     usual, guesser.end = guesser.end, Limit(TRYING)
     try:
         return kinds_by_trying(guesser)
@@ -140,9 +146,9 @@ def _others_by_trying(guesser: Guesser) -> Kinds | None:
 
 
 def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
-    """Kinds for which a rule is right that is wrong for all that were found, where places are among them:
-    what they are places of may be rows of matrices as well. None where there are none, and where the code
-    tells what they are, or the docstring that they are several.
+    """Kinds for which a rule is right that is wrong for all kinds found, if indices are among these: what
+    they index may be rows of matrices as well. None where there are none, and where the code tells what the
+    indices are of, or the docstring numbers them in the plural.
     """
     those = found.kinds
     if pieces_read(guesser.target) or numbered_in_plural(guesser.target):
@@ -160,8 +166,8 @@ def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
 
 
 def _with_those_of_none(guesser: Guesser) -> Kinds | None:
-    """The kinds with some for parameters behind those without a default, too, whose default is None: one of
-    several ways to say the same has to be given, `dx=None, x=None`. None where that helps nothing.
+    """Kinds that also give values to parameters whose default is None: of `dx=None, x=None`, one must be
+    given. None where that does not help.
     """
     required, names, defaults = guesser.names, all_names(guesser.target), defaults_of(guesser.target)
     more = itertools.takewhile(lambda name: defaults.get(name, 0) is None, names[len(required) :])
@@ -174,8 +180,9 @@ def _with_those_of_none(guesser: Guesser) -> Kinds | None:
 
 
 def _is_refused(guesser: Guesser, found: Found) -> bool:
-    """Whether a rule raises for all kinds found, by what NumPy or Python says of them and by no fault of its
-    own: they may not be those that it is for."""
+    """Whether a rule raises exceptions of Python or NumPy, not due to a fault of its own, for all kinds
+    found: it may be written for other kinds.
+    """
 
     def is_refused(args: tuple) -> bool:
         error = guesser.raised(args)
@@ -187,7 +194,9 @@ def _is_refused(guesser: Guesser, found: Found) -> bool:
 
 
 def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
-    """The kinds found where what the function says of its parameters is heeded; else where it is not."""
+    """The kinds found if what the function states about its parameters is respected; else those found
+    without.
+    """
     usual = guesser.domain, guesser.used, guesser.ordered
     guesser.heed()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
@@ -206,9 +215,9 @@ def _kinds_or_none(guesser: Guesser, several: bool) -> Found | None:
 
 
 def _as_in_examples(guesser: Guesser, several: bool) -> Found | None:
-    """The kinds with numbers as in the examples of the docstring, of which nothing else is said; None where
-    there are none, where the function and its rule have numbers at any others, and where they have none at
-    some of these.
+    """The kinds with numbers near the examples of the docstring, for parameters of which nothing else is
+    known. None where there are none, where function and rule have finite values at all other numbers, too, or
+    where they do not have them near the examples.
     """
     typical = typical_said(guesser.target)
     those = {name: Kind("number", *ends) for name, ends in typical.items() if name not in guesser.domain}
@@ -223,7 +232,7 @@ def _as_in_examples(guesser: Guesser, several: bool) -> Found | None:
 
 
 def _have_numbers(guesser: Guesser, kinds: Kinds) -> bool:
-    """Whether a function and its rule have numbers wherever they are asked."""
+    """Whether a function has finite values, and its rule raises nothing, at all draws."""
     with guesser.undisturbed():
         drawn = [guesser.draw(kinds, number) for number in range(EXAMPLES)]
         values = list(guesser.finite_values(drawn))
@@ -265,8 +274,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
 
 
 def _with_numbers_for_whole(guesser: Guesser, several: bool, found: Found) -> Found:
-    """The kinds found again, with numbers for those integers and flags that the rule has a cotangent for; and
-    so on, as others may be integers then.
+    """The kinds found again, with numbers in place of those integers and flags for which the rule returns a
+    cotangent; repeated, since other parameters may be integers then.
     """
     for _ in guesser.names:
         moving = _moved_integers(guesser, found.kinds[0])
@@ -287,8 +296,9 @@ def _with_numbers_for_whole(guesser: Guesser, several: bool, found: Found) -> Fo
 
 
 def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with numbers for those vectors for which a rule that is wrong has a sum by its text, or a
-    number if it is wrong then, too: it was written for numbers there, as is what scales sums in its function.
+    """The kinds with numbers for those vectors whose cotangent a wrong rule sums, by its code, or returns as
+    a number, unless the rule is then right without such a sum in the code. It was written for numbers there,
+    as what scales sums in its function is a number.
     """
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
     if len(vectors) < 2 or guesser.mode != "rrule":
@@ -317,16 +327,17 @@ def _with_numbers(kinds: Kinds, those: set[int]) -> Kinds:
 
 
 def _answered_by_numbers(guesser: Guesser, kinds: Kinds) -> set[int]:
-    """The arguments whose cotangents are numbers for some kinds: what a text sums and what it multiplies with
-    arrays look alike in it.
+    """The arguments whose cotangents are numbers for some kinds: in the code, a sum and a product with arrays
+    look alike.
     """
     bars = guesser.answered(guesser.drawn(kinds))[1 : len(kinds) + 1]
     return {i for i, bar in enumerate(bars) if shape_of_answer(bar) == ()}
 
 
 def _of_symmetric(guesser: Guesser, found: Found) -> Found:
-    """The kinds found, with positive definite matrices for square ones that are called as such are, where a
-    rule is wrong for others and right for these: it makes use of what its author knows of a covariance.
+    """The kinds found, with positive definite matrices for square ones whose names or descriptions mean
+    symmetric, where a rule is wrong for general ones and right for these: it uses what its author knows about
+    a covariance.
     """
     first = found.kinds[0]
     called = guesser.symmetric
@@ -343,8 +354,8 @@ def _of_symmetric(guesser: Guesser, found: Found) -> Found:
 
 
 def _of_one_index(guesser: Guesser, found: Found) -> Found:
-    """The kinds found, with one index for several where a rule is wrong for these, has no answer for one more
-    of them than there are numbers to be picked, and is right for one: it was written for that.
+    """The kinds found, with one index in place of several, where a rule is wrong for several, refuses one
+    more of them than there are elements, and is right for one: it was written for one.
     """
     first = found.kinds[0]
     listed = numbered_in_plural(guesser.target)
@@ -366,8 +377,8 @@ def _of_one_index(guesser: Guesser, found: Found) -> Found:
 
 
 def _of_said_shapes(guesser: Guesser) -> Found | None:
-    """The kinds that the docstring of the function speaks of, if it says the lengths of arrays and the
-    function takes such: its rule is judged there, and nowhere else.
+    """The kinds that the docstring of the function describes, if it states the lengths of arrays and the
+    function takes such: the rule is judged there and nowhere else.
     """
     told = shapes_said(guesser.target)
     said: Mapping[str, Lengths] = {name: dims for name, dims in told.items() if name in guesser.names}
@@ -395,8 +406,8 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
 
 
 def _counted_by_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
-    """The lengths said, with how many arrays are in a list for the word that a docstring has for that, `list
-    of K vectors`, and for the length of a vector that no other array has: one for each.
+    """The given lengths, with the number of arrays in a list for the word that the docstring uses for it, as
+    in `list of K vectors`, and for the length of a vector that no other array has: one element for each.
     """
     lists = {name: kinds[0] for name, kinds in guesser.used.items() if kinds and kinds[0].made is list}
     counts = {name: len(kind.parts) for name, kind in lists.items()}
@@ -415,8 +426,8 @@ def _counted_by_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[
 
 
 def _with_groups(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
-    """The lengths said, in which the first axis of what is cut into as many groups as a count says is a
-    multiple of this: `channels` of `x.reshape(groups, -1)`, wherever they stand.
+    """The given lengths, where the first axis of an array that is split into a number of groups becomes a
+    multiple of that number, as `channels` of `x.reshape(groups, -1)`, in all arrays.
     """
     cut = {name: counts[0] for name, counts in cut_into(guesser.target).items() if counts[1:] == (REST,)}
     groups = {said[name][0]: count for name, count in cut.items() if len(said.get(name, ())) > 1}
@@ -428,7 +439,7 @@ def _with_groups(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, 
 
 
 def _with_room(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
-    """The lengths said, with two more of those of arrays in which positions are that are drawn."""
+    """The given lengths, two longer wherever a length is that of an array picked from at drawn positions."""
     arrays = (said.get(name, ()) for name, kinds in positions_read(guesser.target).items() if kinds[0].dims)
     longer = {length for dims in arrays for length in dims if isinstance(length, str)}
 
@@ -439,7 +450,7 @@ def _with_room(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Le
 
 
 def _masks_of(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, tuple[Kind, ...]]:
-    """The flags of which nobody says the lengths: as long as an axis of which they are said, among others."""
+    """The flags whose lengths are not given: as long as any axis whose length is, or of any length."""
     letters = dict.fromkeys(length for dims in said.values() for length in dims if isinstance(length, str))
     masks = {name: kinds for name, kinds in guesser.used.items() if kinds and kinds[0].form == "mask"}
     return {
@@ -450,8 +461,8 @@ def _masks_of(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, tup
 
 
 def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
-    """The kind of an argument of said lengths, with what else is said of it: its interval, that it is
-    symmetric, or complex.
+    """The kind of an argument with given lengths, and what else is known: its interval, and whether it is
+    symmetric or complex.
     """
     bounds, kinds = guesser.domain.get(name, Kind()), guesser.used.get(name, ())
     form, of_all = of_lengths(dims).form, {kind.dtype for kind in kinds}
@@ -473,9 +484,9 @@ def _is_held(guesser: Guesser, name: str) -> bool:
 
 
 def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
-    """The arguments guessed to be integers, indices or flags for which the rule has a cotangent, and whether
-    that is not zero: who differentiates by an exponent or a mask means it to vary, as does who differentiates
-    by an `index` that picks nothing.
+    """The arguments guessed to be integers, indices or flags for which the rule returns a cotangent, and
+    whether that is not zero: a rule that differentiates with respect to an exponent or a mask is written for
+    one that varies, as it is for an `index` that indexes nothing.
     """
     those = [i for i, kind in enumerate(kinds) if kind.form in _WHOLE and not guesser.is_asked(i)]
     picking = indexing(guesser.target) if any(kinds[i].form == "indices" for i in those) else frozenset()
@@ -483,7 +494,7 @@ def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for _ in range(MOVES if those else 0):  # a logarithm is zero at one
         bars = guesser.answered(guesser.draw(kinds))
-        if len(bars) <= len(kinds):  # there may be more, of parameters with defaults
+        if len(bars) <= len(kinds):  # there may be more, for parameters with defaults
             return found
         for i in those:
             if not isinstance(bars[i + 1], AbstractZero):
@@ -493,8 +504,8 @@ def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
 
 
 def _moves(guesser: Guesser, args: tuple, names: Iterable[str]) -> bool:
-    """Whether a rule has a cotangent other than zero for some of these arguments, which are numbers now: for
-    whole ones it may have been asked on one side of a branch alone.
+    """Whether a rule returns a nonzero cotangent for some of these arguments, now that they are floats: at
+    integers it may have been tried on one side of a branch only.
     """
     bars = dict(zip(guesser.names, guesser.answered(args)[1:]))
     there = [bars[name] for name in names if not isinstance(bars.get(name, NoTangent()), AbstractZero)]
@@ -507,14 +518,14 @@ _AS_NUMBERS = {
     "indices": tuple(map(Kind, ("vector", "matrix", "number"))),
     "mask": tuple(Kind(form, 0.0, 1.0) for form in ("vector", "matrix", "number")),
 }
-"""What integers are that vary, indices that are none, and flags."""
+"""The kinds tried for integers that vary, indices that are not such, and flags that vary."""
 
 
 def _taken(guesser: Guesser, several: bool) -> Found:
-    """The first kinds that the function takes and for which the rule seems right; where it does for none, the
-    first for which it runs, and where it does not run, the first that the function takes.
+    """The first kinds that the function takes and for which the rule seems right; else the first for which
+    the rule runs, and else the first that the function takes.
 
-    A rule is written for some kinds of arguments, and those that nobody gave may be of others.
+    A rule is written for some kinds of arguments, and guessed arguments may be of others.
     """
     if guesser.bound:
         raise none_found(guesser.f, "its object's numbers are not drawn")
@@ -529,7 +540,7 @@ def _taken(guesser: Guesser, several: bool) -> Found:
         if multiplied is not None:
             return Found((multiplied,))
     if found and search.is_for_matrices_alone(found) and not guesser.end.is_over():
-        sized = of_own_lengths(guesser)  # of points in the plane, say, which three numbers are not
+        sized = of_own_lengths(guesser)  # as for points in the plane, which do not have three numbers
         if sized and guesser.seems_right(guesser.drawn(sized)):
             return Found((sized,))
     if found:
@@ -540,15 +551,16 @@ def _taken(guesser: Guesser, several: bool) -> Found:
         if has_lengths or not (sized and guesser.seems_right(guesser.drawn(sized))):
             return Found((search.misshapen,))
     sized = sized or search.taken_at_times() or search.faulty
-    if sized or search.refused and not guesser.end.is_over():  # else there may be kinds that the rule is for
+    if sized or search.refused and not guesser.end.is_over():  # with more time, fitting kinds might be found
         return Found((sized or search.likeliest_refused(),))
     raise none_found(guesser.f, search.why())
 
 
 def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> Kinds | None:
-    """The kinds whose lengths the products in the function's text tell, where its rule is right for these, or
-    more of its cotangents are than for what was found, unless the names speak of that. Where it runs for none
-    of them all lengths are alike: a product with a matrix that should be transposed runs through then.
+    """The kinds with lengths inferred from the products in the function's code, if the rule is right for
+    them, or has more right cotangents there than for what was found, unless the names decide. Where the rule
+    runs for none of them, all lengths are made equal: a product with a matrix that should be transposed runs
+    then.
     """
     sized = list(of_products(guesser))
     for kinds in sized:
@@ -565,15 +577,15 @@ def _of_products(guesser: Guesser, found: tuple[Kinds, ...], is_named: bool) -> 
 
 
 def _of_products_at_best(guesser: Guesser) -> Kinds | None:
-    """Of the kinds whose lengths the products tell that for which most of a rule is right."""
+    """Of the kinds with lengths inferred from products, those with most right cotangents."""
     sized = [kinds for kinds in of_products(guesser) if guesser.mode == "rrule"]
     return max(sized, key=guesser.cotangents_right, default=None)
 
 
 def _counting(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-    """The kinds found, with integers for numbers that are called as counts and that the rule holds fixed, and
-    counts for vectors; but for those that the function itself annotates as floats: `n: float` is an index of
-    refraction.
+    """The kinds found, with integers for numbers that are named like counts and that the rule holds fixed,
+    and arrays of counts for such vectors. Parameters annotated as floats are left alone: `n: float` is an
+    index of refraction.
     """
     first = found[0]
     named = zip(guesser.names, first)
@@ -594,7 +606,7 @@ _LARGEST_COUNT = 5
 
 
 def _of_counts(kind: Kind) -> Kind:
-    """Whole numbers of the form of a kind."""
+    """Whole numbers in the form of a kind."""
     if kind.form != "vector":
         return Kind("integer") if kind.form == "number" else kind
     if kind.dims:
@@ -603,8 +615,8 @@ def _of_counts(kind: Kind) -> Kind:
 
 
 def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-    """The kinds found, with flags for vectors of which the function says that they have but two values, or by
-    which it decides, and which the rule holds fixed.
+    """The kinds found, with flags for vectors that the rule holds fixed and that have only two values, as the
+    function says, or that decide something in it.
     """
     deciding, signs = masking(guesser.target), signs_said(guesser.target)
     names = labels_said(guesser.target) | deciding
@@ -621,5 +633,5 @@ def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
         return of_signs(of_two) if name in signs else of_two
 
     labelled = [tuple(flags(n, kind, kinds) for n, kind in zip(guesser.names, kinds)) for kinds in found]
-    arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # two numbers tell no label
+    arrays = [made for made, kinds in zip(labelled, found) if made != kinds]  # only if an array became flags
     return tuple(dict.fromkeys(filter(guesser.takes, arrays))) or found

@@ -1,5 +1,5 @@
-"""Whether a function that repeats a step so many times, as Newton's method does, has come to its end by then:
-a rule of the root that it looks for is none of a number on the way to it.
+"""Whether a function that repeats a step a fixed number of times, as Newton's method does, has converged by
+then: a rule for the root that it seeks is not a rule for a number on the way to it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ..reading.constants import with_integer
 from ..reading.texts import defaults_of, names_with_defaults, text_of
 
 FEWEST = 8
-"""Repetitions of a step that may be meant to come to an end."""
+"""The smallest number of repetitions of a step that may be meant to converge."""
 RTOL, OF_LARGEST = 1e-12, 1e-14
-"""By how much the value may change by more steps: its slopes are further from those in the limit, and
-have to agree within the tolerance of a check. Of several numbers, by the size of the largest."""
+"""By how much the value may change with more steps: its slopes are further from those of the limit, and must
+agree within the tolerance of a check. For several numbers, also relative to the largest."""
 
 
 class Iterated:
-    """A function with a loop of so many equal steps, and the same function with more of them."""
+    """A function with a loop of equal steps, and the same function with more of them."""
 
     def __init__(self, f: Callable, longer: Callable) -> None:
         self.f, self.longer = f, longer
@@ -35,9 +35,9 @@ class Iterated:
         self.steps = {i: usual[name] for i, name in enumerate(names) if usual.get(name) != more.get(name)}
 
     def has_ended(self, args: tuple, kwargs: Mapping[str, Any], y: Any = None) -> bool:
-        """Whether more steps change nothing about the value at some arguments; yes, where there is none."""
+        """Whether more steps leave the value at some arguments unchanged; True where there is no value."""
         usual = [i for i, steps in self.steps.items() if i < len(args) and args[i] == steps]
-        args = args[: min(usual, default=len(args))]  # the number of steps, if nobody chose another
+        args = args[: min(usual, default=len(args))]  # without the number of steps, if it is the default
         try:
             y = plainly(self.f, args, kwargs) if y is None else y
         except Exception:
@@ -49,13 +49,13 @@ class Iterated:
             return False
         if not np.all(np.isfinite(after)):
             return np.array_equal(before, after, equal_nan=True)
-        allowed = OF_LARGEST * np.max(np.abs(after), initial=0.0)  # what fades away has no end
+        allowed = OF_LARGEST * np.max(np.abs(after), initial=0.0)  # a decay to zero never ends
         return before.shape == after.shape and bool(np.allclose(before, after, RTOL, allowed))
 
 
 def iterated(f: Callable, registry: Registry) -> Iterated | None:
-    """A function that comes to its end by a loop, itself or by a helper, if its rules have no loop: they are
-    then of what it comes to. None for any other.
+    """A function that converges in a loop, its own or that of a helper, if its rules have no loop: they are
+    then for the limit. None for any other function.
 
     >>> def root(a):
     ...     x = 1.0
@@ -115,7 +115,9 @@ def _longer(f: types.FunctionType) -> Callable | None:
 
 
 def _repetitions(node: ast.AST) -> Iterator[ast.expr]:
-    """How often loops repeat a step that does not look at its number, and that goes on from what it has."""
+    """The counts of loops that repeat a step which does not read the loop index and continues from its own
+    result.
+    """
     for loop in ast.walk(node):
         if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
             continue
@@ -134,7 +136,7 @@ def _is_many(times: Any) -> bool:
 
 
 def _more(times: int) -> int:
-    """More steps, by an odd number: what goes to and fro is seen."""
+    """More steps, by an odd number: a value that alternates is noticed."""
     return times + (times | 1)
 
 

@@ -1,5 +1,5 @@
-"""The search among the kinds of arguments that a function may be for, the likeliest first, and at which of
-them its rule is judged.
+"""Search the kinds of arguments that a function may be written for, the likeliest first, and choose those at
+which its rule is judged.
 """
 
 from __future__ import annotations
@@ -29,42 +29,43 @@ from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_complex, is
 from .refusals import REFUSALS, is_own_fault
 
 TRIES = 400
-"""Calls of the function that may be spent on finding arguments it takes."""
+"""The largest number of kinds at which the function is called to find arguments it takes."""
 MOST_REFUSED = 24
-"""Kinds that a rule may fail for before it is taken for wrong about all."""
+"""The number of kinds for which a rule may raise before it is considered wrong for all."""
 MOST_TAKEN = 24
-"""Kinds that a rule may be wrong for before it is taken for wrong about all."""
+"""The number of kinds for which a rule may be right or wrong before the search ends."""
 MOST_KINDS = 3
-"""Kinds that are judged of a function that takes several."""
+"""The largest number of kinds judged for a function that takes several."""
 MOST_OTHERS = 4
-"""Kinds besides those judged at which a correction is verified."""
+"""The largest number of kinds besides those judged at which a correction is verified."""
 SIGNED = 6
-"""Draws at which the signs of numbers are changed."""
+"""The number of draws whose signs are changed."""
 AT_TIMES, MOST_UNSETTLED = 16, 12
-"""Draws of which a quarter have to have a value, where no interval was found; and kinds that are asked so."""
+"""The number of draws, of which a quarter must have a value, for kinds without a suitable interval; and the
+largest number of such kinds that are tried."""
 CHANCES = 8
-"""Draws at which a rule is asked again that is wrong for likelier kinds."""
+"""The number of draws at which a rule that is wrong for likelier kinds is tried again."""
 
 
 class Search:
-    """What became of the kinds that were tried."""
+    """The kinds tried, sorted by what the function and its rule do with them."""
 
     def __init__(self, guesser: Guesser, several: bool) -> None:
         self.guesser, self.several = guesser, several
         self.right: list[Kinds] = []  # the rule seems right there
         self.wrong: list[Kinds] = []  # it runs there
         self.refused: list[Kinds] = []  # the function runs there
-        self.unsettled: list[Kinds] = []  # it may run there at times, and over no interval does so mostly
+        self.unsettled: list[Kinds] = []  # it may run at some draws, but at most draws of no interval
         self.named: Kinds | None = None  # what the names speak of
-        self.faulty: Kinds | None = None  # it raises there what it would raise wherever it is asked
-        self.misshapen: Kinds | None = None  # its cotangents have other shapes than what is annotated
+        self.faulty: Kinds | None = None  # it raises there what it would raise at any arguments
+        self.misshapen: Kinds | None = None  # its cotangents do not have the annotated shapes
         self.relation: tuple[bool, bool] | None = None
         self._counts: dict[Kinds, int] = {}
         self.tried, self.last = 0, "no kind of number suits them"
 
     def candidates(self) -> Iterator[Kinds]:
-        """Each mixture of kinds once, the likeliest first: those that annotations speak of, others where the
-        rule runs for none of these.
+        """Each combination of kinds once, the likeliest first: those that the annotations allow, and others
+        where the rule runs for none of these.
         """
         guesser, seen = self.guesser, set()
         rules = rules_of(guesser.target, guesser.registry)
@@ -86,7 +87,7 @@ class Search:
         return not are_as_named(guesser.names, kinds), is_other, guesser.of_axes and of_numbers
 
     def is_over(self, guessed: Kinds) -> bool:
-        """Try kinds over smaller and smaller intervals; whether nothing more is to be tried."""
+        """Try kinds over smaller and smaller intervals, and return whether the search is over."""
         forms = _forms(guessed)
         taken = [_forms(kinds) for kinds in (*self.right, *self.wrong)]
         if any(_is_special_case(forms, others) for others in taken) or taken and "list" in forms:
@@ -109,8 +110,8 @@ class Search:
         return len(self.right) >= (MOST_KINDS if self.several else 1)
 
     def _has_any_sign(self, kinds: Kinds) -> bool:
-        """Whether the function has values for numbers of any sign, too, wherever it has one for those of a
-        narrower interval: what it refused before were the lengths or counts that were drawn.
+        """Whether the function also has values for numbers of any sign wherever it has one in a narrower
+        interval: what it refused before were the lengths or counts drawn.
         """
         with self.guesser.undisturbed():
             return not any(self._needs_a_sign(kinds, number) for number in range(SIGNED)) and (
@@ -118,19 +119,19 @@ class Search:
             )
 
     def _needs_a_sign(self, kinds: Kinds, number: int) -> bool:
-        """Whether the function has a value for some arguments, and none with other signs."""
+        """Whether the function has a value for some arguments, but none with other signs."""
         args = self.guesser.draw(kinds, number)
         return self._is_real_at(args) and not self._is_real_at(revalued(args, self._signed))
 
     def _is_real_at(self, args: tuple) -> bool:
-        """Whether the function has a value, and not a complex one, as a power may have."""
+        """Whether the function has a real value; a power may have a complex one."""
         return any(not is_complex(y) for y in self.guesser.finite_values([args]))
 
     def _signed(self, numbers: np.ndarray) -> np.ndarray:
         return numbers * self.guesser.rng.choice([-1.0, 1.0], numbers.shape)
 
     def _is_settled(self, kinds: Kinds, wider: Kinds) -> bool:
-        """Try some kinds, and keep them as `wider` ones; whether other intervals need not be tried."""
+        """Try some kinds and record them as `wider`; return whether other intervals need not be tried."""
         guesser = self.guesser
         args = guesser.draw(kinds)
         if guesser.rule_for(args) is None:
@@ -150,7 +151,7 @@ class Search:
             self.last = "it warns that such arguments are deprecated"
             return True
         if self._has_arrays_for_lists(kinds, args):
-            return True  # it is for arrays, and numbers in a list do as well for what it does with them
+            return True  # it is written for arrays, and lists of numbers work only by chance
         raised = guesser.raised(args)
         if isinstance(raised, REFUSALS):
             self._refuse(wider, args, y)
@@ -158,8 +159,12 @@ class Search:
                 self.faulty = wider
             if self.misshapen is None and guesser.is_wrong_in_shape(raised):
                 self.misshapen = wider
-        elif guesser.seems_right(args) and guesser.seems_right(guesser.drawn(kinds)) and (
-            np.any(to_vec(y)[0]) or self._is_right_inside(kinds)  # of nothing but zeros any rule is right
+        elif (
+            guesser.seems_right(args)
+            and guesser.seems_right(guesser.drawn(kinds))
+            and (
+                np.any(to_vec(y)[0]) or self._is_right_inside(kinds)  # any rule is right for zeros
+            )
         ):
             self.relation = relation
             self.right.append(wider)
@@ -171,27 +176,29 @@ class Search:
         as_named = are_as_named(self.guesser.names, kinds) and self._lacks_sums(args, y)
         is_made = [kind.made for kind in kinds if kind.made is not None]
         if as_named or not is_made and self._has_arrays_for_floats(args):
-            self.named = kinds  # broadcast: what the names say is meant, and to be judged
+            self.named = kinds  # broadcast: the kinds that the names suggest are intended, so they are judged
         elif all(made in (dict, list, tuple) for made in is_made):  # their arrays may be of any rank
             self.refused.append(kinds)
 
     def _has_arrays_for_lists(self, kinds: Kinds, args: tuple) -> bool:
-        """Whether the rule answers with an array, or a number, for a list that nobody asked for."""
+        """Whether the rule returns an array or a number as the cotangent of a list that the caller did not
+        choose.
+        """
         bars = self.guesser.answered(args)[1:] if any(kind.form == "list" for kind in kinds) else ()
         lists = (bar for kind, bar in zip(kinds, bars) if kind.form == "list" and not kind.is_asked)
         return any(isinstance(bar, (np.ndarray, np.generic, float)) for bar in lists)
 
     def _has_lists_for_arrays(self, args: tuple) -> bool:
-        """Whether the rule answers with a list or a tuple for an array."""
+        """Whether the rule returns a list or a tuple as the cotangent of an array."""
         return any(
             isinstance(x, np.ndarray) and isinstance(bar, (list, tuple))
             for x, bar in zip(args, self.guesser.answered(args)[1:])
         )
 
     def _has_arrays_for_floats(self, args: tuple) -> bool:
-        """Whether the rule has cotangents of the right shapes for all but numbers that the function or the
-        caller says are some, or that are called as the weights of penalties beside matrices, and larger
-        arrays for these.
+        """Whether all cotangents of the rule have the right shapes, except that it returns arrays for some
+        numbers: those that the function or the caller calls floats, or that are named like the weights of
+        penalties beside matrices.
         """
         names, bars = self.guesser.names, self.guesser.answered(args)[1:]
         asked = {name for i, name in enumerate(names) if self.guesser.is_asked_as_number(i)}
@@ -205,8 +212,8 @@ class Search:
         return larger
 
     def _lacks_sums(self, args: tuple, y: Any) -> bool:
-        """Whether a value has rows like the vectors among the arguments, and the rule has cotangents of the
-        right shapes for all but these.
+        """Whether a value has rows as long as a vector among the arguments, and the rule has cotangents of
+        the right shapes for all arguments but the vectors.
         """
         if len(_shape(y)) != 2 or _shape(y)[1:] not in {_shape(x) for x in args if len(_shape(x)) == 1}:
             return False
@@ -217,13 +224,14 @@ class Search:
         )
 
     def found(self) -> tuple[Kinds, ...]:
-        """What is to be judged; nothing where the rule runs nowhere."""
+        """The kinds to be judged; none where the rule runs nowhere."""
         if self.named is not None:
             return (self.named,)
         self.right = [kinds for kinds in self.right if not self._is_chance_of_squares(kinds)]
         meant = list(filter(self._is_as_named, self.wrong))
         if meant and not any(map(self._is_as_named, self.right)) and self._is_of_arrays():
-            return self._with_numbers(self._likeliest(meant))  # of a vector, too, a transpose is right
+            # for a vector, a wrong transpose is right as well
+            return self._with_numbers(self._likeliest(meant))
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:
             with self.guesser.undisturbed():
@@ -241,8 +249,9 @@ class Search:
         return (*self.right, *others)[:MOST_KINDS]
 
     def taken_at_times(self) -> Kinds | None:
-        """Of the kinds that were tried first those for which the function has a value at times, and its rule
-        an answer, best a right one: for a determinant above zero, say, which no interval of numbers tells.
+        """Of the kinds tried first, those for which the function has a value at some draws, and its rule an
+        answer; preferably kinds for which the rule is right. Such a domain, as that of matrices with a
+        positive determinant, cannot be expressed by intervals of numbers.
         """
         runs: list[Kinds] = []
         for kinds in self.unsettled[:MOST_UNSETTLED]:
@@ -253,7 +262,7 @@ class Search:
             drawn = [self.guesser.draw(kinds) for _ in range(AT_TIMES)]
             taken = [args for args in drawn if any(True for _ in self.guesser.finite_values([args]))]
             if any(map(self._has_lists_for_arrays, taken[:1])):
-                continue  # lists are meant
+                continue  # the function is written for lists
             if 4 * len(taken) >= AT_TIMES and all(map(self.guesser.rule_runs, taken)):
                 runs.append(kinds)
                 if all(map(self.guesser.seems_right, taken)):
@@ -261,8 +270,8 @@ class Search:
         return runs[0] if runs else None
 
     def is_for_matrices_alone(self, found: tuple[Kinds, ...]) -> bool:
-        """Whether a rule is wrong for matrices, where nobody speaks of any, and refuses vectors that the
-        function takes: these may be of another length than those that were tried.
+        """Whether a rule is wrong for matrices, where nothing mentions matrices, and refuses vectors that the
+        function takes: vectors of another length than those tried may be intended.
         """
         if self.right or self.named or self.guesser.of_axes or multiplies_matrices(self.guesser.target):
             return False
@@ -270,8 +279,8 @@ class Search:
         return of_matrices and any("vector" in _forms(kinds) for kinds in self.refused)
 
     def _likelier_refused(self) -> tuple[Kinds, ...]:
-        """Kinds for which a rule has cotangents of other shapes, where more of the others are right than at
-        any for which it runs: it was written for these, and lacks a sum.
+        """The kinds at which the rule has cotangents of wrong shapes, if more of the others are right than at
+        any kinds for which it runs: it was written for these, and lacks a sum.
         """
         if self.guesser.mode != "rrule" or not self.wrong or not self.refused:
             return ()
@@ -280,14 +289,15 @@ class Search:
         return (best,) if self.guesser.cotangents_right(best) > max(most, 0) else ()
 
     def likeliest_refused(self) -> Kinds:
-        """Of the kinds for which a rule has no answer of the right shapes that for which most of what it
-        answers is right: there it was written for the others, too.
+        """Of the kinds for which a rule has cotangents of wrong shapes, those with most right cotangents: the
+        rule was probably written for these.
         """
         return max(self.refused, key=self.guesser.cotangents_right)
 
     def _vectors_for(self, kinds: Kinds) -> tuple[Kinds, ...]:
-        """Kinds for which the rule is wrong, with vectors for the matrices of some for which it seems right:
-        by the names these are no likelier, and a mistake in an order may be none in that of rows.
+        """Kinds for which the rule is wrong, with vectors in place of the matrices of kinds for which it
+        seems right. By the names, matrices are no likelier than vectors, and a mistake in the order of
+        elements may have no effect on the order of rows.
         """
         guesser = self.guesser
         if guesser.of_axes or multiplies_matrices(guesser.target) or any(map(is_matrix_name, guesser.names)):
@@ -297,8 +307,8 @@ class Search:
         return tuple(itertools.islice(wrong, 1)) if "matrix" in (kind.form for kind in kinds) else ()
 
     def _is_chance_of_squares(self, kinds: Kinds) -> bool:
-        """Whether a rule is right for a square matrix, refuses others, and runs, wrong, for a vector instead:
-        nothing speaks of matrices, and what it does not know of them is right by chance.
+        """Whether a rule is right for a square matrix, refuses other matrices, and runs, but is wrong, for a
+        vector instead. Nothing mentions matrices, so the rule is right for square ones by chance.
         """
 
         def with_form(form: str) -> list[str]:
@@ -312,21 +322,21 @@ class Search:
 
     def _is_chance(self, kinds: Kinds, likelier: Kinds) -> bool:
         """Whether a rule is wrong at some arguments of kinds at which it seemed right, as on one side of a
-        branch, or right at most of those of likelier kinds, too: then it is written for these.
+        branch, or is right at most of those of likelier kinds: it is then written for the latter.
         """
         wrong = CHANCES - self._times_right(kinds)
         return wrong > 1 or 2 * self._times_right(likelier) >= CHANCES
 
     def _is_right_inside(self, kinds: Kinds) -> bool:
-        """Whether a rule seems right for some kinds at other lengths, too."""
+        """Whether a rule also seems right for these kinds at other lengths."""
         return all(map(self.guesser.seems_right, self.guesser.inside(kinds)))
 
     def _times_right(self, kinds: Kinds) -> int:
         return [self.guesser.seems_right(self.guesser.drawn(kinds)) for _ in range(CHANCES)].count(True)
 
     def _is_of_arrays(self) -> bool:
-        """Whether names of matrices, masks or indices mean such: `R` may be a number in a plain formula,
-        unless there are no other names and a rule multiplies matrices.
+        """Whether names of matrices, masks or indices really mean these: `R` may be a number in a plain
+        formula, unless all names are such and a rule multiplies matrices.
         """
         guesser = self.guesser
         is_said = guesser.of_axes or bool(guesser.special) or multiplies_matrices(guesser.target)
@@ -337,16 +347,17 @@ class Search:
         return any(multiplies_matrices(author_of(rule)) for rule in rules if not rule.built_in)
 
     def _likeliest(self, wrong: list[Kinds]) -> tuple[Kinds, ...]:
-        """Of the kinds for which a rule is wrong, that for which most of its cotangents are right: it was
-        written for these. Of several, that with most numbers, for which it has to sum.
+        """Of the kinds for which a rule is wrong, those with most right cotangents: the rule was written for
+        these. Where several have as many, those with most numbers, for which it has to sum.
         """
         if len(wrong) < 2:
             return tuple(wrong)
         return (max(wrong, key=self._likelihood),)
 
     def _with_numbers(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-        """The same with numbers for those arrays in place of which the rule was likelier written for some: of
-        many arguments not all mixtures are tried, and the lengths that the text tells are no part of it.
+        """The same kinds, with numbers for those arrays in place of which the rule was more likely written
+        for numbers: with many arguments not all combinations are tried, nor those without the lengths found
+        in the code.
         """
         if len(found) != 1 or self.guesser.mode != "rrule":
             return found
@@ -361,17 +372,22 @@ class Search:
         return (best,)
 
     def _is_held(self, kinds: Kinds, i: int) -> bool:
-        """Whether the rule gives an argument no cotangent: then it is likely for any kind of it."""
+        """Whether the rule returns no cotangent for an argument, which makes all kinds of it equally
+        likely.
+        """
         bars = self.guesser.answered(self.guesser.drawn(kinds))[1:]
         return i < len(bars) and isinstance(bars[i], AbstractZero)
 
     def _runs(self, kinds: Kinds) -> bool:
-        """Whether function and rule have values and cotangents of the right shapes for some kinds."""
+        """Whether the rule has the value of the function and cotangents of the right shapes for some
+        kinds.
+        """
         return self.guesser.has_value(kinds) and self._right_at(kinds) >= 0
 
     def _likelihood(self, kinds: Kinds) -> tuple[int, bool, bool, int]:
-        """How likely it is that a rule with a mistake in it was written for some kinds: for arrays, where the
-        function makes one number of them; where it names an axis it may mean more than that.
+        """How likely it is that a rule with a mistake was written for some kinds, as a sort key: most right
+        cotangents first, then kinds without lists, then arrays that the function reduces to one number
+        (unless it names an axis), then those with most numbers.
         """
         forms = [kind.form for kind in kinds]
         numbers = sum(form in ("number", "integer") for form in forms)
@@ -383,7 +399,7 @@ class Search:
 
     @cached_property
     def _may_sum(self) -> bool:
-        """Whether a rule has sums, or something like them, as for numbers beside arrays it has to."""
+        """Whether a rule sums, or does something like it, as it must for numbers beside arrays."""
         authors = authors_of(self.guesser.target, self.guesser.registry, self.guesser.mode)
         return any(map(sums_within, authors))
 
@@ -394,36 +410,40 @@ class Search:
         return self._counts[kinds]
 
     def _is_as_named(self, kinds: Kinds) -> bool:
-        """Whether some arguments have the names of matrices, masks or indices, and all of these are such."""
+        """Whether some arguments are named like matrices, masks or indices, and all of these are of the kind
+        that their names suggest.
+        """
         special, pairs = self.guesser.special, list(zip(self.guesser.names, kinds))
         named = [kind.form in MATRICES for name, kind in pairs if is_matrix_name(name)]
         named += [kind.form == special[name] for name, kind in pairs if name in special]
         return bool(named) and all(named)
 
     def _of_axes(self) -> Iterator[Kinds]:
-        """Kinds for which the rule is wrong and that a function is meant for which names an axis: there the
-        first argument has another number of axes than where it is right. A mixture may not be meant where it
-        is right for matrices of one shape; of vectors of one length nothing shows how it sums over rows. With
-        `...`, or an axis in its docstring, it says itself that it is for matrices, and a rule with cotangents
-        of another shape is wrong.
+        """Kinds for which the rule is wrong, but for which a function that names an axis is intended: the
+        first argument has a different number of axes there than where the rule is right.
+
+        Different ranks may not be intended where the rule is right for matrices of one shape; with vectors of
+        one length nothing shows how it sums over rows. A function that uses `...`, or mentions an axis in its
+        docstring, is itself written for matrices, and a rule with cotangents of another shape is wrong.
         """
         ranks = {_rank_of(kinds[0]) for kinds in self.right}
         of_one_shape = any(_are_alike(kinds) and kinds[0].form in MATRICES for kinds in self.right)
         wrong = [*self.wrong, *(self.refused if self._says_axes() else ())]
         for kinds in wrong:
             if not self.guesser.has_value(kinds):
-                continue  # nor is its value that of the function there
+                continue  # its value is wrong there, too
             if _rank_of(kinds[0]) not in ranks and (_are_alike(kinds) or not of_one_shape):
                 ranks.add(_rank_of(kinds[0]))
                 yield kinds
 
     def _says_axes(self) -> bool:
-        """Whether a function says that it is for arrays of several axes, in its code or in its docstring."""
+        """Whether a function says that it takes arrays of several axes, in its code or in its docstring."""
         return is_for_any_axes(self.guesser.target) or says_axes(self.guesser.target)
 
     def _of_other_ranks(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-        """The same with matrices for vectors, or the other way round, where a function names an axis and its
-        rule is wrong for both, in as many cotangents: a correction is to be right for both, too.
+        """The same kinds with a matrix for a vector as the first argument, or the other way round, where a
+        function names an axis and its rule is wrong for both and has at least as many right cotangents there:
+        a correction must be right for both.
         """
         if not self.guesser.of_axes or not found:
             return ()
@@ -433,7 +453,9 @@ class Search:
         return tuple(itertools.islice(beside, 1))
 
     def others(self, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
-        """Numbers and vectors for which the rule runs, too: whoever mends it must not spoil it there."""
+        """Kinds of numbers and vectors besides those judged for which the rule also runs: a correction must
+        not break it there.
+        """
         run = [kinds for kinds in (*self.right, *self.wrong) if kinds not in found]
         if not self.right and found and self.named is None:  # it was not written for those of less worth
             best = self._right_at(found[0])
@@ -442,7 +464,7 @@ class Search:
         return tuple(kinds for kinds in run if all(kind.form in plain for kind in kinds))[:MOST_OTHERS]
 
     def notes(self, found: tuple[Kinds, ...]) -> tuple[str, ...]:
-        """On kinds that a function takes without meaning anything by it, perhaps."""
+        """Notes on kinds that the function takes, but perhaps unintentionally."""
         left = [kinds for kinds in self.wrong if kinds not in found] if self.right and self.several else []
         listed = (", ".join(f"{n}: {k}" for n, k in zip(self.guesser.names, kinds)) for kinds in left[:2])
         ending = f"which may not be intended: {TO_JUDGE} there"
@@ -455,7 +477,7 @@ class Search:
 
 
 def _forms(kinds: Kinds) -> tuple[str, ...]:
-    """The forms of kinds, those of objects with all that is in them."""
+    """The forms of kinds; for an object, everything in it."""
     return tuple(kind.form if kind.made is None else repr(kind.parts) for kind in kinds)
 
 
@@ -464,18 +486,19 @@ def _plain_forms(kinds: Kinds) -> list[str]:
 
 
 def _rank_of(kind: Kind) -> str:
-    """A form that stands for all with as many axes: a square matrix has those of any other, and a list those
-    of a vector."""
+    """The form that stands for all with as many axes: "matrix" for a square matrix, "vector" for a list."""
     return "matrix" if kind.form in MATRICES else "vector" if kind.form == "list" else kind.form
 
 
 def _are_alike(kinds: Kinds) -> bool:
-    """Whether all arguments are of one form: likelier to be meant than numbers that broadcast."""
+    """Whether all arguments have the same form, which is likelier to be intended than numbers that
+    broadcast.
+    """
     return len({kind.form for kind in kinds}) == 1
 
 
 def _has_number_first(kinds: Kinds) -> bool:
-    """Whether arrays follow a number: functions of arrays and of numbers mostly have the arrays first."""
+    """Whether arrays follow a number: functions of arrays and numbers mostly take the arrays first."""
     return kinds[0].form == "number" and not _are_alike(kinds)
 
 
@@ -483,7 +506,7 @@ _SPECIAL = {"integer": ("number",), "square": ("matrix",), "positive definite": 
 
 
 def _is_special_case(forms: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Whether some kinds are others, of a special form: nothing new is seen there."""
+    """Whether the first kinds are special cases of the others, so that trying them shows nothing new."""
     return all(a == b or b in _SPECIAL.get(a, ()) for a, b in zip(forms, others))
 
 
@@ -493,9 +516,10 @@ def floats_of(target: Any) -> frozenset[str]:
 
 
 def _relation(args: tuple, y: Any) -> tuple[bool, bool]:
-    """How a value goes with its arguments: whether it is one number, whether it has the rank of the first.
+    """How a value relates to its arguments: whether it is one number, and whether it has the rank of the
+    first.
 
-    A function that takes vectors to a number is another function where it takes matrices to vectors.
+    A function that maps vectors to a number does something else where it maps matrices to vectors.
     """
     return to_vec(y)[0].size == 1, _rank(y) == _rank(args[0])
 
@@ -505,5 +529,5 @@ def _rank(x: Any) -> int:
 
 
 def _shape(x: Any) -> tuple[int, ...]:
-    """The shape of an array; none of a number, nor of a list of arrays, which need not have one."""
+    """The shape of an array; () for a number and for a list of arrays, which need not have a shape."""
     return x.shape if isinstance(x, np.ndarray) else ()

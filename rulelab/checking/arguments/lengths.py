@@ -1,5 +1,5 @@
-"""Lengths of arguments that nobody gave: arrays that go together, arrays each of a length of its own, and
-matrices of a few columns.
+"""Lengths of guessed arguments: arrays that fit together, arrays with lengths of their own, and matrices with
+few columns.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbe
 from .lengths_taken import is_taken_by_accident
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
-"""Lengths of vectors that are tried, each vector's its own, where a function or its rule insists on some; one
-with several divisors comes first, for functions that take parts of a vector together."""
+"""Lengths of vectors that are tried, separately for each vector, where a function or its rule needs
+particular lengths; one with several divisors comes first, for functions that group the elements of a vector.
+"""
 MOST_CALLED = 4000
-"""Calls of the function at arguments of which it is not known whether they fit together."""
+"""The largest number of calls of the function at arguments that may not fit together."""
 MOST_SIZED = 300
-"""Kinds that fit together and at which the function is asked for values, and its rule."""
+"""The largest number of kinds that fit together at which the function and its rule are called."""
 MOST_AFTER = 40
-"""Those of these that are looked at once the rule has run, for some at which it seems right."""
+"""How many of these are still tried after the rule has run, to find some at which it seems right."""
 RELATED = {"vector": (("n",), ("m",), ("p",)), "matrix": (("m", "n"), ("n", "m"), ("n", "p"), ("n", "n"))}
-"""Lengths by letters: matrices and vectors that go together."""
+"""Lengths as letters: matrices and vectors that fit together."""
 LETTERS = {"n": 3, "m": 2, "p": 4}
 
 
 def _by_letters(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
-    """The kinds of one argument with lengths that others may have too, likeliest first."""
+    """The kinds of one argument with lengths that other arguments may share, likeliest first."""
     if used:
         return list(used)
     if said is not None and said.is_asked:
@@ -77,8 +78,9 @@ _FEW = (*_OF_SPACE, Kind("matrix", dims=(2, 2)), Kind("vector", dims=(2,)), Kind
 
 
 def _of_few_columns(name: str, said: Kind | None, used: tuple[Kind, ...]) -> list[Kind]:
-    """The kinds of one argument with the lengths of points of a plane or of space, and of what maps these: a
-    function that adds a column of ones to points takes a matrix with one column more than they have.
+    """The kinds of one argument with the lengths of points in the plane or in space, and of matrices that map
+    them: a function that appends a column of ones to points takes a matrix with one more column than they
+    have.
     """
     if used or said is not None and (said.is_asked or said.form != "number"):
         return _by_letters(name, said, used)
@@ -86,7 +88,7 @@ def _of_few_columns(name: str, said: Kind | None, used: tuple[Kind, ...]) -> lis
 
 
 def _with_lengths_read(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
-    """The choices, with vectors as long as what the function says in numbers of other arguments."""
+    """The choices, with vectors of each length that the function gives as a number for other arguments."""
     read = {d for kinds in guesser.used.values() for kind in kinds for d in kind.dims if isinstance(d, int)}
     if not read:
         return choices
@@ -96,8 +98,8 @@ def _with_lengths_read(guesser: Guesser, choices: list[list[Kind]]) -> list[list
 
 
 def _with_elements_taken(guesser: Guesser, choices: list[list[Kind]]) -> list[list[Kind]]:
-    """The choices, with a vector of so many elements where the function reads these one by one, and nothing
-    else: coefficients.
+    """The choices, with a vector of as many elements as the function reads one by one, if it reads nothing
+    else of an argument: coefficients.
     """
     taken = elements_taken(guesser.target)
     free = [not guesser.used.get(name) and name not in guesser.domain for name in guesser.names]
@@ -135,9 +137,10 @@ def _of_arrays_annotated(guesser: Guesser, choices: list[list[Kind]]) -> list[li
 
 
 def of_own_lengths(guesser: Guesser) -> Kinds | None:
-    """Numbers, and arrays that go together as the function multiplies and adds them, or each of a length of
-    its own, for which its rule seems right; else the first for which this runs; None where there are none. A
-    polynomial wants three coefficients, a rotation a quaternion, a regression a matrix between two vectors.
+    """Numbers, and arrays that fit together as the function multiplies and adds them, or that each have a
+    length of their own, for which its rule seems right; else the first for which the rule runs; None where
+    there are none. A polynomial may need three coefficients, a rotation a quaternion, a regression a matrix
+    between two vectors.
     """
     runs: list[Kinds] = []
     left, notes = MOST_SIZED, meant_types(guesser.target)
@@ -160,7 +163,7 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
                     y = guesser.value(args)
                 except Exception as error:
                     if is_about_form(error) or not is_about_numbers(error):
-                        break  # not for want of another interval
+                        break  # another interval would not help
                     continue
                 if not is_finite(y):
                     continue
@@ -183,8 +186,8 @@ def of_own_lengths(guesser: Guesser) -> Kinds | None:
 
 
 def _is_case_of(kinds: Kinds, others: Kinds) -> bool:
-    """Whether some kinds are others, of which the lengths of some are known and others are free, with lengths
-    for these: a rule that is wrong for those is right there by chance.
+    """Whether the first kinds are the others with fixed lengths in place of free ones, where the others also
+    have lengths that are fixed: a rule that is wrong for the others is right for the first by chance.
     """
     pairs = list(zip(kinds, others))
     free = [any(isinstance(d, str) for d in other.dims) for other in others]
@@ -194,7 +197,9 @@ def _is_case_of(kinds: Kinds, others: Kinds) -> bool:
 
 
 def of_products(guesser: Guesser) -> Iterator[Kinds]:
-    """Kinds of all arguments with lengths by the products in the function's text, if it takes them."""
+    """Kinds of all arguments with lengths inferred from the products in the function's code, if it takes
+    them.
+    """
     rules = (rule for rule in rules_of(guesser.target, guesser.registry) if rule.mode == guesser.mode)
     accepted = as_annotated(next((rule.accepts for rule in rules), None), guesser.target)
     usual = choices_of(guesser.names, accepted, guesser.domain, guesser.used)
@@ -207,12 +212,13 @@ def of_products(guesser: Guesser) -> Iterator[Kinds]:
 
 
 MOST_LARGER = 40
-"""Ways to let some lengths be larger than others that are tried for one function."""
+"""The largest number of ways to make some lengths larger than others that are tried for one function."""
 
 
 def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str, Kind]]:
-    """The first kinds of said lengths in which one length is another and some more, or two are, that the
-    function takes, if it takes none of free lengths: a window is not longer than what it moves along.
+    """The first kinds with given lengths that the function takes if one length is larger than another, or two
+    are: a window is not longer than what it moves along. For functions that take none with independent
+    lengths.
     """
     rules = (rule for rule in rules_of(guesser.target, guesser.registry) if rule.mode == guesser.mode)
     accepted = as_annotated(next((rule.accepts for rule in rules), None), guesser.target)
@@ -228,8 +234,9 @@ def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str
 
 
 def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[Any, str]]:
-    """Which lengths are others and some more: one of an argument that is another of a later argument, or of
-    an earlier one; then two; then one of the same argument, as a matrix of full column rank has more rows.
+    """Which lengths are the sum of another and their own letter: one of an argument that exceeds one of a
+    later argument, or of an earlier one; then two of them; then one that exceeds another of the same
+    argument, as a matrix of full column rank has more rows.
     """
     letters = [(d, i) for i, kind in enumerate(said.values()) for d in dict.fromkeys(kind.dims)]
     of = {d: i for d, i in reversed(letters) if isinstance(d, str)}
@@ -243,13 +250,13 @@ def _larger_ones(said: Mapping[str, Kind]) -> Iterator[dict[Any, str]]:
 
 
 def of_one_length(kinds: Kinds) -> Kinds:
-    """The kinds with the same length along all axes that have one by a name."""
+    """The kinds with the same length along all axes whose length is a letter."""
     dims = (tuple("n" if isinstance(length, str) else length for length in kind.dims) for kind in kinds)
     return tuple(dataclasses.replace(kind, dims=alike) for kind, alike in zip(kinds, dims))
 
 
 def _sized(kind: Kind, read: Kind | None) -> Kind:
-    """A kind with the form and the lengths that a text gives of it, in what is in it as well."""
+    """A kind with the form and lengths inferred from the code, including those of the parts of an object."""
     if read is None or kind.is_asked or (kind.made is None) != (not read.parts):
         return kind
     if kind.made is None:
@@ -260,15 +267,17 @@ def _sized(kind: Kind, read: Kind | None) -> Kind:
 
 
 def _as_long_as(kinds: Kinds, args: tuple) -> Kinds | None:
-    """Kinds of vectors alone, each as long as an argument for which a rule has run; None of others."""
+    """Kinds of only vectors, each as long as the argument for which a rule has run; None if others are among
+    them.
+    """
     if any(kind.form != "vector" for kind in kinds):
         return None
     return tuple(dataclasses.replace(kind, dims=shape_of(x)) for kind, x in zip(kinds, args))
 
 
 def _is_right_for(guesser: Guesser, sized: Kinds) -> bool:
-    """Whether a function that reads elements by their numbers has a rule that is right for such vectors, as
-    for points in the plane: then it is for these lengths alone.
+    """Whether a function that reads elements at constant indices, as for points in the plane, has a rule that
+    is right for these vectors: it is then written for these lengths only.
     """
     if not picks_by_number(guesser.target) or not guesser.takes(sized):
         return False
@@ -276,8 +285,8 @@ def _is_right_for(guesser: Guesser, sized: Kinds) -> bool:
 
 
 def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
-    """The mixtures of kinds whose shapes the function takes, likeliest first; each kind is drawn once for all
-    its mixtures, for most of these are refused.
+    """The combinations of kinds whose shapes the function takes, likeliest first. Each kind is drawn once for
+    all combinations, since most of these are refused.
     """
     drawn = [{kind: draw(kind, guesser.rng, lengths=LETTERS) for kind in one} for one in choices]
     mixtures = likeliest_first([tuple(one) for one in drawn])
@@ -294,15 +303,15 @@ def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
 
 
 _OF_ROWS: tuple[tuple[int | str, int | str], ...] = (("n", 2), ("n", 3), (2, "n"), (3, "n"))
-"""The lengths of matrices whose rows, or columns, are few: points of a plane, columns of a regression."""
+"""Shapes of matrices with few columns or few rows: points of a plane, columns of a regression."""
 
 
 def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """Kinds with matrices of a few columns, or rows, in place of square ones for which a rule is wrong, or
-    has an answer in one size alone, or beside which some of its cotangents are right for the others, too; the
-    kinds themselves where it is for square ones.
+    """Kinds with matrices of few columns, or few rows, in place of square ones, or with one of two
+    transposed; the kinds themselves where the function takes no such matrices, or the rule is right for
+    square ones and no cotangent is for the others.
 
-    A rule for points of a plane runs at two of them by chance, and there an area is zero; and for as many
+    A rule for points of a plane runs at two points by chance, where an area is zero; and with as many
     unknowns as equations there are no residuals.
     """
     square = [kind.form == "square" or kind.dims == ("n", "n") for kind in kinds]
@@ -340,8 +349,8 @@ def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """Vectors of a length of their own each, where there are several, or two matrices of shapes of their own,
-    where the function and its rule take them: of two of one length a convolution makes a single number.
+    """Several vectors of different lengths, or two matrices of different shapes, where the function and its
+    rule take them: of two vectors of one length, a convolution makes a single number.
     """
     for kinds in found:
         matrices = [i for i, kind in enumerate(kinds) if kind.form in ("matrix", "square") and not kind.dims]
@@ -352,7 +361,8 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                     dataclasses.replace(k, form="matrix", dims=next(shapes)) if i in matrices else k
                     for i, k in enumerate(kinds)
                 )
-                are_square = all(rows == columns for rows, columns in pair)  # of any sizes, whatever the rule
+                # square matrices of different sizes are judged whatever the rule does
+                are_square = all(rows == columns for rows, columns in pair)
                 if guesser.takes(unlike) and (are_square or guesser.rule_runs(guesser.drawn(unlike))):
                     yield unlike
                     break
@@ -373,7 +383,9 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
 
 
 def _of_two_lengths(kinds: Kinds, free: list[int]) -> Iterator[Kinds]:
-    """Three vectors of which two have one length and the third another: points, and centres with weights."""
+    """Three vectors of which two share a length and the third has another: points, and centres with
+    weights.
+    """
     for letters in _lettered(len(free), known=1) if len(free) > 2 else ():
         if len(set(letters)) < len(free):
             dims = dict(zip(free, letters))
@@ -383,9 +395,9 @@ def _of_two_lengths(kinds: Kinds, free: list[int]) -> Iterator[Kinds]:
 
 
 def of_other_fixed_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found of two vectors of lengths of their own, at one length of each, with others that go
-    together: what a rule does with a signal of two numbers may be right by chance, as the transform of these
-    is real. Other lengths tell nothing where a piece of one number is broadcast there.
+    """The kinds found that have two vectors of fixed lengths, with other pairs of lengths that fit together:
+    a rule may be right by chance for a signal of two elements, since the Fourier transform of these is real.
+    Lengths at which a piece of one element happens to be broadcast are left out.
     """
     first = found[0]
     fixed = [i for i, k in enumerate(first) if k.form == "vector" and k.dims and isinstance(k.dims[0], int)]
@@ -410,12 +422,12 @@ def of_other_fixed_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterat
 
 
 FIXED = (8, 5, 3, 6, 4)
-"""Lengths that are tried beside those found: even and odd ones, and their halves."""
+"""Lengths tried besides those found: even and odd ones, and their halves."""
 MOST_FIXED = 2
 
 
 UNLIKE = (5, 3, 2)
-"""Lengths of vectors that need not be of one length."""
+"""Lengths of vectors that need not have the same length."""
 
 
 UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (
@@ -423,20 +435,20 @@ UNLIKE_SHAPES: tuple[tuple[tuple[int | str, ...], ...], ...] = (
     ((5, 4), (2, 2)),
     ((3, 3), (2, 2)),
 )
-"""Shapes of two matrices that need not be of one shape; or the second square, where a rule swaps its axes; or
-both, where the function takes no others.
+"""Shapes of two matrices that need not have the same shape; then with a square second one, in case a rule
+swaps its axes; then with both square, in case the function takes no others.
 """
 
 
 AXES = "nmpq"
-"""Letters of the lengths that are tried for the axes of matrices that go together."""
+"""Letters for the lengths of the axes of matrices that fit together."""
 MOST_AXES_APART = 6
-"""Axes that matrices and vectors have together for which that is tried."""
+"""The largest total number of axes of matrices and vectors for which different lengths are tried."""
 
 
 def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with as many different lengths as the function takes, where it was found to take square
-    matrices, or several of one shape: of those nobody sees by which length a rule divides.
+    """The kinds found with as many different lengths as the function takes, where square matrices or several
+    of one shape were found: equal lengths hide by which of them a rule divides.
     """
     for kinds in found:
         plain = [kind.form in _RANKS and all(d in AXES for d in map(str, kind.dims)) for kind in kinds]
@@ -447,7 +459,7 @@ def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
         is_alike = len(matrices) > 1 or any(is_square(kinds[i]) for i in matrices)
         if not is_alike or len(arrays) < 2 or sum(ranks) > MOST_AXES_APART:
             continue
-        lettered = {letter for i in arrays for letter in kinds[i].dims}  # at which it is judged
+        lettered = {letter for i in arrays for letter in kinds[i].dims}  # those already judged
         known = len(lettered) or 1 + all(kinds[i].form == "matrix" for i in matrices)
         for letters in _lettered(sum(ranks), known):
             left = iter(letters)
@@ -468,12 +480,14 @@ def of_axes_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]
 
 _RANKS = {"matrix": 2, "square": 2, "vector": 1, "rows": 1, "columns": 1, "mask": 1}
 _AS_LONG = {"square": "matrix", "rows": "vector", "columns": "vector"}
-"""Arrays whose lengths go with others, as those that have lengths of their own."""
+"""The forms of arrays whose lengths follow others, and the form that replaces each if it has a length of its
+own.
+"""
 
 
 def _lettered(axes: int, known: int) -> list[tuple[str, ...]]:
-    """The ways to give letters to so many axes, the first new one where a new one comes; those with most
-    letters first, and none with as few as are `known`.
+    """The ways to assign letters to so many axes, new letters in alphabetical order; those with most letters
+    first, and only those with more than `known` letters.
     """
     ways: list[tuple[str, ...]] = [()]
     for _ in range(axes):
@@ -491,7 +505,7 @@ def _has_value(guesser: Guesser, kinds: Kinds) -> bool:
 
 
 MOST_SHARED = 3
-"""Arrays beside indices of which it is tried which are as long as these."""
+"""The largest number of arrays beside indices for which it is tried which are as long as the indices."""
 _OF_TABLE: dict[str, Lengths] = {"vector": ("n",), "matrix": ("n", "p")}
 _OF_PICKS: dict[str, Lengths] = {"vector": ("m",), "matrix": ("m", "p")}
 _OF_APART: dict[Lengths, Lengths] = {
@@ -499,12 +513,12 @@ _OF_APART: dict[Lengths, Lengths] = {
     **{("n", corners, "n"): ("m", corners, "n") for corners in (2, 3, 4)},
     (2, "n", "n"): (2, "m", "n"),
 }
-"""Lengths of indices as they are found, and with a number of their own: single ones, edges, triangles."""
+"""Lengths of indices as they are found, and with a count of their own: single indices, edges, triangles."""
 
 
 def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """The kinds found with more or fewer indices than there are elements to pick, if function and rule take
-    them: of as many nobody sees which of the two a rule divides by.
+    """The kinds found with a number of indices independent of the number of elements they pick from, if
+    function and rule take them: equal numbers hide by which of the two a rule divides.
     """
     for kinds in found:
         picks = [kind.form == "indices" and kind.dims in _OF_APART for kind in kinds]
@@ -518,7 +532,7 @@ def of_indices_apart(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kin
             dims = {i: share[kinds[i].form] for i, share in zip(arrays, shares)}
             dims |= {i: _OF_APART[kinds[i].dims] for i, one in enumerate(picks) if one}
             apart = tuple(dataclasses.replace(k, dims=dims.get(i, k.dims)) for i, k in enumerate(kinds))
-            is_plain = len(arrays) == 1  # how many are picked of one array is up to the caller
+            is_plain = len(arrays) == 1  # how many elements of a single array are picked is up to the caller
             if guesser.takes(apart) and (is_plain or guesser.rule_runs(guesser.drawn(apart))):
                 yield apart
                 return

@@ -1,5 +1,5 @@
-"""Whether a function takes arrays of other lengths as such, or because a piece of length 1 is broadcast there
-by accident, and whether a rule that raises at them is to blame: for the lengths are our guess.
+"""Whether a function really takes arrays of other lengths, or only because a piece of length 1 happens to be
+broadcast, and whether a rule that raises at them is to blame, since the lengths are guessed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .refusals import is_about_shapes, is_raised_by
 
 
 class _Watched(np.ndarray):
-    """An array that notes for each elementwise call whether a length of 1 is broadcast in it."""
+    """An array that records for each elementwise call whether a length of 1 is broadcast in it."""
 
     broadcasts: list[bool]
 
@@ -51,8 +51,8 @@ def _watched(x: np.ndarray, broadcasts: list[bool]) -> _Watched:
 
 
 def _broadcasts(primal: Callable, point: Point) -> list[bool]:
-    """Whether a length of 1 is broadcast in each of the elementwise calls of a function; none of a function
-    that does not take arrays of a class of ours.
+    """Whether a length of 1 is broadcast, for each elementwise call of a function; empty where the function
+    raises, as it may at a subclass of arrays.
     """
     noted: list[bool] = []
     arrays = [isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in point.floats]
@@ -83,12 +83,14 @@ def is_taken_by_accident(primal: Callable, point: Point, usual: Point) -> bool:
 
 
 FEWEST = 2
-"""Lengths at which a rule has to be right that is to be wrong where it raises: at one it may be for that."""
+"""At how many lengths a rule must be right before an exception at longer arrays counts as wrong: a rule right
+at only one length may be written for that length.
+"""
 
 
 def raises_when_longer(probe: Probe, right: Iterable[Probe], own: Iterable[types.CodeType]) -> bool:
-    """Whether a rule that is right for arrays of several lengths raises at longer ones, for their shapes or
-    an index, and not by a statement of its own that refuses them.
+    """Whether a rule that is right for arrays of several lengths raises at longer ones because of their
+    shapes or of an index, and not by a `raise` of its own that refuses them.
     """
     error = probe.failure
     if error is None or probe.spent or not (is_about_shapes(error) or type(error) is IndexError):
@@ -101,7 +103,7 @@ def raises_when_longer(probe: Probe, right: Iterable[Probe], own: Iterable[types
 
 
 def is_longer(point: Point, usual: Point) -> bool:
-    """Whether the vectors of a point are longer than the usual ones, in the order of their lengths."""
+    """Whether the vectors of a point are longer than the usual ones, and ordered alike by length."""
     lengths = _lengths(point)
     return max(map(len, lengths), default=0) == 1 and _is_shorter(_lengths(usual), lengths)
 
@@ -118,7 +120,9 @@ def _has_arrays(point: Point) -> bool:
 
 
 def _is_shorter(one: Lengths, other: Lengths) -> bool:
-    """Whether arrays of as many axes have no length that is larger, and lengths in the same order."""
+    """Whether these arrays have as many axes as the others, no length larger, and lengths in the same
+    order.
+    """
     if list(map(len, one)) != list(map(len, other)):
         return False
     pairs = [pair for shapes in zip(one, other) for pair in zip(*shapes)]

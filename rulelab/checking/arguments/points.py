@@ -1,4 +1,4 @@
-"""Which points a check looks at: given or drawn, of several sizes and scales, with ties, on both sides of
+"""The points of a check: given or drawn, of several sizes and scales, with ties, on both sides of
 branches.
 """
 
@@ -62,20 +62,20 @@ from .iterated import Iterated
 from .wider import with_other_sides
 
 ATTEMPTS_APART = 7
-"""By how much the numbers of two points differ of which the second is looked at if the first is refused."""
+"""By how much the numbers of a point and of its replacement, if it is refused, differ."""
 BESIDE_SECONDS = 4.0
-"""Of the processor, that are spent on kinds beside those judged."""
+"""Processor time that may be spent on kinds beside those judged."""
 USUAL = (3, 1)
-"""The sizes (see `SIZES`) of further arguments: vectors of an even length among them."""
+"""The sizes (see `SIZES`) of further arguments, which include vectors of even length."""
 FAR = 4.0
-"""How many times larger or smaller than usual arguments are drawn from where digits may be lost."""
+"""The factor by which drawn arguments are larger or smaller than usual from where digits may be lost."""
 
 
 class Source:
-    """The points of one check: those the caller `given`, or drawn by the kinds that the function takes.
+    """The points of one check: those `given` by the caller, or drawn from the kinds that the function takes.
 
-    `forms` says, by position, which arguments are symmetric matrices. `whole` are the arguments as they were
-    given, where whole numbers among them were taken as floats.
+    `forms` says, by position, which arguments are symmetric matrices. `whole` are the arguments as given, if
+    integers among them were converted to floats.
     """
 
     def __init__(
@@ -97,15 +97,15 @@ class Source:
         self.notes: tuple[str, ...] = ()
         self.whole: tuple | None = None
         self.elsewhere: tuple[tuple, ...] = ()  # arguments of other kinds for which the rule runs
-        self.took_more = ""  # that the search for kinds did not come to its end, in words
-        self.told: tuple[bool, ...] = ()  # of which kinds the function itself speaks
-        self.is_guessed = True  # whether the arguments that nobody gave are of kinds that nobody asked for
+        self.took_more = ""  # a sentence, if the search for kinds ran out of time
+        self.told: tuple[bool, ...] = ()  # for each of the kinds, whether the docstring mentions it
+        self.is_guessed = True  # whether neither the arguments nor their kinds were given
         self.ordered: tuple[tuple[int, int], ...] = ()  # of the arguments that are drawn
         self.related = NOTHING_SAID  # of the arguments that are drawn
-        self.iterated: Iterated | None = None  # the function with more steps, if it has to come to an end
+        self.iterated: Iterated | None = None  # the function with more steps, if it has to converge
         self.named_intervals: Mapping[int, tuple[float, float]] = {}  # of given arguments, by their names
-        self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself gives of them
-        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # that arguments have to have, as was tried
+        self.bounds: Mapping[str, Kind] = {}  # and the intervals that the function itself states
+        self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # that arguments must have, as trials showed
         guesser = Guesser(f, kwargs, domain, rng, mode, config, registry, Limit(seconds))
         if given is not None:
             plain = tuple(x.value if isinstance(x, WithTangent) else x for x in given)
@@ -118,7 +118,7 @@ class Source:
             self.notes += _kept_symmetric(tuple(named), self.forms, said)
             self.named_intervals = _intervals_by_name(tuple(named), self.args)
             if guesser.iterated is not None and guesser.iterated.has_ended(self.args, kwargs):
-                self.iterated = guesser.iterated  # as it has there, so it is to have beside them
+                self.iterated = guesser.iterated  # it converges there, so it must near these, too
             return
         found, others, self.notes = kinds_of(guesser, several)
         self.took_more = took_more("the search for arguments", seconds) if guesser.end.was_over else ""
@@ -139,13 +139,16 @@ class Source:
 
     @property
     def drawn(self) -> bool:
-        """Whether the arguments are ours and not the caller's."""
+        """Whether the arguments are drawn, not given by the caller."""
         return bool(self.choices)
 
     def intervals(self) -> Mapping[int, tuple[float, float]]:
-        """The positions of arguments that are drawn between two numbers, as shares are, or above one, as
-        widths are, and these; of given ones those that lie there, if their names say so. One end alone is to
-        be said, or by a name: drawn ones may lie there since others had no value for numbers of another kind.
+        """The intervals of the arguments, by position, that are drawn between two numbers, as shares are, or
+        above one, as widths are; for given arguments, the intervals that their names imply and that contain
+        them.
+
+        An interval with only one end must be stated or implied by a name: drawn arguments may lie there just
+        because the function had no value for others.
         """
         if not self.choices:
             return self.named_intervals
@@ -159,13 +162,13 @@ class Source:
         return bool(ends.all() or (ends.any() and (self.is_said(name) or by_name)))
 
     def is_said(self, name: str) -> bool:
-        """Whether the function itself, or a domain, says where the numbers of a drawn argument lie."""
+        """Whether the function itself, or a domain, states where the numbers of a drawn argument lie."""
         names = self._guesser.names
         return name in self.bounds or name in names and self._guesser.is_asked(names.index(name))
 
     def beside(self) -> Iterator[tuple[Beside, tuple]]:
-        """Kinds close to those that are judged, and arguments of these, at which the function has a value if
-        one is found; none where nobody has to guess.
+        """Kinds close to those judged, each with arguments at which the function has a value if possible;
+        none where the kinds are not guessed.
         """
         if not self.drawn or not self.is_guessed:
             return
@@ -177,8 +180,8 @@ class Source:
             yield one, guesser.drawn(one.kinds)
 
     def usual(self) -> Iterator[tuple]:
-        """Further arguments of a usual size, of other lengths for each kind that is judged; those given,
-        moved and with other signs.
+        """Further arguments of a usual size, with other lengths, for each of the judged kinds; for given
+        arguments, these perturbed and with other signs.
         """
         for number in USUAL:
             for kinds in self.choices:
@@ -189,8 +192,8 @@ class Source:
     def args_at(self, number: int) -> tuple:
         """The arguments of the point of this number; the first are those the caller gave.
 
-        Numbers have few digits, so that single precision holds them; but not all of them, or a rule that
-        keeps its arguments in single precision would pass.
+        Numbers have few digits, so that they are exact in single precision; but not at all points, or a rule
+        that stores its arguments in single precision would pass.
         """
         if number == 0:
             return self.args
@@ -211,8 +214,8 @@ class Source:
         return found
 
     def _near_those_given(self, number: int) -> tuple:
-        """Those given, moved; at some points all change their signs, and where that is refused, or the time
-        after, one of them does: `delta` may have to be positive, and `x` not.
+        """The given arguments, perturbed. At some points all signs change, and where that is refused, or the
+        next time, those of one argument only: `delta` may have to be positive, but not `x`.
         """
         attempt, turn = divmod(number, ATTEMPTS_APART)
         if turn % 3 != 2:
@@ -226,7 +229,7 @@ class Source:
         return tuple(flipped[i] if i == alone else x for i, x in enumerate(same))
 
     def _inside(self, args: tuple) -> tuple:
-        """The arguments, with the size alone of what is positive by its name and was given so."""
+        """The arguments, with absolute values for those that are positive by name and were given so."""
         return tuple(
             revalued((x,), np.abs)[0] if self.named_intervals.get(i, (-np.inf,))[0] == 0.0 else x
             for i, x in enumerate(args)
@@ -234,19 +237,19 @@ class Source:
 
     def _scale(self, number: int) -> float:
         if number < len(self.choices):
-            return 1.0  # or a kind might be looked at far away alone
+            return 1.0  # otherwise a kind might be tried only far away
         return DRAWN_SCALES[number % len(DRAWN_SCALES)] if self.choices else 1.0
 
     def is_far(self, number: int) -> bool:
-        """Whether the point of this number has arguments of an unusual size, which nobody gave."""
+        """Whether the point of this number has arguments of an unusual size, not chosen by the caller."""
         return not 1 / FAR <= self._scale(number) <= FAR
 
     def is_told(self, number: int) -> bool:
-        """Whether the point of this number is of kinds of which the function itself speaks."""
+        """Whether the point of this number is of kinds that the docstring mentions."""
         return bool(self.told) and self.told[number % len(self.told)]
 
     def origin(self, number: int) -> str:
-        """Where the numbers of that point come from, in words."""
+        """Where the numbers of the point of this number come from, in words."""
         if self.choices:
             return "drawn"
         return "given" if number == 0 else "near those given"
@@ -273,14 +276,16 @@ def _forms(
 def _kept_symmetric(
     names: tuple[str, ...], forms: tuple[str | None, ...], said: list[str | None]
 ) -> tuple[str, ...]:
-    """What is said of given matrices that stay symmetric, without a domain that asks for it."""
+    """The note on given matrices that are kept symmetric although no domain requires it."""
     kept = [name for name, form, asked in zip(names, forms, said) if form is not None and asked is None]
     words = "kept symmetric; a rule may divide the cotangent between both triangles as it likes"
     return (f"{', '.join(kept)}: {words}",) if kept else ()
 
 
 def _intervals_by_name(names: tuple[str, ...], args: tuple) -> dict[int, tuple[float, float]]:
-    """The intervals of arguments that are positive, or shares, by their names, where those given are so."""
+    """The intervals of arguments that are positive, or shares, by their names, if the given ones lie in
+    them.
+    """
     found: dict[int, tuple[float, float]] = {}
     for i, (name, x) in enumerate(zip(names, args)):
         (low, high), numbers = interval_of_name(name), to_vec(x)[0]
@@ -290,7 +295,7 @@ def _intervals_by_name(names: tuple[str, ...], args: tuple) -> dict[int, tuple[f
 
 
 def _of_forms(kinds: tuple[Kind, ...], forms: tuple[str | None, ...]) -> tuple[Kind, ...]:
-    """The same kinds, those of symmetric arguments said to be."""
+    """The same kinds, with the symmetric form for symmetric arguments."""
     if not forms:
         return kinds
     return tuple(
@@ -300,8 +305,8 @@ def _of_forms(kinds: tuple[Kind, ...], forms: tuple[str | None, ...]) -> tuple[K
 
 
 def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tuple, tuple[str, ...]]:
-    """Arguments with something to move: whole numbers become floats where there is nothing else, or where the
-    rule has a cotangent for them, and f gives the same.
+    """Arguments with something to perturb: integers become floats where there is nothing else, or where the
+    rule returns a cotangent for them, if `f` then returns the same value.
     """
     counts = [i for i, x in enumerate(args) if isinstance(x, (int, np.integer)) and not isinstance(x, bool)]
     if not to_vec(args)[0].size:
@@ -316,7 +321,7 @@ def _movable(guesser: Guesser, args: tuple, fixed: frozenset[int]) -> tuple[tupl
         if i not in fixed and shift > 0 and not isinstance(bars[i + shift], AbstractZero)
     ]  # fmt: skip
     notes = []
-    for varied in (answered, [i for i in answered if i in counts]):  # an array may be one of indices
+    for varied in (answered, [i for i in answered if i in counts]):  # an array may hold indices
         wide = tuple(_as_float(x) if i in varied else x for i, x in enumerate(args))
         if varied and _gives_the_same(guesser, args, wide) and guesser.rule_runs(wide):
             notes = [f"{_stated(guesser, args, varied)}: taken as {_floats(args, varied)}"]
@@ -358,8 +363,9 @@ def _as_float(x: Any) -> Any:
 
 
 def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warning]] = HEEDED) -> Any:
-    """The value at a point, or None where the function refuses it, gives something not finite, warns that it
-    is no good (by a warning that is heeded), or gives complex numbers where it gave real ones (`like`).
+    """The value at a point, or None where the function refuses it, returns something not finite, gives a
+    warning that is heeded, or returns complex numbers although its values (`like`) are real, or real ones
+    although these are complex.
     """
     if not point.is_inside():
         return None
@@ -370,12 +376,12 @@ def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warn
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
     if _is_single(point.inputs) and largest > np.finfo(np.float32).max:
-        return None  # the function counts in doubles, but a cotangent of its dtype would overflow
+        return None  # computed in double precision; but a cotangent of the arguments' dtype would overflow
     return y if is_finite(y) and is_complex(y) == is_complex(like) else None
 
 
 def heeded_at(subject: Subject, point: Point) -> tuple[type[Warning], ...]:
-    """The kinds of warnings that mean something elsewhere: the function does not give them at this point."""
+    """The classes of warnings that count elsewhere: those the function does not give at this point."""
     _, said = heard(subject.primal, point.inputs, point.kwargs)
     return tuple(kind for kind in HEEDED if kind not in said)
 
@@ -385,14 +391,16 @@ def _is_single(inputs: tuple) -> bool:
 
 
 COMPARED = 6
-"""Numbers with which the code compares, around which points lie first where it has many numbers."""
+"""The largest number of constants compared with in the code around which points lie first, where it has
+many.
+"""
 EXACT, MORE_EXACT = 6, 16
-"""Numbers of the code that a point lies exactly on, and further ones where no point has reached some line."""
+"""How many constants of the code points hit exactly, and how many more if a line was not reached."""
 
 
 def decisive(subject: Subject) -> tuple[float, ...]:
-    """The first numbers by which the function or its rule decides which branch to take; a parameter stands
-    for its default.
+    """The first numbers by which the function or its rule chooses a branch; a parameter stands for its
+    default.
     """
     named = {**_number_defaults(subject), **subject.named}
     return compared((*subject.codes, *subject.helpers), named)[:COMPARED]
@@ -403,14 +411,14 @@ def _number_defaults(subject: Subject) -> dict[str, float]:
 
 
 def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iterator[Point]:
-    """Points with ties, with zeros, and around the numbers that stand in the code."""
+    """Points with ties, with zeros, and around the constants in the code."""
     yield point.moved(all_equal(point.inputs), "all equal")
     for _ in range(2):
         yield point.moved(tied(point.inputs, rng), "with ties")
     yield point.moved(in_pairs(point.inputs), "in equal pairs")
     codes, first = (*subject.codes, *subject.helpers), decisive(subject)
     marks = tuple(sorted({*landmarks(codes), *first}, key=abs))
-    if len(marks) > EXACT:  # among so many numbers those come first at which something is decided
+    if len(marks) > EXACT:  # with so many constants, those compared with in the code come first
         for mark in first:
             yield from _around(point, mark, rng)
     for mark in marks[:EXACT]:
@@ -424,7 +432,7 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
         yield point.moved(inputs, "with another sign")
     for mark in marks[:8]:
         yield from _around(point, mark, rng)
-        if mark > 0 and -mark not in marks:  # abs(x) <= mark parts there, too
+        if mark > 0 and -mark not in marks:  # abs(x) <= mark changes there, too
             yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
     further = (*marks[EXACT:], *(-mark for mark in marks))  # x + mark is zero at -mark
     left = [mark for mark in further if mark not in marks[:EXACT]][:MORE_EXACT]
@@ -437,16 +445,16 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
 
 
 def _around(point: Point, mark: float, rng: np.random.Generator) -> Iterator[Point]:
-    """Points with numbers on both sides of a number of the code, those of one argument above those of another
-    where they have to be.
+    """Points with numbers on both sides of a constant of the code, in the order that the arguments must
+    have.
     """
     for inputs in near(point.inputs, mark, rng):
         yield point.moved(put_in_order(inputs, point.ordered), f"around {mark:g}")
 
 
 def _all_zero(subject: Subject, inputs: tuple) -> Iterator[tuple]:
-    """The arguments with nothing but zeros in one array that may be zero, as the function says: the rule may
-    take a branch of its own there, at `np.dot(w, w) == 0`.
+    """The arguments with one array set to zeros that may be zero according to the function: the rule may have
+    a branch for it, as at `np.dot(w, w) == 0`.
     """
     said = zero_said(subject.primal)
     for i, (name, x) in enumerate(zip(subject.names, inputs)):
@@ -462,9 +470,11 @@ def reaching(
     is_usable: Callable[[Point], bool],
     with_arms: bool = True,
 ) -> Iterator[Point]:
-    """Those among the candidates at which the function and its rule run lines that were not run before, or
-    arms of choices within a line. Once all have been run none is asked any more; they are drawn all the same,
-    for what is drawn later.
+    """Those candidates at which the function and its rule run lines, or arms of conditional expressions
+    within a line, that were not run before.
+
+    Once everything has been run none is tried any more; the candidates are still drawn, so that later draws
+    are the same.
     """
     everything = frozenset().union(*map(_lines_that_run, subject.codes))
     if with_arms:
@@ -488,7 +498,7 @@ def _lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[type
 
 
 def _run(subject: Subject, point: Point) -> None:
-    """Calls a function and its rule, for what runs in them."""
+    """Call a function and its rule, ignoring exceptions."""
     with contextlib.suppress(Exception):
         y = plainly(subject.primal, point.inputs, point.kwargs)
         if subject.reverse is not None:
@@ -497,7 +507,9 @@ def _run(subject: Subject, point: Point) -> None:
 
 
 def arms_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
-    """The arms of choices within a line, `a if x > 0 else b`, that are taken at a point."""
+    """The arms of conditional expressions within a line, such as `a if x > 0 else b`, that are taken at a
+    point.
+    """
     arms = {code: found for code in subject.codes if (found := {place for _, place in _arms(code)})}
     if not arms:
         return set()
@@ -508,7 +520,7 @@ def arms_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
 
 @functools.lru_cache(256)
 def _arms(code: types.CodeType) -> frozenset[tuple[types.CodeType, int]]:
-    """The steps, by negative numbers, with which the two arms of each choice within a line begin."""
+    """The first instructions of the two arms of each conditional within a line, as negative offsets."""
     steps = list(dis.get_instructions(code))
     at = {one.offset: one for one in steps}
     found: set[int] = set()
@@ -523,18 +535,18 @@ def _arms(code: types.CodeType) -> frozenset[tuple[types.CodeType, int]]:
 
 @functools.lru_cache(256)
 def _lines_that_run(code: types.CodeType) -> frozenset[tuple[types.CodeType, int]]:
-    """The lines of which a run through some code could tell."""
+    """The lines of some code that a run can execute."""
     run = (one for one in dis.get_instructions(code) if one.opname not in _PRELUDE)
     lines = {one.positions.lineno for one in run if one.positions is not None}
     return frozenset((code, line) for line in lines if line is not None)
 
 
 _PRELUDE = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL")
-"""What stands on the line of a `def` without being run as a line of it."""
+"""Instructions on the line of a `def` that do not count as running that line."""
 
 
 def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:
-    """The lines of some code that can be run: those of statements, without the `def` that begins it."""
+    """The executable lines of some code: those of statements, without the line of its `def`."""
     return {
         (code, line)
         for code in codes
@@ -544,7 +556,7 @@ def lines_of(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int
 
 
 def raising_lines(codes: tuple[types.CodeType, ...]) -> set[tuple[types.CodeType, int]]:
-    """The lines of some code that do nothing but raise an exception."""
+    """The lines of some code that only raise an exception."""
     raising = ((code, s.positions) for code in codes for s in dis.get_instructions(code) if _raises(s))
     spans = ((code, p.lineno, p.end_lineno) for code, p in raising if p is not None)
     return {(code, n) for code, first, last in spans if first and last for n in range(first, last + 1)}

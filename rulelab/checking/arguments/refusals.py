@@ -1,4 +1,4 @@
-"""What a rule raises at arguments that nobody gave: whether they or the rule are to blame."""
+"""The exceptions a rule raises at guessed arguments: whether the arguments or the rule are to blame."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ import numpy as np
 from ...errors import RuleShapeError
 
 NOT_WRITTEN_FOR = (TypeError, ValueError, AttributeError, IndexError)
-"""What a rule raises that gets an argument of a kind it was not written for."""
+"""What a rule raises at an argument of a kind it was not written for."""
 REFUSALS = (*NOT_WRITTEN_FOR, RuleShapeError)
-"""The same, or what it raises where its answer has another shape than the argument."""
+"""The same, or what is raised where a cotangent does not have the shape of its argument."""
 
 
 def is_own_fault(error: Exception | None, args: tuple) -> bool:
-    """Whether a rule would raise this whatever it is asked at: a name is misspelled, of its own or of a
-    module, or is updated where it has no value yet, a function does not know a keyword, a cotangent is to be
-    changed in place that is none of arrays, or a buffer that it has made of integers is to hold floats.
+    """Whether a rule would raise this at any arguments: a name is misspelled, its own or that of a module's
+    attribute; a variable is updated before it has a value; a function does not know a keyword; a cotangent
+    that is not an array is modified in place; or floats are written to a buffer of integers that the rule has
+    made.
 
-    Anything else may be owing to the rank of an argument, its length or its class, of which ours are guesses.
+    Anything else may be due to the rank, length or class of an argument, which we have guessed.
     """
     text = str(error)
     if casts_to_integers(error):
@@ -42,8 +43,8 @@ _WHATEVER = ("unexpected keyword argument", "'Tangent' object does not support i
 
 
 def _is_only_updated(error: UnboundLocalError) -> bool:
-    """Whether a function updates a name by `+=` and the like, and gives it no value anywhere: the author
-    meant the variable of the function around it, which takes a `nonlocal`.
+    """Whether a function updates a name by `+=` and the like, and assigns it nowhere else: the author meant
+    the variable of the enclosing function, which needs a `nonlocal`.
     """
     code = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
     found = re.search(r"'(\w+)'", str(error))  # the exception has no name as an attribute
@@ -57,15 +58,15 @@ def _is_only_updated(error: UnboundLocalError) -> bool:
 
 
 def casts_to_integers(error: Exception | None) -> bool:
-    """Whether NumPy refuses to put floats into a buffer of integers."""
+    """Whether NumPy refuses to write floats to a buffer of integers."""
     text = str(error)
     return isinstance(error, TypeError) and text.startswith("Cannot cast ufunc") and _INTO_INTEGERS in text
 
 
 def makes_buffers_like(codes: Iterable[types.CodeType]) -> bool:
-    """Whether some code makes a buffer of the dtype that an array has, whatever is to be put into it. What is
-    changed in place where it was computed, as `d = a - b; d -= box * wraps`, says by its exception that it is
-    for floats, and there is no number that could be wrong.
+    """Whether some code makes a buffer with the dtype of an array, whatever is written to it later. An
+    in-place change of a computed array, as `d = a - b; d -= box * wraps`, raises an exception that says it
+    needs floats, and no wrong number can result.
     """
     return any(not _BUFFERS.isdisjoint(code.co_names) for code in codes)
 
@@ -75,7 +76,7 @@ _INTO_INTEGERS = "output from dtype('float64') to dtype('int"
 
 
 def _is_of_floats(x: Any) -> bool:
-    """Whether there is nothing in an argument but floats: masks and indices may be meant by others."""
+    """Whether an argument contains only floats: others may be meant as masks and indices."""
     return x.dtype.kind == "f" if isinstance(x, np.ndarray) else type(x) is float
 
 
@@ -83,12 +84,12 @@ _OF_SHAPES = ("broadcast", "shape", "dimension", "mismatch", "aligned", "out of 
 
 
 def is_about_shapes(error: Exception | None) -> bool:
-    """Whether NumPy refuses arrays for their shapes, or an index for their lengths."""
+    """Whether NumPy refuses arrays because of their shapes, or an index because of their lengths."""
     return isinstance(error, (ValueError, IndexError)) and any(word in str(error) for word in _OF_SHAPES)
 
 
 def is_raised_by(error: BaseException, own: frozenset[types.CodeType]) -> bool:
-    """Whether a `raise` in one of these codes has raised an exception."""
+    """Whether the exception was raised by a `raise` statement in one of these codes."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -99,8 +100,8 @@ def is_raised_by(error: BaseException, own: frozenset[types.CodeType]) -> bool:
 
 
 def is_of_domain(error: BaseException) -> bool:
-    """Whether Python's own functions of numbers have no value at a number, as a root of a negative one."""
-    words = str(error)  # from Python 3.14 on it says what is expected
+    """Whether a function of `math` is not defined at a number, as a root of a negative one."""
+    words = str(error)  # from Python 3.14 on, the message says what is expected
     return isinstance(error, ValueError) and (words == "math domain error" or words.startswith("expected a "))
 
 

@@ -1,5 +1,5 @@
-"""Wider intervals for some of the arguments alone: `x**p` needs positive numbers `x`, and takes any `p`; and
-whoever compares a height with zero means both sides of it, although a docstring speaks of one.
+"""Wider intervals for single arguments: `x**p` needs positive `x` but takes any `p`, and a function that
+compares a height with zero is meant for both sides of zero, even if the docstring mentions one.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from ..reading.kinds import Kind
 from .guesser import Guesser, Kinds
 
 DRAWS = 3
-"""Arguments at which a rule is asked below zero."""
+"""The number of draws below zero at which a rule is tried."""
 
 
 def of_wider_intervals(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
-    """Kinds found in which one argument, where all were taken to be positive because some have to be, may be
-    below zero, too: those for which a rule is wrong there, and seems right above.
+    """The kinds found in which one argument may also be below zero, although all were taken as positive
+    because some must be: those for which the rule is wrong below zero and seems right above.
     """
     if guesser.mode != "rrule":
         return
@@ -46,8 +46,8 @@ def _is_wrong_below_zero(guesser: Guesser, kinds: Kinds, wider: Kinds, i: int) -
 
 
 def of_sides_compared(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
-    """The kinds with numbers beyond the end of an interval that the caller did not ask for, for each argument
-    that the function and its rule both compare with that end: each side has a line of its own.
+    """The kinds with numbers beyond an end of an interval that the caller did not choose, for each argument
+    that both the function and its rule compare with that end: the code has a branch for each side.
     """
     rules = authors_of(guesser.target, guesser.registry)
     compared = compared_with(guesser.target) & frozenset().union(*map(compared_with, rules))
@@ -62,8 +62,8 @@ def of_sides_compared(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
 def with_other_sides(
     bounds: Mapping[str, Kind], names: tuple[str, ...], found: tuple[Kinds, ...]
 ) -> Mapping[str, Kind]:
-    """The intervals that a function gives of its parameters, with what lies beyond an end where kinds were
-    found for that.
+    """The intervals that a function states for its parameters, extended beyond an end where kinds were found
+    there.
     """
     said = dict(bounds)
     for name, kinds in zip(names, zip(*found)):
