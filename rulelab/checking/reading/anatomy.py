@@ -23,7 +23,7 @@ from ...tangents.zeros import NoTangent, ZeroTangent
 
 Pullback = ast.FunctionDef | ast.Lambda
 UNKNOWN = object()
-"""What a name stands for that only a run could tell."""
+"""What a name stands for if only a run could tell."""
 
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OLD = {"NO_FIELDS": NoTangent(), "Zero": ZeroTangent, "DoesNotExist": NoTangent, "Composite": Tangent}
@@ -31,7 +31,7 @@ _OLD = {"NO_FIELDS": NoTangent(), "Zero": ZeroTangent, "DoesNotExist": NoTangent
 
 @dataclass(frozen=True)
 class Answer:
-    """What one `return` of a pullback holds: the cotangent of the function, and those of the parameters.
+    """One `return` of a pullback: the cotangent of the function, and those of the parameters.
 
     `cotangents` are pairs of a parameter's name and the expression that is returned for it.
     """
@@ -43,9 +43,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Anatomy:
-    """A rule taken apart. Nothing of it is run: names are looked up where they are kept, and no further.
+    """The parts of a rule. Nothing is run: names are only looked up where they are stored.
 
-    `target` is the object that the rule sits on, None where it sits on none.
+    `target` is the object that the rule is attached to, or None.
     """
 
     rule: Rule
@@ -59,7 +59,7 @@ class Anatomy:
 
     @property
     def name(self) -> str:
-        """What the rule is called."""
+        """The name of the rule."""
         return self.source.name
 
     @property
@@ -81,13 +81,13 @@ class Anatomy:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that the rule may return is in its text."""
+        """Whether everything that the rule may return is in its source."""
         pairs = [v for v in self.returned if isinstance(v, ast.Tuple) and len(v.elts) == 2]
         return len(pairs) == len(self.returned) and all(self._functions(pair.elts[1]) for pair in pairs)
 
     @cached_property
     def pullbacks(self) -> tuple[Pullback, ...]:
-        """The functions that the rule returns as its second value, as far as their text is in it."""
+        """The functions that the rule returns as its second value, if they are defined in its source."""
         found = []
         for value in self.returned if self.rule.mode == "rrule" else ():
             if isinstance(value, ast.Tuple) and len(value.elts) == 2:
@@ -105,20 +105,21 @@ class Anatomy:
 
     @cached_property
     def values(self) -> dict[str, list[ast.expr | None]]:
-        """What is assigned to each local name of the rule outside its pullbacks; None for what is no
-        expression."""
+        """What is assigned to each local name of the rule outside its pullbacks; None for what is not an
+        expression.
+        """
         return assignments(self.node)
 
     @cached_property
     def local_names(self) -> frozenset[str]:
-        """Names that are bound anywhere within the rule, so that no global of that name is meant."""
+        """Names that are bound anywhere within the rule, so that they do not mean a global."""
         nodes = list(ast.walk(self.node))
         bound = {n.id for n in nodes if isinstance(n, ast.Name) and _binds(n)}
         bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
         return frozenset(bound | {n.name for n in nodes[1:] if isinstance(n, _NAMED)})
 
     def stands_for(self, node: ast.AST) -> Any:
-        """The object that a dotted name means, UNKNOWN if it is local, computed, or not there."""
+        """The object that a dotted name means; UNKNOWN if it is local, computed, or missing."""
         if isinstance(node, ast.Name):
             return UNKNOWN if node.id in self.local_names else found_in(self.function, node.id)
         if isinstance(node, ast.Attribute):
@@ -126,7 +127,7 @@ class Anatomy:
         return UNKNOWN
 
     def called(self, node: ast.AST) -> Any:
-        """What a call calls; UNKNOWN for what is no call."""
+        """The object that a call calls; UNKNOWN for what is not a call."""
         return self.stands_for(node.func) if isinstance(node, ast.Call) else UNKNOWN
 
     def answers(self, pullback: Pullback) -> Iterator[Answer]:
@@ -137,7 +138,7 @@ class Anatomy:
                 yield Answer(value, own, tuple(zip((*self.parameters, *["the rest"] * len(rest)), rest)))
 
     def zero(self, node: ast.AST) -> type | None:
-        """NoTangent or ZeroTangent, if that is what an expression makes; None for any other."""
+        """NoTangent or ZeroTangent if an expression makes one; None for any other expression."""
         if isinstance(node, ast.Starred):
             return self._zero_in(node.value)
         found = self.called(node) if isinstance(node, ast.Call) and not node.args else self.stands_for(node)
@@ -147,7 +148,7 @@ class Anatomy:
         return None
 
     def _zero_in(self, node: ast.expr) -> type | None:
-        """The same of the items of what is unpacked: `*[NoTangent()] * n`."""
+        """The same for the items of what is unpacked: `*[NoTangent()] * n`."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             return self._zero_in(node.left) or self._zero_in(node.right)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
@@ -158,7 +159,9 @@ class Anatomy:
         return None
 
     def thunked(self, node: ast.expr, scope: Pullback) -> ast.expr | None:
-        """The expression that a call of `thunk` delays; None where there is no such call, or no such text."""
+        """The expression that a call of `thunk` delays; None if it is not such a call, or the expression is
+        not in the source.
+        """
         if self.called(node) not in (thunk, Thunk) or len(node.args) != 1:  # type: ignore[attr-defined]
             return None
         delayed = node.args[0]  # type: ignore[attr-defined]
@@ -177,12 +180,12 @@ class Anatomy:
 
 
 def anatomy_of(rule: Rule, target: Any) -> Anatomy:
-    """A rule taken apart. SourceNotFoundError or SourceMismatchError where its text cannot be had."""
+    """The parts of a rule. SourceNotFoundError or SourceMismatchError if its source is not available."""
     return Anatomy(rule, target, find_source(rule.function.__code__))
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """The nodes in the body of a function in the order of the text, without those of functions within it."""
+    """The nodes in the body of a function in source order, without those of inner functions."""
     body = [function.body] if isinstance(function, ast.Lambda) else getattr(function, "body", [])
     waiting: list[ast.AST] = list(reversed(body))
     while waiting:
@@ -200,8 +203,8 @@ def returns_of(function: ast.AST) -> list[ast.expr]:
 
 
 def assignments(function: ast.AST) -> dict[str, list[ast.expr | None]]:
-    """What is assigned to each name in a function: an expression for `name = expression`, also as one of
-    several in a row (`a, b = x, y`), else None.
+    """What is assigned to each name in a function: an expression for `name = expression`, also in `a, b = x,
+    y`, else None.
     """
     found: dict[str, list[ast.expr | None]] = {}
     plain = set()
@@ -221,7 +224,7 @@ def assignments(function: ast.AST) -> dict[str, list[ast.expr | None]]:
 
 
 def assigned_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what, tuples item by item."""
+    """Pairs of a target and the value assigned to it, tuples item by item."""
     rows = (ast.Tuple, ast.List)
     if isinstance(target, rows) and isinstance(value, rows) and len(target.elts) == len(value.elts):
         if not any(isinstance(item, ast.Starred) for item in (*target.elts, *value.elts)):
@@ -232,7 +235,7 @@ def assigned_pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr
 
 
 def assigned_once(function: ast.AST) -> dict[str, ast.expr]:
-    """The names that one plain assignment binds in a function and nothing else does, with their values."""
+    """The names that a single plain assignment and nothing else binds in a function, with their values."""
     parameters = {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)}  # type: ignore[attr-defined]
     return {
         name: values[0]
@@ -242,12 +245,12 @@ def assigned_once(function: ast.AST) -> dict[str, ast.expr]:
 
 
 def uses(name: str, within: ast.AST) -> int:
-    """How often a name is read in a piece of text."""
+    """How often a name is read in a tree."""
     return sum(isinstance(n, ast.Name) and n.id == name and not _binds(n) for n in ast.walk(within))
 
 
 def gives_functions(node: ast.AST, space: dict[str, Any]) -> bool:
-    """Whether some code names a function of its module among what it gives in a call."""
+    """Whether some code passes a function of its module as an argument."""
     given = (
         arg
         for call in ast.walk(node)
@@ -259,12 +262,12 @@ def gives_functions(node: ast.AST, space: dict[str, Any]) -> bool:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names that are read in a piece of text."""
+    """The names in a tree."""
     return {n.id for n in nodes_of(node) if isinstance(n, ast.Name)}
 
 
 def inlined(node: ast.expr, known: dict[str, ast.expr], depth: int = 8) -> ast.expr:
-    """An expression with the names of `known` replaced by what they stand for."""
+    """An expression with the names in `known` replaced by their values."""
 
     class Inline(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:
@@ -275,16 +278,18 @@ def inlined(node: ast.expr, known: dict[str, ast.expr], depth: int = 8) -> ast.e
 
 
 def found_in(function: Any, name: str) -> Any:
-    """What a name means in a function that does not bind it: a cell, a global or a builtin, or UNKNOWN."""
+    """What a name means in a function that does not bind it: a closure variable, a global or a builtin, or
+    UNKNOWN.
+    """
     if name in function.__code__.co_freevars:
         return captured(function).get(name, UNKNOWN)
     return function.__globals__.get(name, vars(builtins).get(name, UNKNOWN))
 
 
 def part_of(owner: Any, name: str) -> Any:
-    """The attribute of a module or the method of a ufunc, found without running code of the owner's.
+    """The attribute of a module, found without running code of its owner.
 
-    Names of `rulelab` itself may be fetched: some of them are imported when they are first asked for.
+    Names of `rulelab` itself may be fetched: some of them are imported on first access.
     """
     if not isinstance(owner, types.ModuleType):
         return UNKNOWN
@@ -305,18 +310,18 @@ def _is_definition(node: Any) -> bool:
 
 
 def last_name(node: ast.AST) -> str:
-    """The last part of a dotted name, such as that of what is called: `sum` of `np.sum` and of `sum`; empty
-    for what is no name.
+    """The last part of a dotted name, such as the name of what is called: `sum` for `np.sum` and for `sum`;
+    empty for what is not a name.
     """
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
 def text_of(node: ast.AST) -> str:
-    """A piece of text on one line, as Python writes it."""
+    """A tree as source text on one line."""
     return ast.unparse(node)
 
 
 def names(words: Sequence[str]) -> str:
-    """Words in a row: `a`, `a and b`, `a, b and c`."""
+    """Words as a list: `a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last

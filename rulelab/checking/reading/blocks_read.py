@@ -1,4 +1,4 @@
-"""What the text of a function cuts into blocks, whose lengths are multiples of a number, then."""
+"""Arrays that the code of a function splits into blocks, so that their lengths are multiples of a number."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .texts import whole
 
 
 def of_blocks(node: ast.AST, wholes: Mapping[str, int]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is cut into blocks along some axes, `img.reshape(h // 2, 2, w // 2, 2)`, or into as many as a
-    parameter says by default: `x.reshape(n, groups, c // groups)`.
+    """Arrays split into blocks along some axes, `img.reshape(h // 2, 2, w // 2, 2)`, or into as many blocks
+    as a parameter says by default: `x.reshape(n, groups, c // groups)`.
     """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
@@ -25,7 +25,7 @@ def of_blocks(node: ast.AST, wholes: Mapping[str, int]) -> Iterator[tuple[str, t
 
 
 def _axes_of_blocks(lengths: Sequence[ast.expr], wholes: Mapping[str, int]) -> Iterator[int]:
-    """For each axis by how much its length is divided; 1 for one that is left whole."""
+    """The number by which the length of each axis is divided; 1 for an axis that is not split."""
     left = list(lengths)
     while left:
         one, other = left.pop(0), left[0] if left else None
@@ -36,7 +36,7 @@ def _axes_of_blocks(lengths: Sequence[ast.expr], wholes: Mapping[str, int]) -> I
 
 
 def _divisor(node: ast.expr, by: ast.expr, wholes: Mapping[str, int]) -> int:
-    """The number above one by which a length is divided, `h // 2`, where it is that other one; else 0."""
+    """The number above one by which a length is divided, as in `h // 2`, if it equals `by`; else 0."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv):
         return 0
     value = wholes.get(by.id, 0) if isinstance(by, ast.Name) else whole(by) or 0
@@ -44,6 +44,8 @@ def _divisor(node: ast.expr, by: ast.expr, wholes: Mapping[str, int]) -> int:
 
 
 def beside_blocks(kinds: Sequence[Kind]) -> tuple[Kind, ...]:
-    """What may stand beside an array with an axis in blocks: a vector that is as long, or a number."""
+    """Kinds for arguments beside an array split into blocks: vectors as long as one of its axes, or a
+    number.
+    """
     lengths = [length for kind in kinds for length in reversed(kind.dims)]
     return (*(Kind("vector", dims=(length,)) for length in dict.fromkeys(lengths)), Kind())

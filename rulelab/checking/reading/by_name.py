@@ -1,4 +1,4 @@
-"""What the name of a parameter says of its kind: counts, matrices, what is positive, what is a constant."""
+"""What the name of a parameter says about its kind: counts, matrices, positive numbers, constants."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ COUNTS = frozenset(
     """k i j m d p q n count counts times steps degree power lag trials successes failures hits cases deaths
     zero zero_point zp""".split()
 )
-"""Parameters that may be whole numbers: they are where a rule says of them that they have no derivative."""
+"""Parameters that may be whole numbers; they are where a rule says that they have no derivative."""
 _GUARD_NAMES = frozenset(("eps", "epsilon", "tol", "atol", "rtol", "tiny", "jitter"))
 LARGEST_GUARD = 1e-3
-"""The largest default of what is called so that is not a number of a model."""
+"""The largest default of a parameter of such a name that is not a quantity of a model."""
 _MASK_NAMES = frozenset(
     """mask masks cond condition event events flag flags status observed valid keep missing selected
     visible""".split()
@@ -38,10 +38,11 @@ _POSITIVE_NAMES = _POSITIVE_OF_ANYTHING.union(
 _OF_POSITIVE = re.compile(
     rf"sigma_?[a-z0-9]{{1,2}}|n_?[0-9]|n_[a-z]+|[a-z]+_(?:{'|'.join(sorted(_POSITIVE_OF_ANYTHING))})"
 )
-"""Names of one among several, and with a word before them that says of what; counts and indices of refraction
-are both positive."""
+"""Names of one among several, and names whose first word says of what; counts and indices of refraction
+(n_...) are both positive.
+"""
 _OF_BOTH_SIGNS = ("log", "ln", "delta", "diff", "d", "signed", "relative", "net")
-"""Words by which what is positive is none any more: `log_scale`."""
+"""Words that make a positive quantity one of either sign: `log_scale`."""
 _UNIT_NAMES = frozenset(("p", "prob", "probability"))
 
 
@@ -54,13 +55,15 @@ _VECTOR_BESIDE_MATRICES = frozenset(("b", "bias"))
 
 
 def may_be_a_count(name: str) -> bool:
-    """Whether a parameter is called as whole numbers are: a rule that gives it `NoTangent()` is for these."""
+    """Whether a parameter is named like whole numbers: a rule that returns `NoTangent()` for it is written
+    for these.
+    """
     return name in COUNTS or name in _INTEGER_NAMES
 
 
 def is_a_guard(name: str, default: Any) -> bool:
-    """Whether a parameter is there for a formula not to fail, as `eps=1e-12` is: a rule that gives it
-    `NoTangent()` says that it is left at its default.
+    """Whether a parameter only keeps a formula from failing, like `eps=1e-12`: a rule that returns
+    `NoTangent()` for it assumes that it stays at its default.
 
     >>> is_a_guard("eps", 1e-12), is_a_guard("eps", 0.1), is_a_guard("dt", 1e-3)
     (True, False, False)
@@ -70,8 +73,8 @@ def is_a_guard(name: str, default: Any) -> bool:
 
 
 def scalar_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Which of several parameters mean a number by their names, where others are arrays: those of which that
-    is known, as another has the name of an array, and those of which it is likely.
+    """The parameters that are numbers by their names where others are arrays: those for which this is
+    certain, since another has the name of an array, and those for which it is likely.
 
     >>> scalar_names(("v", "s"))
     (frozenset({'s'}), frozenset())
@@ -94,8 +97,8 @@ _OF_CONSTANTS = re.compile(
 
 
 def names_a_constant(name: str) -> bool:
-    """Whether a parameter is called as the constants of a formula are, which are numbers more often than not:
-    no reason to take it for one alone.
+    """Whether a parameter is named like a constant of a formula, which is a number more often than not; this
+    alone does not decide that it is one.
 
     >>> [name for name in ("x", "k", "vmax", "km", "w", "target") if names_a_constant(name)]
     ['k', 'vmax', 'km']
@@ -111,8 +114,8 @@ _OF_RATES = re.compile(r"[kK]_?([1-9]|[abcdfimrt]|on|off|cat)|[a-z]+_?max")
 
 
 def names_a_shift(name: str) -> bool:
-    """Whether a parameter is called as what moves or scales all of a distribution or a channel is, as an
-    exponent, or as the constants of reactions: no reason to take it for smaller than an array alone.
+    """Whether a parameter is named like a shift or scale of a whole distribution or channel, an exponent, or
+    a rate constant; this alone does not decide that it is smaller than an array.
     """
     return name in _SHIFT_NAMES or _OF_RATES.fullmatch(name) is not None
 
@@ -121,7 +124,7 @@ _PLURAL = re.compile(r"(?:\w*_)?(?!lens)[a-z]{2,}[^\Waisu_\d]s")
 
 
 def names_several(name: str) -> bool:
-    """Whether a parameter has the name of several things.
+    """Whether a parameter has a plural name.
 
     >>> names = ("amplitudes", "mode_weights", "loss", "bias", "radius", "gains")
     >>> [name for name in names if names_several(name)]
@@ -134,7 +137,7 @@ _SPREAD_NAMES = frozenset("sigma std sd stddev stdev scale tau".split())
 
 
 def names_a_spread(name: str) -> bool:
-    """Whether a parameter is called as the width of a distribution is, which has its place beside it."""
+    """Whether a parameter is named like the width of a distribution, which accompanies its location."""
     return name in _SPREAD_NAMES
 
 
@@ -151,7 +154,8 @@ _TARGET_NAMES = frozenset(
 
 
 def names_a_target(name: str) -> bool:
-    """Whether a parameter is called as what a prediction is compared with, as long as that: no bias, that is.
+    """Whether a parameter is named like what a prediction is compared with, which has the same length, unlike
+    a bias.
 
     >>> [name for name in ("y", "y_true", "targets", "b", "scale") if names_a_target(name)]
     ['y', 'y_true', 'targets']
@@ -160,9 +164,9 @@ def names_a_target(name: str) -> bool:
 
 
 def names_of_curve(name: str, array: str) -> bool:
-    """Whether a parameter is called as those of a curve are, which are numbers where others of it are: a
-    reason for doubt, and none to take it for one. What goes by the name of the `array` beside it may be as
-    long, but for its origin.
+    """Whether a parameter is named like the parameters of a curve, which are often numbers: a reason for
+    doubt, but it does not decide. A parameter named after the `array` beside it may be as long, except its
+    origin (`x0`).
 
     >>> names = ("top", "ec50", "v0", "grad", "x0", "x_ref", "L", "target")
     >>> [name for name in names if names_of_curve(name, "x")]
@@ -182,7 +186,7 @@ _PENALTY_NAMES = frozenset(("lam", "lambda_", "lmbda", "reg", "ridge", "eps", "e
 
 
 def penalty_names(names: tuple[str, ...]) -> frozenset[str]:
-    """The parameters that are called as the weights of penalties are, beside the name of a matrix.
+    """The parameters named like the weights of penalties, if another has the name of a matrix.
 
     >>> sorted(penalty_names(("X", "y", "lam"))), sorted(penalty_names(("x", "lam")))
     (['lam'], [])
@@ -191,7 +195,7 @@ def penalty_names(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def vector_names(names: tuple[str, ...]) -> frozenset[str]:
-    """Which of several parameters mean a vector by their names, as the bias beside a matrix does.
+    """The parameters that are vectors by their names, such as a bias beside a matrix.
 
     >>> sorted(vector_names(("X", "b"))), sorted(vector_names(("a", "b")))
     (['b'], [])
@@ -208,7 +212,7 @@ _ORDERED = (
 
 
 def ordered_pairs(names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    """The positions of arguments of which the first is the smaller, by their names.
+    """The positions of pairs of arguments of which the first is the smaller by their names.
 
     >>> ordered_pairs(("x", "lo", "hi"))
     ((1, 2),)
@@ -217,13 +221,13 @@ def ordered_pairs(names: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
-    """Which of several parameters mean booleans or indices by their names, and the form of each."""
+    """The parameters that are booleans or indices by their names, and the form of each."""
     masks = dict.fromkeys(_MASK_NAMES.intersection(names), "mask")
     return masks | dict.fromkeys(_INDEX_NAMES.intersection(names), "indices")
 
 
 def means_symmetric(name: str) -> bool:
-    """Whether a parameter is called as symmetric matrices are, if it is a matrix: covariances and the like.
+    """Whether a parameter is named like a symmetric matrix, such as a covariance; it need not be a matrix.
 
     >>> [name for name in ("cov", "A", "Sigma") if means_symmetric(name)]
     ['cov', 'Sigma']
@@ -242,7 +246,8 @@ def is_image_name(name: str) -> bool:
 
 
 def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names with others for those of matrices: `A` is a number in a formula that multiplies none.
+    """The names, with the names of matrices replaced: `A` is a number in a formula that multiplies no
+    matrices.
 
     >>> names_of_a_formula(("A", "t"))
     ('a_', 't')
@@ -251,7 +256,7 @@ def names_of_a_formula(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def interval_of_name(name: str) -> tuple[float, float]:
-    """The interval that a parameter of this name has its numbers in.
+    """The interval that contains the numbers of a parameter of this name.
 
     >>> names = ("sigma2", "length_scale", "log_scale", "mu1", "n_glass")
     >>> [name for name in names if interval_of_name(name)[0] == 0.0]

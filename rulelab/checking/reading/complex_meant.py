@@ -1,5 +1,6 @@
-"""Whether a function that names no complex numbers is as common for these as for real ones: whether they
-are meant nobody has said, and who reads that a rule is right, or proved, is to know that it is for real ones.
+"""Whether a function that does not mention complex numbers is as common for these as for real ones. Whether
+they are intended is not known, so a report that the rule is right, or proved, must say that it holds for real
+numbers.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ _OF_ANY_FIELD = frozenset("vdot inv pinv solve lstsq det slogdet matrix_power co
 
 
 def may_be_of_complex(f: Callable) -> bool:
-    """Whether the code of a function inverts matrices, solves systems or takes `np.vdot`, as one does of
-    complex numbers, too, or squares absolute values: of real numbers nobody needs to take these before.
+    """Whether the code of a function inverts matrices, solves systems or calls `np.vdot`, which is also done
+    with complex numbers, or squares absolute values, which is unnecessary for real ones.
 
     >>> def power(h, w):
     ...     return np.sum(np.abs(h @ w) ** 2)

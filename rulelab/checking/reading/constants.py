@@ -1,4 +1,4 @@
-"""The constants of compiled code, wherever a Python keeps them."""
+"""The constants of compiled code, wherever a Python version stores them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import dis
 import types
 from typing import Any
 
-# From Python 3.14 on the integers from 0 to 255 stand in the instructions, not among the constants.
+# From Python 3.14 on, the integers from 0 to 255 are in the instructions, not among the constants.
 _IN_PLACE = dis.opmap.get("LOAD_SMALL_INT")
 LOADING = ("LOAD_CONST", "LOAD_SMALL_INT")
 
 
 def constants_in(code: types.CodeType) -> tuple[Any, ...]:
-    """The constants of some code, that of functions inside it among them.
+    """The constants of some code; code objects of inner functions are among them.
 
     >>> 3 in constants_in((lambda x: x * 3).__code__)
     True
@@ -24,7 +24,7 @@ def constants_in(code: types.CodeType) -> tuple[Any, ...]:
 
 
 def with_integer(code: types.CodeType, value: int, other: int) -> types.CodeType:
-    """The code with another integer wherever it has `value`.
+    """The code with the integer `value` replaced by `other` wherever it occurs.
 
     >>> three = lambda x: x * 3
     >>> types.FunctionType(with_integer(three.__code__, 3, 1000), {})(2)

@@ -1,5 +1,5 @@
-"""Which parameters of a function are whole numbers, by what its text does with them: it cuts arrays by them,
-goes through so many numbers, takes their factorials, or compares them with several whole numbers.
+"""The parameters of a function that are integers because of their use: the function slices or reshapes arrays
+by them, iterates that often, takes their factorials, or compares them with several integers.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from .anatomy import last_name
 from .texts import calls_in, text_of
 
 _LOG_FACTORIALS = frozenset("lgamma gammaln loggamma".split())
-"""Of `n + 1` they are the logarithm of the factorial of `n`."""
+"""Their value at `n + 1` is the logarithm of the factorial of `n`."""
 REST = "the_rest"
-"""A length that is what the others leave."""
+"""The length that remains once the others are known: -1 in `reshape`."""
 _OF_WHOLE = frozenset("factorial comb binom perm factorial2".split())
 
 
 def counted(f: Callable) -> frozenset[str]:
-    """The parameters of which a function goes through as many numbers, `range(1, days + 1)`, or by which it
-    cuts an array: `x[lag:]`, `x.reshape(n, groups, c // groups)`. They are integers.
+    """The parameters by which a function iterates, `range(1, days + 1)`, or slices or reshapes an array:
+    `x[lag:]`, `x.reshape(n, groups, c // groups)`. They are integers.
 
     >>> def decayed(x, days):
     ...     for _ in range(days - 1):
@@ -35,7 +35,7 @@ def counted(f: Callable) -> frozenset[str]:
 
 
 def gone_through(f: Callable) -> frozenset[str]:
-    """The parameters of which a function goes through as many numbers, `range(days)`."""
+    """The parameters that are arguments of a `range`: `range(days)`."""
     node, names = text_of(f)
     return names & {arg.id for call in _ranges_in(node) for arg in call.args if isinstance(arg, ast.Name)}
 
@@ -53,7 +53,7 @@ def made_so_long(f: Callable) -> frozenset[str]:
 
 
 def sliced_by(f: Callable) -> frozenset[str]:
-    """The names by which a function says where slices begin and end: `np.sort(x)[-k:]`.
+    """The names at which slices begin and end in a function: `np.sort(x)[-k:]`.
 
     >>> sorted(sliced_by(lambda x, k: np.sort(x)[-k:]))
     ['k']
@@ -68,8 +68,8 @@ _MAKERS = frozenset(("zeros", "ones", "empty", "full", "eye", "identity"))
 
 
 def cut_into(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """The parameters that a function cuts into as many rows, and these into as many numbers, as others say:
-    the names of those, and `REST` where a length is left open.
+    """The parameters that a function reshapes to lengths given by others: the names of those, and `REST` for
+    a length that is left open.
 
     >>> def blocks(x, count, size):
     ...     return np.sum(x.reshape(count, size) ** 2, axis=1)
@@ -90,7 +90,7 @@ def _is_rest(node: ast.AST) -> bool:
 
 
 def _cuts_in(node: ast.AST | None) -> Iterator[tuple[str, list[ast.expr]]]:
-    """What is reshaped, by its name, and the lengths that it gets."""
+    """The name of each array that is reshaped, and its new lengths."""
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
     for call in calls:
         if isinstance(call.func, ast.Attribute) and call.func.attr == "reshape":
@@ -108,7 +108,7 @@ def _ranges_in(node: ast.AST | None) -> Iterator[ast.Call]:
 
 
 def _lengths_in(node: ast.AST | None) -> Iterator[ast.AST]:
-    """What stands where a length or a place is meant."""
+    """The expressions that are used as a length or an index."""
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.Slice):
             yield from (end for end in (inner.lower, inner.upper, inner.step) if end is not None)
@@ -119,8 +119,8 @@ def _lengths_in(node: ast.AST | None) -> Iterator[ast.AST]:
 
 
 def _added_up(node: ast.AST) -> Iterator[str]:
-    """The names in sums and products; of a quotient `range` takes none, and what a call makes of a number may
-    be whole where that is not.
+    """The names in sums and products. Quotients are left out, since `range` takes none, and calls, whose
+    result may be whole where the argument is not.
     """
     if isinstance(node, ast.Name):
         yield node.id
@@ -133,8 +133,8 @@ def _added_up(node: ast.AST) -> Iterator[str]:
 
 def meant_whole(f: Callable) -> frozenset[str]:
     """The parameters of which a function takes the factorial or its logarithm, or that it compares with
-    several whole numbers: counts, where a rule says `NoTangent()` of them. One number alone may be one at
-    which a formula fails.
+    several integers: counts, if a rule returns `NoTangent()` for them. A single number may be one at which a
+    formula fails.
 
     >>> def log_probability(k, rate):
     ...     return k * math.log(rate) - rate - math.lgamma(k + 1)
@@ -157,7 +157,7 @@ def _of_factorials(node: ast.AST) -> Iterator[str]:
 
 
 def _is_one_more(node: ast.AST) -> bool:
-    """Whether something is a sum or a difference of names, and one: `n - k + 1`."""
+    """Whether an expression is a sum or difference of names, plus one: `n - k + 1`."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add):
         return False
     sides = (node.left, node.right)
@@ -172,7 +172,7 @@ def _is_of_names(node: ast.AST) -> bool:
 
 
 def _of_several(node: ast.AST) -> Iterator[str]:
-    """The names that are compared for equality with more than one whole number."""
+    """The names that are compared for equality with more than one integer."""
     compared: dict[str, set[int]] = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.Compare) and len(inner.ops) == 1 and isinstance(inner.ops[0], ast.Eq):

@@ -1,5 +1,5 @@
-"""What a docstring says of counts: that parameters are, of what they have one each, and among how many others
-they were counted.
+"""What a docstring says about counts: which parameters are counts, and of how many others they were
+counted.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ _AMONG = re.compile(r"\b(?:among|out of) (?:(?:the|its|all|these) )?(\w+)")
 _IN_BRACKETS = re.compile(
     r"\b(\w+)(?:\[\w+\])? (?:\w+ ){0,3}\((?:an? |all )?(?:integers?|whole numbers?|counts?)\)"
 )
-"""What stands behind a name, or behind what is counted: positives[i] positive animals (an integer)."""
+"""A remark after a name, or after a noun that follows it: positives[i] positive animals (an integer)."""
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\[[a-z]\]")
 _SENTENCE = re.compile(r"[.;](?:\s|$)")
 
 
 def counted_among(text: str, names: Container[str]) -> Iterator[tuple[str, str]]:
-    """The parameters of which a docstring says that the first were counted among the second.
+    """Pairs of parameters of which the docstring says that the first was counted among the second.
 
     >>> list(counted_among("Herd i has `ill[i]` animals among the `tested[i]` tested.", ("ill", "tested")))
     [('ill', 'tested')]
@@ -30,8 +30,8 @@ def counted_among(text: str, names: Container[str]) -> Iterator[tuple[str, str]]
 
 
 def counts_in_brackets(text: str, names: Container[str]) -> frozenset[str]:
-    """The parameters of which a docstring says in brackets that they are whole numbers, and those among which
-    such were counted, or that were counted among such.
+    """The parameters that a docstring marks as whole numbers in parentheses, and those counted among them or
+    among which they were counted.
 
     >>> sorted(counts_in_brackets("k successes (an integer) out of n trials", ("k", "n", "p")))
     ['k', 'n']
@@ -41,7 +41,7 @@ def counts_in_brackets(text: str, names: Container[str]) -> frozenset[str]:
 
 
 def indexed_in_words(text: str, names: Container[str]) -> frozenset[str]:
-    """The parameters that a docstring has with an index, `hits[i]`: arrays.
+    """The parameters that a docstring writes with an index, such as `hits[i]`: arrays.
 
     >>> sorted(indexed_in_words("hits[i] out of trials[i], each with rate p", ("hits", "trials", "p")))
     ['hits', 'trials']

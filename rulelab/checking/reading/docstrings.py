@@ -1,5 +1,5 @@
-"""What a docstring says of each parameter in a section of its own, in the sentences that are read elsewhere:
-`rate : float`, and "Positive rate." below it, is "rate is a number. rate > 0.".
+"""What the parameter sections of a docstring say, rewritten as the sentences that other modules read: `rate :
+float` with "Positive rate." below it becomes "rate is a number. rate > 0.".
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _END_IN_WORDS = re.compile(
 BETWEEN = rf"(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBER})(?!\w|\.\d)"
 TO_LAST = r"([A-Za-z]\w*)(?:\.shape\[(\d)\])? ?- ?1\b"
 _ALONG = rf"(?:between|from) ({_NUMBER}) (?:and|to) ({TO_LAST})"
-"""An interval that ends where an axis does: between 0 and h - 1."""
+"""An interval that ends at the last index of an axis: between 0 and h - 1."""
 _OF_ORDER = r"(?:strictly )?(?:sorted|increasing|ascending|rising|decreasing|descending|finite)\b"
 _SIGNED = (
     (re.compile(r"\b(?:non-?negative|zero or positive|positive or zero)\b"), ">= 0"),
@@ -56,13 +56,13 @@ _ONE_OF_TWO = re.compile(
 SOFT = re.compile(
     r"\bor (?:\w+ )?(?:soft|smooth(?:ed)?|between|in-between|fractions?|fractional|probabilit(?:y|ies))\b"
 )
-"""Words by which labels are more than two numbers: 0 or 1, or soft."""
+"""Words that say that labels are not only two numbers: 0 or 1, or soft."""
 _ARRAY = re.compile(r"\b(?:nd)?arrays?(?:[_-]like)?\b|\bsequence\b|\blist\b|\bshape\b|\(\w+,")
 SYMMETRIC = re.compile(
     "".join(rf"(?<!{no} )" for no in ("not", "not be", "not necessarily", "not be assumed", "not in general"))
     + r"(?<!non-)\bsymmetric\b"
 )
-"""What says that a matrix is symmetric, and not that it need not be."""
+"""A statement that a matrix is symmetric, but not that it need not be."""
 _NOUNS = (
     (re.compile(r"\bpositive[ -]definite\b"), "symmetric positive definite matrix"),
     (SYMMETRIC, "symmetric matrix"),
@@ -77,7 +77,8 @@ _BEFORE_AN_OPTION = r"\bbetween [-+.\w]+ and |\b(?:below|above|under|over|than) 
 
 
 def said_of(f: Any) -> str:
-    """The docstring of a function, and what it says in sections once more in sentences; empty without one.
+    """The docstring of a function, followed by the contents of its parameter sections as sentences; empty if
+    there is none.
 
     >>> def decay(t, rate):
     ...     \"\"\"Exponential decay.
@@ -93,12 +94,12 @@ def said_of(f: Any) -> str:
     """
     doc = _doc_of(f)
     said = "".join(f"\n{'. '.join(each)}." for each in _sentences(doc))
-    return f"{doc}.{said}" if said else doc  # what the section ends with is no word before a name
+    return f"{doc}.{said}" if said else doc  # the period keeps the last word apart from the first name
 
 
 def _doc_of(f: Any) -> str:
-    """The docstring of a function, with what stands in brackets of a parameter's numbers behind its name
-    alone, `counts (>= 0)` as `counts >= 0`, and what a line says of several parameters on lines of their own.
+    """The docstring of a function, simplified: bounds in parentheses follow the name directly, `counts (>=
+    0)` as `counts >= 0`, and statements about several parameters in one line get a line each.
 
     >>> def deviance(counts, rates):
     ...     "counts: observed (>= 0), rates: expected ones. Of counts (events, >= 0)."
@@ -111,7 +112,7 @@ def _doc_of(f: Any) -> str:
 
 
 def _with_options(doc: str, defaults: Mapping[str, Any]) -> str:
-    """A docstring with the defaults of options in place of those that are bounds of something.
+    """A docstring with the names of options used as bounds replaced by their defaults.
 
     >>> _with_options("load is between 0 and load_max", {"load_max": 1.5})
     'load is between 0 and 1.5'
@@ -123,7 +124,7 @@ def _with_options(doc: str, defaults: Mapping[str, Any]) -> str:
 
 
 def bounded_in_brackets(doc: str) -> frozenset[str]:
-    """The words behind which a docstring has a bound in brackets, whatever by.
+    """The words after which a docstring has a bound in parentheses, whatever the bound is.
 
     >>> sorted(bounded_in_brackets("At an area (> 1) and a speed (m/s, < limit)."))
     ['area', 'speed']
@@ -131,7 +132,7 @@ def bounded_in_brackets(doc: str) -> frozenset[str]:
     return frozenset(word for word, _ in re.findall(_BRACKET_BEHIND, doc))
 
 
-@functools.lru_cache(1024)  # each reader of a docstring asks for it
+@functools.lru_cache(1024)  # each reader of a docstring calls it
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
     doc = _END_IN_WORDS.sub(lambda found: found[1] + _DIGITS[found[2]], doc)
     doc = _in_full(_ANY_AXES.sub("batch", doc), names)
@@ -152,8 +153,8 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
 
 
 def _in_full(doc: str, names: tuple[str, ...]) -> str:
-    """A docstring with the names of those parameters that it gives bounds of and calls otherwise: by what
-    their letters stand for, by their last word or by their beginning.
+    """A docstring in which bounds are given for parameters by their full names, where it uses a phrase with
+    their initials, their last word or their beginning.
 
     >>> _in_full("State of charge between 0 and 1.", ("soc", "current"))
     'soc between 0 and 1.'
@@ -176,7 +177,7 @@ def _in_full(doc: str, names: tuple[str, ...]) -> str:
 
 
 MOST_INITIALS = 5
-"""Letters of a name that may each stand for a word."""
+"""The largest number of letters of a name that may each stand for a word."""
 _BEFORE_A_BOUND = (
     r"(?= ?(?:[<>(]|(?:(?:is|are|lies|must be|,) )?"
     r"(?:in [\[(]|between|within|above|below|at |positive|negative)))"
@@ -193,7 +194,7 @@ def _is_beginning(word: str, name: str) -> bool:
 
 
 def _one_by_one(names: tuple[str, ...], found: re.Match[str]) -> str:
-    """What a bracket says of all names before it, said of each."""
+    """The bound in parentheses after several names, repeated for each."""
     those = _AND.split(found[1])
     if not {*those} <= {*names} or len(those) < 2:
         return found[0]
@@ -201,7 +202,7 @@ def _one_by_one(names: tuple[str, ...], found: re.Match[str]) -> str:
 
 
 def _each_between(names: tuple[str, ...], found: re.Match[str]) -> str:
-    """An interval that several names have, for each."""
+    """The interval of several names, repeated for each."""
     those = _AND.split(found[2])
     if not {*those} <= {*names}:
         return found[0]
@@ -211,27 +212,27 @@ def _each_between(names: tuple[str, ...], found: re.Match[str]) -> str:
 _AND = re.compile(r", and |, | and ")
 _SEVERAL = r"(\w+(?:(?:, and |, | and )\w+)+)"
 _OF_SEVERAL = re.compile(rf"\b{_SEVERAL}((?: (?:is|are)(?: \w+){{1,3}})?) \((<=|>=|<|>) ?({_NUMBER})\)")
-"""Of all names before it: attack, decay, release are lengths (> 0)."""
+"""A bound of all names before it: attack, decay, release are lengths (> 0)."""
 _BETWEEN_TWO = re.compile(rf"({_NUMBER} ?<=? ?){_SEVERAL}( ?<=? ?{_NUMBER})(?!\w|\.\d)")
-"""One interval of several names: 0 <= attack, release < 1."""
+"""One interval for several names: 0 <= attack, release < 1."""
 _ANY_AXES = re.compile(r"(?<=\()\.\.\.(?=, ?\w+, ?\w)|(?<=\w, )\.\.\.(?=, ?\w)")
-"""As many axes as there may be: shape (..., 3, 3)."""
+"""Any number of axes: shape (..., 3, 3)."""
 _QUOTED = re.compile(r"`+(\w+)`+")
 _EACH = re.compile(
     r"\((?:each|all|every one)(?: of them)?(?: is| are)? "
     r"(?=[<>]|in |between |within |(?:non-?)?(?:posi|nega)tive)"
 )
-"""Of an array in brackets behind its name: (each < 1), (all positive)."""
+"""A statement about the elements of an array, in parentheses after its name: (each < 1), (all positive)."""
 _WORD_IN_BRACKETS = re.compile(r"(?<=\bthe )\((positive|negative|non-?negative)\) (?=\w)")
-"""A word that need not be there, and is: the (positive) durations."""
+"""An adjective in parentheses before a noun: the (positive) durations."""
 _BRACKET_BEHIND = r"\b(\w+) \((?:[\w/ ]+, )?(<=|>=|<|>)"
 _IN_BRACKETS = re.compile(rf"{_BRACKET_BEHIND} ?({_NUMBER})\)")
 _BY_A_LETTER = re.compile(r"\b(\w+) ([A-Za-z](?:_\w+)?) ((?:<=|>=|<|>) )")
-"""What a formula calls a parameter, between its name and what is said of it: degeneracies g_i > 0."""
+"""A parameter's symbol in a formula, between its name and the bound: degeneracies g_i > 0."""
 
 
 def in_one_line(said: str) -> str:
-    """A text without its lines, where those about different parameters are sentences.
+    """A text as one line, with lines about different parameters as sentences.
 
     >>> in_one_line("lo, hi : float or array\\n    mu : float")
     'lo, hi : float or array. mu : float'
@@ -240,17 +241,19 @@ def in_one_line(said: str) -> str:
 
 
 _NEXT_LINE = re.compile(r"\.?\s*\n\s*(?=\w+(?:, ?\w+)* ?: )")
-"""The end of a line before one that is about another parameter."""
+"""The end of a line before one about another parameter."""
 
 
 def parameter_called(word: str, names: Container[str]) -> str:
-    """The parameter that a word is the name of, or its plural (doses, maturities); else the word."""
+    """The parameter that a word names, in the singular or plural (doses, maturities); else the word
+    itself.
+    """
     forms = (word, word.removesuffix("s"), word.removesuffix("es"), re.sub("ies$", "y", word))
     return next((form for form in forms if form in names), word)
 
 
 def types_said(f: Callable) -> Mapping[str, type]:
-    """The parameters that such a section calls one whole number, or one number.
+    """The parameters to which a parameter section gives the type of a single number: int or float.
 
     >>> def power(x, k):
     ...     \"\"\"A power.
@@ -268,8 +271,8 @@ def types_said(f: Callable) -> Mapping[str, type]:
 
 
 def words_about(f: Callable) -> Mapping[str, str]:
-    """What a docstring says of each parameter, in small letters: in such a section, or else on a line of its
-    own that begins with the name.
+    """What a docstring says about each parameter, in lower case: in a parameter section, or else on a line
+    that begins with the name.
 
     >>> def ionic(m, charge):
     ...     \"\"\"Ionic strength.
@@ -290,7 +293,7 @@ _OWN_LINE = re.compile(r"^[ \t]*(\w+(?:, ?\w+)*) ?: ?(.*\S)[ \t]*$", re.MULTILIN
 
 
 def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
-    """The parameters that a docstring calls a list of arrays, with the lengths of each, if it says them.
+    """The parameters that a docstring calls a list of arrays, with the lengths of each array, if given.
 
     >>> def total(parts):
     ...     \"\"\"Sum.
@@ -309,7 +312,7 @@ def lists_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
 
 
 def list_counts_said(f: Callable) -> Mapping[str, str]:
-    """The parameters that a docstring calls a list of so many arrays, and the word for their number.
+    """The parameters that a docstring calls a list of a number of arrays, and the word for that number.
 
     >>> def mixed(gates, experts):
     ...     "Weighs experts: list of K vectors by gates (K,)."
@@ -320,7 +323,7 @@ def list_counts_said(f: Callable) -> Mapping[str, str]:
 
 
 def _lists_in(f: Callable) -> Iterator[tuple[str, re.Match[str]]]:
-    """What a docstring calls a list of arrays, and the words for that."""
+    """The names that a docstring calls a list of arrays, and the match of these words."""
     doc = docstring_of(f)
     entries = [(name, _LIST_OF_ARRAYS.match(kind)) for name, kind, _ in _entries(doc)]
     entries += [(found["name"], found) for found in _CALLED_A_LIST.finditer(doc)]
@@ -328,7 +331,7 @@ def _lists_in(f: Callable) -> Iterator[tuple[str, re.Match[str]]]:
 
 
 def lengths_differ(f: Callable, name: str) -> bool:
-    """Whether a docstring says of a list of arrays that these need not be of one length.
+    """Whether a docstring says that the arrays of a list need not have the same length.
 
     >>> def total(parts):
     ...     "Sum of the parts, a list of arrays of different lengths."
@@ -346,7 +349,7 @@ _OF_OTHER_LENGTHS = re.compile(
     rf"|(?:not|need not be) (?:all )?(?:of |have )?(?:the same|equal|one) {_LENGTH})\b"
 )
 _INTEGERS = re.compile(r"(?:\w+ |an array of )?integers\b(?!,? (?:or|and)\b)")
-"""What is said of a parameter without a type: T integers."""
+"""The description of a parameter without a type: T integers."""
 _DIMS = r"\((?P<{}>\w+,(?: ?\w+)?)\)"
 _OF_ARRAYS = (
     rf"(?:list|sequence)s? of (?:(?P<count>\w+) )?(?:{_DIMS.format('before')} )?"
@@ -359,7 +362,7 @@ _CALLED_A_LIST = re.compile(rf"\b(?P<name>\w+)(?: ?[:,]| is| are)(?: an?| the)? 
 
 @functools.lru_cache(1024)
 def _entries(doc: str) -> tuple[tuple[str, str, str], ...]:
-    """Each parameter of a section with its type and what is said of it, in small letters."""
+    """Each parameter of a section with its type and description, in lower case."""
     if not _HAS_A_SECTION.search(doc):
         return ()
     import docstring_parser  # most functions have no such section
@@ -376,12 +379,12 @@ def _entries(doc: str) -> tuple[tuple[str, str, str], ...]:
 
 
 _TO_PICK_BY = ("vector of integers", "vector of booleans")
-"""What picks elements of other arrays: its lengths are read in the code."""
+"""Arrays that select elements of others: their lengths are read from the code."""
 _SHAPE = re.compile(r"\bshape:? (\([\w\s,]+\))(?!,? or)")
 
 
 def _sentences(doc: str) -> Iterator[list[str]]:
-    """What is said of each parameter of which something is."""
+    """The sentences about each parameter for which there are any."""
     for name, kind, about in _entries(doc):
         noun, shape = _noun(kind, about), _SHAPE.search(f"{kind}; {about}")
         said = [f"{name} has shape {shape[1]}"] if shape and noun not in _TO_PICK_BY else []
@@ -396,7 +399,7 @@ def _sentences(doc: str) -> Iterator[list[str]]:
 
 
 def _noun(kind: str, about: str) -> str:
-    """What a parameter is in the words of a sentence; empty where that is left open."""
+    """What a parameter is, in the words of a sentence; empty where the docstring does not say."""
     is_complex = "complex " if "complex" in kind else ""
     if re.search(r"\bbool", kind):
         return "vector of booleans" if _ARRAY.search(kind) else ""
@@ -430,12 +433,12 @@ def _bounds(name: str, words: str) -> Iterator[str]:
         ends = ((worded[1], worded[2]), (worded[3], worded[4]))
         yield from (f"{name} {SIGNS[word]} {end}" for word, end in ends if word)
     signs = [sign for pattern, sign in _SIGNED if pattern.search(words)]
-    yield from (f"{name} {sign}" for sign in signs if len(signs) == 1)  # of both kinds: of any
+    yield from (f"{name} {sign}" for sign in signs if len(signs) == 1)  # several contradict each other
 
 
 def _of_length(name: str, word: str | None, words: str) -> str:
-    """What a bound is about: the numbers of a parameter, or its first length, if the word before is that;
-    nothing where it is another length.
+    """What a bound is about: the numbers of a parameter, or its first length if that is the word before the
+    bound; empty if it is another length.
     """
     lengths = _LENGTHS_SAID.search(words)
     if word is None or lengths is None or word == name:

@@ -1,5 +1,5 @@
-"""What a function decides by its parameters: which of two it refuses to be the larger, as
-`if not p_in > p_out > 0: raise` does, and with what numbers it compares them.
+"""The comparisons in a function: which of two parameters it requires to be larger, as in `if not p_in > p_out
+> 0: raise`, and with which numbers it compares parameters.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .texts import text_of
 
 
 def larger_by_guards(f: Callable) -> frozenset[tuple[str, str]]:
-    """The pairs of parameters of which the second has to be the larger, or a function raises.
+    """The pairs of parameters of which the second must be the larger, or the function raises.
 
     >>> def flow(p_in, p_out):
     ...     if not p_in > p_out > 0:
@@ -31,7 +31,8 @@ def larger_by_guards(f: Callable) -> frozenset[tuple[str, str]]:
 
 
 def compared_with(f: Callable) -> frozenset[tuple[int, float]]:
-    """The positions of the parameters that a function compares with numbers, and goes on, and these numbers.
+    """The positions of the parameters that a function compares with numbers without raising, and these
+    numbers.
 
     >>> def conductivity(head, scale):
     ...     if scale <= 0.0:
@@ -50,7 +51,7 @@ def compared_with(f: Callable) -> frozenset[tuple[int, float]]:
 
 
 def _sizes_compared(node: ast.AST) -> Iterator[tuple[str, float]]:
-    """The names and numbers that stand beside each other in a comparison of sizes."""
+    """The names and numbers next to each other in a comparison by size."""
     if not isinstance(node, ast.Compare):
         return
     sides = itertools.pairwise([node.left, *node.comparators])
@@ -64,7 +65,7 @@ _SIZES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def _number_in(node: ast.expr) -> float | None:
-    """The number that is written there, with its sign."""
+    """The number that an expression is, with its sign; None for anything else."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = _number_in(node.operand)
         return None if number is None else -number
@@ -80,7 +81,9 @@ def _guards(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _wanted(test: ast.expr, is_refused: bool) -> Iterator[tuple[str, str]]:
-    """The orders that have to hold for a condition to be false, where it is refused, or true."""
+    """The pairs (smaller, larger) that must hold for a condition to be false, if it is refused, or else
+    true.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         yield from _wanted(test.operand, not is_refused)
     elif isinstance(test, ast.BoolOp):

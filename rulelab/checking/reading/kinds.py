@@ -12,12 +12,14 @@ from ...errors import RuleLabError, an
 from ...nearest import did_you_mean
 
 Lengths = tuple[int | str, ...]
-"""The lengths of an array: numbers, and letters for those that are the same wherever one stands."""
+"""The lengths of an array: numbers, and letters for lengths that are equal wherever the same letter is
+used.
+"""
 
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A family of arguments to draw from: their form, and the interval that their numbers are in.
+    """A family of arguments to draw from: their form, and the interval that contains their numbers.
 
     Attributes
     ----------
@@ -25,21 +27,21 @@ class Kind:
         "number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list",
         "indices", "mask", "flags" (a matrix of booleans), "axis", "option" or "object".
     low, high : float
-        Numbers lie strictly between the two; of a mask from -1 to 1 they are these two.
+        Numbers lie strictly between the two; a mask from -1 to 1 holds exactly these two.
     dtype : str
         The dtype of arrays.
     is_asked : bool
         Whether the caller asked for the form.
     dims : tuple of int or str
-        The lengths where they are said: numbers, letters that mean the same in all arguments, products
-        (`m*n`, `4*n`) or sums (`m+n`). Indices (n, m) are n of them below m, from 1 to m where `low` is 0.5,
-        and (n, 2, m) are n pairs of different ones; an integer (m) is that length.
+        The lengths, if given: numbers, letters that mean the same in all arguments, products (`m*n`, `4*n`)
+        or sums (`m+n`). Indices (n, m) are n indices below m, or from 1 to m where `low` is 0.5, and
+        (n, 2, m) are n pairs of different indices; an integer (m) is that length.
     made : type or None
-        The class of an object, a dict too.
+        The class of an object, which may be dict, list or tuple.
     parts : tuple of (str, Kind)
         The parts of an object by their names; those of a list are numbered.
     options : tuple
-        The values that an option has; the first is drawn, and the others are looked at beside it.
+        The values of an option; the first is drawn, and the others are tried besides.
     """
 
     form: str = "number"
@@ -79,7 +81,7 @@ class Kind:
 
     @property
     def is_of_counts(self) -> bool:
-        """Whether indices are counts, of which none is zero: their interval begins at 0.5, and not at 1."""
+        """Whether indices are counts, none of which is zero: their interval begins at 0.5."""
         return self.form == "indices" and 0.0 < self.low < 1.0
 
     def _parts_in_words(self) -> str:
@@ -123,9 +125,9 @@ INTERVALS = {
     "probability": (0.0, 1.0),
 }
 AS_LIST = "list"
-"""The dtype of indices that are a list of Python's."""
+"""The dtype of indices given as a Python list."""
 AS_ROWS = "rows"
-"""The length of a matrix, for what has an element for each of its rows."""
+"""The length of an array with one element for each row of a matrix."""
 FORMS = ("number", "vector", "matrix", "square", "symmetric", "positive definite", "integer", "list")
 
 
@@ -179,7 +181,7 @@ _LENGTHS = re.compile(r"(.*?[a-z])\s*\(([\w\s,+*]*)\)$")
 
 
 def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
-    """Words without the lengths in brackets behind them, and these."""
+    """Words without the lengths in parentheses after them, and these lengths."""
     found = _LENGTHS.fullmatch(words)
     if found is None:
         return words, ()
@@ -187,7 +189,7 @@ def _without_lengths(words: str) -> tuple[str, tuple[int | str, ...]]:
 
 
 def lengths_in(inside: str) -> tuple[int | str, ...]:
-    """The lengths that stand between brackets: numbers, words for others, their sums and multiples.
+    """The lengths between parentheses: numbers, words for other lengths, and their sums and multiples.
 
     >>> lengths_in("n, 3")
     ('n', 3)
@@ -205,12 +207,12 @@ _OF_WORDS = re.compile(r"\d+|(?:\d+\*)?[A-Za-z]\w*(?:[+*](?:\d+|[A-Za-z]\w*))*")
 
 
 def are_lengths(words: Iterable[str]) -> bool:
-    """Whether these are numbers, words, and sums and multiples of words."""
+    """Whether all words are numbers, words, or sums and multiples of words."""
     return all(map(_OF_WORDS.fullmatch, words))
 
 
 def _of_lengths(kind: Kind, dims: tuple[int | str, ...], words: str) -> Kind:
-    """The kind with these lengths; DomainError where it does not have so many."""
+    """The kind with these lengths; DomainError if it does not have that many axes."""
     square = kind.form in ("square", "symmetric", "positive definite")
     axes = {"vector": 1, "list": 1, "matrix": 2}.get(kind.form, 2 if square else 0)
     if square and len(dims) == 1:
@@ -230,19 +232,19 @@ def _known_domains() -> tuple[str, ...]:
 
 
 def is_square(kind: Kind) -> bool:
-    """Whether a kind is of matrices with as many rows as columns, of which nothing else is said."""
+    """Whether a kind is of matrices with as many rows as columns and no other property."""
     return kind.form == "square" or kind.form == "matrix" and len(set(kind.dims)) == 1
 
 
 def dims_of(kind: Kind) -> Iterator[int | str]:
-    """The lengths of a kind, and of what is in it."""
+    """The lengths of a kind and of its parts."""
     yield from kind.dims
     for _, part in kind.parts:
         yield from dims_of(part)
 
 
 def of_lengths(dims: Lengths) -> Kind:
-    """A number, a vector, a matrix, or an array of more axes, of these lengths.
+    """A number, a vector, a matrix, or an array with more axes, of these lengths.
 
     >>> [str(of_lengths(dims)) for dims in ((), ("n",), (3, "n"), ("n", "c", "h", "w"))]
     ['a number', 'a vector (n)', 'a matrix (3, n)', 'an array (n, c, h, w)']
@@ -251,7 +253,7 @@ def of_lengths(dims: Lengths) -> Kind:
 
 
 def lengths_of_axes(kind: Kind) -> Lengths:
-    """The lengths that are said of the axes of an array, and not that of what indices are places in.
+    """The lengths of the axes of an array, without the bound of indices.
 
     >>> lengths_of_axes(Kind("indices", dims=("m", 3, "n")))
     ('m', 3)
@@ -260,7 +262,7 @@ def lengths_of_axes(kind: Kind) -> Lengths:
 
 
 def throughout(kind: Kind, changed: Callable[[Kind], Kind]) -> Kind:
-    """The kind and all that is in it, each changed, what is inside first.
+    """The kind with `changed` applied to all of its parts, innermost first, and to itself.
 
     >>> pair = Kind("object", made=tuple, parts=(("0", Kind("vector", dims=("n",))), ("1", Kind())))
     >>> longer = throughout(pair, lambda one: dataclasses.replace(one, dims=("m",) * len(one.dims)))

@@ -1,4 +1,6 @@
-"""Which kinds of arguments a function may take, by its text and its parameters, the likeliest first."""
+"""The kinds of arguments a function may take, inferred from its code and its parameters, the likeliest
+first.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ _INPUTS_BESIDE_MATRICES = frozenset(("x", "h", "z", "inputs", "batch"))
 
 
 def are_as_named(names: tuple[str, ...], kinds: tuple[Kind, ...]) -> bool:
-    """Whether kinds are those that names such as `X` and `b` speak of: a matrix, a vector like its rows; or
-    the factors of a product of matrices, and a vector like the rows of that.
+    """Whether kinds are those that names such as `X` and `b` suggest: a matrix and a vector as long as its
+    rows; or the factors of a matrix product and a vector as long as the rows of the product.
     """
     vectors = vector_names(names)
     if not vectors or kinds in _chained(names):
@@ -36,7 +38,7 @@ def are_as_named(names: tuple[str, ...], kinds: tuple[Kind, ...]) -> bool:
 
 
 MOST_GUESSES = 200
-"""Mixtures of kinds that are guessed for the parameters of one function."""
+"""The largest number of combinations of kinds that are guessed for the parameters of one function."""
 
 
 def guesses(
@@ -45,10 +47,10 @@ def guesses(
     domain: Mapping[str, Kind],
     used: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> Iterator[tuple[Kind, ...]]:
-    """The kinds to try for the parameters of a function, likeliest first.
+    """The combinations of kinds to try for the parameters of a function, likeliest first.
 
-    From the domain, where it names the parameter, else from the rule's annotation, else from what the
-    function reads of it (`used`), else from the name.
+    They come from the domain if it names the parameter, else from the rule's annotation, else from how the
+    function uses it (`used`), else from the name.
     """
     choices = choices_of(names, accepts, domain, used)
     if not choices:
@@ -75,7 +77,7 @@ def choices_of(
 
 
 def _systems(choices: Mapping[str, tuple[Kind, ...]], counts: Container[str]) -> Iterator[tuple[Kind, ...]]:
-    """Square matrices by their names, and vectors that go with them, beside counts of steps."""
+    """Square matrices by their names, and vectors that fit them, beside counts of steps."""
     if not MATRIX_NAMES.isdisjoint(choices):
         square, vector = Kind("matrix", dims=("n", "n")), Kind("vector", dims=("n",))
         forms = {name: square if name in MATRIX_NAMES else vector for name in choices}
@@ -84,12 +86,12 @@ def _systems(choices: Mapping[str, tuple[Kind, ...]], counts: Container[str]) ->
 
 _OF_ALL = ("number", "vector", "matrix", "square", "positive definite", "list")
 _OF_MATRICES = ("matrix", "square", "positive definite", "vector", "number", "list")
-"""The forms that all arguments of a function may have alike, likeliest first; and where there are names of
+"""Forms that all arguments of a function may share, likeliest first; and the same where there are names of
 matrices."""
 
 
 def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
-    """The choice among kinds that has a form, else the likeliest."""
+    """A function that chooses the kind of this form among several, else the likeliest."""
 
     def chosen(kinds: tuple[Kind, ...]) -> Kind:
         if kinds[0].form in ("mask", "indices", "integer", "axis", "option"):
@@ -101,7 +103,7 @@ def _of_form(form: str) -> Callable[[tuple[Kind, ...]], Kind]:
 
 
 def _is_told_apart(kinds: tuple[Kind, ...]) -> bool:
-    """Whether vectors as long as a row of the matrix, or as a column, stand beside one."""
+    """Whether vectors that are as long as a row or a column of a matrix have a matrix beside them."""
     forms = {kind.form for kind in kinds}
     if "matrix" in forms or "object" in forms:
         return True
@@ -109,8 +111,8 @@ def _is_told_apart(kinds: tuple[Kind, ...]) -> bool:
 
 
 def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
-    """Matrices by their names as a product of them takes them, with a bias as long as its rows; of two, the
-    second may be transposed.
+    """Matrices by their names with lengths that fit their product, and a bias as long as its rows; of two
+    matrices, the second may be transposed.
     """
     vectors = vector_names(names)
     inputs = _INPUTS_BESIDE_MATRICES if vectors else frozenset()
@@ -125,13 +127,13 @@ def _chained(names: tuple[str, ...]) -> Iterator[tuple[Kind, ...]]:
 
 
 def likeliest_first(choices: Sequence[tuple[Kind, ...]]) -> Iterator[tuple[Kind, ...]]:
-    """All mixtures of the choices, those first in which each is among the first of its own."""
+    """All combinations of the choices, ordered by the sum of their ranks."""
     for total in range(sum(len(one) - 1 for one in choices) + 1):
         yield from _of_rank(choices, total)
 
 
 def _of_rank(choices: Sequence[tuple[Kind, ...]], total: int) -> Iterator[tuple[Kind, ...]]:
-    """The mixtures whose places among the choices add up to `total`."""
+    """The combinations whose ranks among the choices add up to `total`."""
     if not choices:
         yield from [()] if total == 0 else []
         return
@@ -156,12 +158,12 @@ def _choices(
     if used and forms is not None and "vector" in forms and used[0].form in ("mask", "indices"):
         plain = tuple(Kind(form, low, high) for form in forms)
         return (*(kind for kind in used if kind.form not in ("integer", "number")), *plain)
-    if used and (forms is None or any(dims_of(used[0]))):  # an annotation says less than lengths do
+    if used and (forms is None or any(dims_of(used[0]))):  # an annotation does not give lengths
         return tuple(dataclasses.replace(kind, low=low, high=high) for kind in used) if low == 0.0 else used
-    special = special_names((name,)).get(name) if not used else None  # what it does says more than its name
+    special = special_names((name,)).get(name) if not used else None  # its use says more than its name
     if special is not None and forms is not None and "vector" in forms:
         named = ("mask", "flags") if special == "mask" else (special,)
-        return (*map(Kind, named), *(Kind(form, low, high) for form in forms))  # an array, and of what
+        return (*map(Kind, named), *(Kind(form, low, high) for form in forms))  # an array, and what is in it
     if forms is None:
         forms = forms_by_name(name)
     elif "complex" in forms:
@@ -170,7 +172,7 @@ def _choices(
 
 
 _IN_OBJECTS = {1: ("vector", "columns", "matrix"), 2: ("matrix", "rows", "vector", "columns")}
-"""The forms of an array in an object, of one and of two such; of more they are as one is."""
+"""The forms of the arrays in an object that has one or two; with more, all are vectors."""
 
 
 _ALL = (-math.inf, math.inf)
@@ -183,9 +185,9 @@ def objects_with(
     high: float = math.inf,
     parts: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> tuple[Kind, ...]:
-    """The objects of those classes that have these attributes and are made of numbers and arrays; what has a
-    default is left as it is, where not everything has one. Of some `parts` the text of the function says the
-    kinds, which are taken where the annotation speaks of lists.
+    """The objects of those classes that have these attributes and are made of numbers and arrays. Fields with
+    a default keep it, unless all have one. For lists, the kinds come from `parts`, if the code of the
+    function tells them.
     """
     wanted = set(attributes)
     fitting = (cls for cls in classes if fields_of(cls) and wanted <= {*fields_of(cls)})
@@ -197,8 +199,8 @@ def objects_with(
 
 
 def with_branches(kind: Kind) -> Kind:
-    """An object with others of its class in those fields for such that are empty by default: a tree of three
-    levels, one side of which has no more than two, with other whole numbers in each.
+    """An object with other objects of its class in the fields that hold such and are empty by default: a tree
+    of three levels, one side of which has only two, with different integers in each node.
 
     >>> @dataclasses.dataclass
     ... class Node:
@@ -226,8 +228,8 @@ def with_branches(kind: Kind) -> Kind:
 
 
 def _branches_of(cls: Any) -> dict[str, type | None]:
-    """The fields of a class that are for objects of its own, in a list or a tuple, or for one such, None, by
-    default empty.
+    """The fields of a class that hold objects of the same class and are empty by default, with list or tuple,
+    or None for a single object.
     """
     if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
         return {}
@@ -244,17 +246,17 @@ def _branches_of(cls: Any) -> dict[str, type | None]:
 
 
 def _with_whole_defaults(cls: Any) -> list[str]:
-    """The fields of a dataclass that are whole numbers by default."""
+    """The fields of a dataclass with an integer as default."""
     return [field.name for field in dataclasses.fields(cls) if type(field.default) is int]
 
 
 MOST_DICTS = 24
-"""Mixtures of kinds that are guessed for the values of a dict."""
+"""The largest number of combinations of kinds that are guessed for the values of a dict."""
 
 
 def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
     """The dicts with numbers and arrays under these keys, likeliest first; matrices under names like `R` only
-    where these are likely to mean some.
+    if `of_matrices`.
     """
     names = tuple(keys)
     usual = [tuple(filter(_IN_DICTS.__contains__, forms_by_name(name))) for name in names]
@@ -278,10 +280,12 @@ def _objects_by_annotation(
     depth: int = 2,
     parts: Mapping[str, tuple[Kind, ...]] = types.MappingProxyType({}),
 ) -> tuple[Kind, ...]:
-    """The objects of a class whose annotations say that it is made of numbers, arrays and such objects."""
+    """The objects of a class whose annotations say that it is made of numbers, arrays and other such
+    objects.
+    """
     cls: Any = getattr(atom, "cls", None)
     needed = _needed_fields(cls) if depth else ()
-    if needed and not annotations_of(cls):  # a namedtuple, which says nothing
+    if needed and not annotations_of(cls):  # a namedtuple, which has no annotations
         plain = tuple(Kind(form, low, high) for form in ("number", "vector"))
         mixed = itertools.islice(likeliest_first([plain] * len(needed)), MOST_DICTS)
         return tuple(Kind("object", low, high, made=cls, parts=tuple(zip(needed, parts))) for parts in mixed)
@@ -314,12 +318,12 @@ def _objects_by_annotation(
 
 
 MOST_OF_PART = 4
-"""Kinds that are tried of each list in an object."""
+"""The largest number of kinds that are tried for each list in an object."""
 
 
 def _needed_fields(cls: Any) -> tuple[str, ...]:
-    """The names that a dataclass or a NamedTuple wants to be made with, or may be if none has to be given;
-    none of another class.
+    """The required fields of a dataclass or a NamedTuple, or all of them if none is required; none for
+    another class.
     """
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
         given = [f for f in dataclasses.fields(cls) if f.init]
@@ -329,7 +333,7 @@ def _needed_fields(cls: Any) -> tuple[str, ...]:
 
 
 def fields_of(cls: Any) -> tuple[str, ...]:
-    """The names of all that is in a dataclass or a NamedTuple; none of another class."""
+    """The names of all fields of a dataclass or a NamedTuple; none for another class."""
     if isinstance(cls, type) and dataclasses.is_dataclass(cls):
         return tuple(field.name for field in dataclasses.fields(cls))
     return getattr(cls, "_fields", ()) if isinstance(cls, type) and issubclass(cls, tuple) else ()
@@ -340,7 +344,7 @@ def _is_required(field: dataclasses.Field) -> bool:
 
 
 def _forms_by_annotation(atoms: tuple) -> tuple[str, ...] | None:
-    """The forms that the annotation of a parameter names; None where it names none of ours."""
+    """The forms that the annotation of a parameter names; None if it names none that are known here."""
     forms: list[str] = []
     for atom in atoms:
         if isinstance(atom, ArrayAtom):
@@ -365,7 +369,7 @@ NARROWER = ((-math.inf, math.inf), (0.0, math.inf), (-1.0, 1.0), (0.0, 1.0), (1.
 
 
 def narrowed(kinds: tuple[Kind, ...]) -> Iterator[tuple[Kind, ...]]:
-    """The same kinds over smaller and smaller domains."""
+    """The same kinds over smaller and smaller intervals, where they have none of their own."""
     for low, high in NARROWER:
         yield tuple(
             dataclasses.replace(k, low=low, high=high)

@@ -1,5 +1,5 @@
-"""What a function tells of the lists that it goes through: matrices that are multiplied, one after the other,
-layers, rows that are taken apart, and arrays of which each is summed.
+"""What the code of a function says about the lists over which it iterates: matrices multiplied in turn,
+layers, rows that are unpacked, and arrays of which each is summed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BIASES = (Kind("vector", dims=("m",)), Kind("vector", dims=("p",)))
 
 
 def of_lists(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What one part of a text tells of lists; `began` has the values of names before a loop."""
+    """What one node says about lists; `began` has the values of names before a loop."""
     yield from _of_parts(node, began)
     yield from _of_each(node)
     yield from _of_layers(node)
@@ -27,7 +27,7 @@ def of_lists(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[str
 
 
 def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is taken one by one and multiplied, or unpacked: `for W, b in layers`, `L, U = factors`."""
+    """Lists whose parts are multiplied in turn or unpacked: `for W, b in layers`, `L, U = factors`."""
     loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
     sides = [*side_by_side(loop)] if loop is not None else []
     target, name = (sides[0][0], gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
@@ -45,7 +45,7 @@ def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[st
             chains = (PAIR, map(turned, PAIR), [_SQUARE] * 3)
             yield name, (*(sequence(list, chain) for chain in chains), *_ROWS)
         elif isinstance(node, ast.comprehension):
-            return  # of what is done with each, see `_of_each`
+            return  # see `_of_each` for what is done with each part
     elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
         names = [part.id for part in node.targets[0].elts if isinstance(part, ast.Name)]
         if isinstance(node.value, ast.Name) and len(names) == 2 and all(name[0].isupper() for name in names):
@@ -53,7 +53,7 @@ def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[st
 
 
 def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What a loop goes through side by side: lists of matrices that are multiplied and of what is added,
+    """Lists over which a loop iterates in parallel: matrices that are multiplied and vectors that are added,
     `for W, b in zip(weights, biases)`, or matrices row by row.
     """
     if not isinstance(node, ast.For):
@@ -72,8 +72,8 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _of_rows_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The rows that a loop takes apart beside what it takes one by one, `for t, (a, b) in zip(times, rows)`:
-    as many rows as there are of the others.
+    """Rows that a loop unpacks beside other arrays, `for t, (a, b) in zip(times, rows)`: there are as many
+    rows as elements of the others.
     """
     sides = [*side_by_side(node)] if isinstance(node, (ast.For, ast.comprehension)) else []
     widths = {identifier(of): len(target.elts) for target, of in sides if isinstance(target, ast.Tuple)}
@@ -86,16 +86,16 @@ def _of_rows_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]
 
 
 _ROWS = tuple(Kind("matrix", dims=dims) for dims in (("p", "m"), ("p", "n"), ("n", "m")))
-"""Matrices by whose rows a matrix is multiplied, one after the other."""
+"""Matrices by whose rows a matrix is multiplied in turn."""
 
 
 _PUT_TOGETHER = frozenset("concatenate hstack vstack column_stack stack block_diag".split())
 _OF_ARRAYS = frozenset("sum mean norm ravel flatten reshape shape size dot vdot T".split())
-"""What is asked of arrays, and of numbers for no reason."""
+"""Functions and attributes that are used with arrays, and pointless for numbers."""
 
 
 def _of_each(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The lists of arrays: those that are put together, and those of which each is summed or made flat."""
+    """Lists of arrays: those that are concatenated, and those of which each array is summed or flattened."""
     if isinstance(node, ast.Call) and getattr(node.func, "attr", None) in _PUT_TOGETHER:
         yield from ((arg.id, LISTS_OF_ARRAYS) for arg in node.args[:1] if isinstance(arg, ast.Name))
     comprehensions = getattr(node, "generators", ())
@@ -107,7 +107,7 @@ def _of_each(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _asks_as_array(node: ast.AST, name: str) -> bool:
-    """Whether something is asked of an array by this name: `a.size`, `np.sum(a**2)`."""
+    """Whether a node uses this name as an array: `a.size`, `np.sum(a**2)`."""
     if isinstance(node, ast.Attribute) and node.attr in _OF_ARRAYS:
         return isinstance(node.value, ast.Name) and node.value.id == name
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _OF_ARRAYS:
@@ -120,7 +120,7 @@ def _is_multiplied(loop: ast.AST, name: str) -> bool:
 
 
 def _names_beside(loop: ast.AST, name: str) -> Iterator[str]:
-    """The names that a loop multiplies by this one, as matrices are: `total @ layer`."""
+    """The names that a loop multiplies by this one with `@`: `total @ layer`."""
     for each in ast.walk(loop):
         if isinstance(each, ast.BinOp) and isinstance(each.op, ast.MatMult):
             sides = [identifier(each.left), identifier(each.right)]
@@ -132,13 +132,13 @@ def _is_added(loop: ast.AST, name: str) -> bool:
 
 
 def _is_in(loop: ast.AST, operator: type[ast.operator], name: str) -> bool:
-    """Whether a name stands in what a loop computes by this operator."""
+    """Whether a name occurs in an operand of this operator in a loop."""
     found = (n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, operator))
     return any(isinstance(n, ast.Name) and n.id == name for each in found for n in ast.walk(each))
 
 
 def sequence(made: type, parts: object) -> Kind:
-    """A list or a tuple of what these kinds are."""
+    """A list or a tuple of parts of these kinds."""
     return Kind("object", made=made, parts=tuple((str(i), part) for i, part in enumerate(parts)))  # type: ignore[arg-type, var-annotated]
 
 
@@ -155,21 +155,21 @@ LISTS_OF_ARRAYS = (
     Kind("matrix", dims=("n", "m")),
     Kind("vector", dims=("n",)),
 )
-"""Lists of arrays: of lengths of their own, mixed, with as many columns or rows, all alike; tuples of such,
-and matrices, of which the rows are taken one by one.
+"""Lists of arrays: with lengths of their own, mixed, with equal numbers of columns or rows, all alike; tuples
+of arrays, a matrix whose rows are iterated over, and a vector.
 """
 
 
 def turned(kind: Kind) -> Kind:
-    """The same with matrices the other way round."""
+    """The kind with its matrices transposed."""
     if kind.made is not None:
         return sequence(kind.made, [turned(part) for _, part in kind.parts])
     return Kind(kind.form, dims=kind.dims[::-1])
 
 
 def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
-    """A dict of two layers, matrices under names like `W1` and vectors under names like `b1`, for both ways
-    to multiply.
+    """A dict of two layers, matrices under names like `W1` and vectors under names like `b1`, for both orders
+    of multiplication.
 
     >>> [str(part) for _, part in chained(("W1", "b1", "W2", "b2"))[0].parts]
     ['a matrix (m, n)', 'a vector (m)', 'a matrix (p, m)', 'a vector (p)']
@@ -190,11 +190,11 @@ def tuples_of(count: int, forms: tuple[str, ...]) -> tuple[Kind, ...]:
 
 
 def lists_of_arrays(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The parameters that a docstring calls lists of arrays, with what may be meant, likely ones first."""
+    """The parameters that a docstring calls lists of arrays, with the kinds that may be intended, likely ones
+    first.
+    """
     alike = [sequence(list, [Kind(form)] * 3) for form in ("vector", "matrix")]
     return {
-        name: (sequence(list, [of_lengths(dims)] * 3),)
-        if dims
-        else (*alike, *LISTS_OF_ARRAYS)
+        name: (sequence(list, [of_lengths(dims)] * 3),) if dims else (*alike, *LISTS_OF_ARRAYS)
         for name, dims in lists_said(f).items()
     }

@@ -1,4 +1,6 @@
-"""Where the tables begin in which a function or its rule looks something up: before that it is not meant."""
+"""Where the tables begin in which a function or its rule looks something up: values before that are not
+intended.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,16 @@ from .texts import text_nodes, text_of, values_by_name
 _JOINING = frozenset("concatenate hstack append array asarray r_".split())
 _CUTTING = frozenset("clip maximum fmax max".split())
 _PLACED = {"searchsorted": (0, 1), "digitize": (1, 0)}
-"""Functions that find places in what rises: where it stands among their arguments, and what is looked for."""
+"""Functions that find positions in increasing numbers: the positions of the table and of what is looked up
+among their arguments.
+"""
 _WHOLE_PARTS = frozenset("int floor astype min minimum".split())
 
 
 class Table(NamedTuple):
-    """Numbers that rise from `first` on, the parameters among them, and those that are looked up in it."""
+    """Numbers that increase from `first` on, the parameters among them, and the parameters that are looked up
+    in it.
+    """
 
     first: float
     of: frozenset[str]
@@ -26,8 +32,8 @@ class Table(NamedTuple):
 
 
 def tables_read(f: Callable) -> Iterator[Table]:
-    """The tables that a function makes with a number in their first place, and in which it finds the places
-    of a parameter, or how far that has come in each: what is less than the first has no place.
+    """The tables that begin with a number and in which a function looks up a parameter, or computes how much
+    of it lies in each interval: a value less than the first has no place.
 
     >>> def exposure(t, knots):
     ...     edges = np.concatenate([[0.0], knots, [np.inf]])
@@ -48,7 +54,7 @@ def tables_read(f: Callable) -> Iterator[Table]:
 
 
 def _joined(node: ast.AST) -> Iterator[str | float | None]:
-    """What an array is put together of, from its first number on: numbers, names, None for others."""
+    """The items of which an array is built, in order: numbers, names, and None for anything else."""
     if isinstance(node, (ast.List, ast.Tuple)):
         for part in node.elts:
             yield from _joined(part.value if isinstance(part, ast.Starred) else part)
@@ -67,7 +73,7 @@ def _looked_up_in(table: str, node: ast.AST, made: Mapping[str, ast.expr]) -> It
     """The names of what is looked up in a table of this name."""
     for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
         word = last_name(call.func)
-        if word in _CUTTING:  # so much of it as lies in each part of the table
+        if word in _CUTTING:  # how much of it lies in each interval of the table
             for arg in call.args:
                 yield from _less(made.get(arg.id, arg) if isinstance(arg, ast.Name) else arg, table)
         elif word in _PLACED and len(call.args) > 1:
@@ -77,7 +83,7 @@ def _looked_up_in(table: str, node: ast.AST, made: Mapping[str, ast.expr]) -> It
 
 
 def _less(node: ast.AST, table: str) -> Iterator[str]:
-    """The name of which a table is taken."""
+    """The name from which a table is subtracted."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_of(node.right, table):
         left = node.left.value if isinstance(node.left, ast.Subscript) else node.left
         if isinstance(left, ast.Name):
@@ -85,15 +91,15 @@ def _less(node: ast.AST, table: str) -> Iterator[str]:
 
 
 def _is_of(node: ast.AST, table: str) -> bool:
-    """Whether an expression is a table, or all of it but its ends: `edges[:-1]`."""
+    """Whether an expression is a table, or a slice of it: `edges[:-1]`."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         node = node.value
     return isinstance(node, ast.Name) and node.id == table
 
 
 def places_by_whole_part(f: Callable) -> frozenset[str]:
-    """The parameters whose whole part is a place in an array as it is: of a negative one it would be a place
-    from the end.
+    """The parameters whose integer part is used as an index: that of a negative number would count from the
+    end.
 
     >>> def read(x, table):
     ...     i = min(int(x), len(table) - 1)
@@ -113,7 +119,7 @@ def places_by_whole_part(f: Callable) -> frozenset[str]:
 
 
 def _in_whole_part(node: ast.AST) -> Iterator[str]:
-    """The name of which an expression is the whole part, perhaps no more than something else."""
+    """The name whose integer part an expression is, possibly limited by a minimum."""
     called: list[str] = []
     while isinstance(node, ast.Call):
         word = last_name(node.func)

@@ -1,4 +1,4 @@
-"""What the loops of a function go through, side by side, and what it calls each element there."""
+"""What the loops of a function iterate over, in parallel, and the names of the elements."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ Loop = ast.For | ast.comprehension
 
 
 def loops_in(node: ast.AST | None) -> list[Loop]:
-    """The loops in a text, those of comprehensions too; none where it cannot be had."""
+    """The loops in a tree, those of comprehensions included; none for None."""
     return [n for n in ast.walk(node or ast.Pass()) if isinstance(n, (ast.For, ast.comprehension))]
 
 
 def side_by_side(loop: Loop) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a loop goes through, side by side, and what it calls each element: of `zip` and `enumerate`, too,
-    and from its end.
+    """The targets of a loop with what each iterates over, also in `zip` and `enumerate`, and in reverse.
 
     >>> text = "for k, (x, (a, b)) in enumerate(zip(points, rows[::-1])): pass"
     >>> [(ast.unparse(one), ast.unparse(of)) for one, of in side_by_side(ast.parse(text).body[0])]
@@ -43,7 +42,7 @@ def _taken_apart(target: ast.expr, of: ast.expr) -> Iterator[tuple[ast.expr, ast
 
 
 def _but_for_order(of: ast.expr) -> ast.expr:
-    """What is gone through from its end, or but for some of it: `weights` of `reversed(weights[:-1])`."""
+    """What is iterated over, in reverse or in part: `weights` of `reversed(weights[:-1])`."""
     called = identifier(of.func) if isinstance(of, ast.Call) and len(of.args) == 1 else ""
     if called in ("reversed", "list", "tuple"):
         return _but_for_order(of.args[0])  # type: ignore[attr-defined]
@@ -53,13 +52,13 @@ def _but_for_order(of: ast.expr) -> ast.expr:
 
 
 def gone_through(of: ast.expr) -> str | None:
-    """The name of what a loop goes through, perhaps but for some of it or from its end."""
+    """The name of what a loop iterates over, possibly in reverse or in part."""
     return identifier(_but_for_order(of)) or None
 
 
 def elements_of(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
-    """The parameters that a loop goes through, perhaps numbered or beside others, or of which one is picked,
-    with the names of their elements.
+    """The parameters that a loop iterates over, possibly in `zip` or `enumerate`, or that are indexed, with
+    the names of their elements.
     """
     sides = (side for loop in loops_in(node) for side in side_by_side(loop))
     found: dict[str, set[str]] = {}
@@ -73,8 +72,8 @@ def elements_of(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
 
 
 def zipped(f: Callable) -> list[frozenset[str]]:
-    """The parameters that a function goes through beside each other: they are as long, or some of the longer
-    is left out.
+    """The groups of parameters that a function iterates over in parallel: they have the same length, or the
+    rest of the longer one is ignored.
 
     >>> def work(forces, ways, mass):
     ...     return sum(f * w for f, w in zip(forces, ways[::-1])) / mass

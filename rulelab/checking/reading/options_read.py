@@ -1,5 +1,5 @@
-"""Which values of a parameter that is an option the text of a function, or of its rule, tells apart: the
-words, flags and whole numbers that it compares it with or looks something up by.
+"""The values of an option that the code of a function, or of its rule, distinguishes: the words, flags and
+integers that it compares the parameter with or looks up by it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .texts import text_of, values_by_name
 from .written import docstring_of
 
 Option = str | int | float | None | enum.Enum
-"""What an option may be: a bool is an int."""
+"""The type of an option's value: a bool is an int."""
 MOST_OF_ONE = 8
-"""Values of one parameter that are told apart; of more, the first."""
+"""The largest number of values of one parameter that are distinguished; of more, the first are."""
 MOST_HELPERS = 3
-"""Calls, one within the other, through which a parameter is followed."""
+"""The largest depth of helper calls through which a parameter is followed."""
 ANY_OTHER = "none"
-"""A word for what stands in an `else`, where a function takes any."""
+"""A word for the `else` case, where a function accepts any other."""
 
 _MODES = ("full", "same", "valid")
 _NORMS = ("backward", "ortho", "forward")
@@ -43,18 +43,18 @@ OF_NUMPY: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("ravel", "order"): ("C", "F"),
     ("reshape", "order"): ("C", "F"),
 }
-"""The options of functions of NumPy and SciPy whose values are words, by the function and their name."""
+"""The options of NumPy and SciPy functions whose values are words, by function and option name."""
 _PLACES = {"convolve": 2, "correlate": 2, "fftconvolve": 2, "pad": 2}
-"""Where such an option stands among the arguments, where it is given without its name."""
+"""The position of such an option among the positional arguments."""
 _SPELLING = frozenset(("lower", "upper", "casefold", "strip"))
 
 
 def options_read(f: Callable, *authors: Callable) -> Mapping[str, tuple[Option, ...]]:
-    """The values of its parameters that a function or the authors of its rules tell apart, by name.
+    """The values of its parameters that a function or the authors of its rules distinguish, by name.
 
-    What is compared for its size (`order > 1`) is told apart beside that number. Where a function has words
-    for some values and takes any other (`else:`), a word that it has not is one of them, unless its rule has
-    words of its own.
+    A comparison by size (`order > 1`) distinguishes that number and its neighbours. Where a function has
+    words for some values and takes any other (`else:`), a word that it does not have is added, unless its
+    rule has words of its own.
 
     >>> def loss(x, reduction="mean", order=2):
     ...     if reduction == "mean":
@@ -80,8 +80,8 @@ def options_read(f: Callable, *authors: Callable) -> Mapping[str, tuple[Option, 
 
 
 def options_required(f: Callable, *authors: Callable) -> Mapping[str, tuple[Option, ...]]:
-    """The values of those parameters without a default that are words, and of those that a function does
-    nothing with but decide by whether they hold: `if training`.
+    """The values of parameters without a default: words for those compared with words, and both truth values
+    for those that a function only uses as conditions: `if training`.
 
     >>> def dropped(x, mask, training):
     ...     return x * mask if training else 0.5 * x
@@ -104,7 +104,7 @@ def _names(f: Callable) -> tuple[str, ...]:
 
 
 def _decided_by(f: Callable) -> frozenset[str]:
-    """The parameters that stand as conditions, and nowhere else."""
+    """The parameters that occur only as conditions."""
     node, _ = text_of(f)
     if node is None:
         return frozenset()
@@ -134,7 +134,7 @@ def _told_apart(f: Callable) -> Mapping[str, tuple[Option, ...]]:
 
 
 class _Reader:
-    """The text of one function, in which its parameters are followed."""
+    """The code of one function, in which its parameters are followed."""
 
     def __init__(self, f: Callable, depth: int = MOST_HELPERS) -> None:
         self.f, self.depth = f, depth
@@ -208,7 +208,7 @@ class _Reader:
                 yield from ((name, value) for other, value in read if other == called)  # type: ignore[misc]
 
     def _parameter(self, node: ast.AST, depth: int = 3) -> str | None:
-        """The parameter that an expression is, in whatever spelling: `kind.lower()`, `mode or "full"`."""
+        """The parameter that an expression stands for, also as `kind.lower()` or `mode or "full"`."""
         if isinstance(node, ast.Name):
             if node.id in self.made and node.id not in self.names and depth:
                 return self._parameter(self.made[node.id], depth - 1)
@@ -233,7 +233,7 @@ class _Reader:
                 yield from (value for value in held if _is_option(value))
 
     def _values(self, node: ast.AST) -> Iterator[Option]:
-        """The one value of a constant, or nothing."""
+        """The value of a constant expression, if it has one."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield from (-v for v in self._values(node.operand) if isinstance(v, (int, float)))
             return
@@ -242,7 +242,7 @@ class _Reader:
             yield held
 
     def _held(self, node: ast.AST) -> Any:
-        """What a name outside the function stands for; `...` where that is not known."""
+        """The value of a name outside the function; `...` where it is not known."""
         if isinstance(node, ast.Name):
             return self.space.get(node.id, ...) if node.id not in self.made else ...
         if isinstance(node, ast.Attribute):
@@ -254,7 +254,9 @@ class _Reader:
 
 
 def _is_option(value: Any) -> bool:
-    """Whether a value may be one of an option: a fraction is none, as 0.5 is but a number."""
+    """Whether a value may be that of an option: a float that is not whole, such as 0.5, is an ordinary
+    number.
+    """
     if isinstance(value, float):
         return value in (float("inf"), float("-inf"), 0.0) or value.is_integer()
     return value is None or isinstance(value, (str, bool, int, enum.Enum))
@@ -264,8 +266,8 @@ _QUOTED = re.compile(r"""(?<![\w`])["']([A-Za-z][\w-]{0,20})["'](?!\w)""")
 
 
 def _said(f: Callable) -> Mapping[str, tuple[Option, ...]]:
-    """The values that annotations name, and those in quotes in the docstring of a function with one option
-    that is a word.
+    """The values that annotations and enum defaults name, and the quoted words in the docstring of a function
+    that has exactly one option with a word as its default.
     """
     found: dict[str, tuple[Option, ...]] = {}
     for name, note in annotations_of(f).items():
@@ -282,7 +284,7 @@ def _said(f: Callable) -> Mapping[str, tuple[Option, ...]]:
 
 
 def _literals(note: Any) -> Iterator[Option]:
-    """The values in `Literal["a", "b"]`, also where the annotation is a text."""
+    """The values in `Literal["a", "b"]`, also if the annotation is a string, and the members of an enum."""
     if typing.get_origin(note) is typing.Literal:
         yield from filter(_is_option, typing.get_args(note))
     elif isinstance(note, str) and "Literal[" in note:

@@ -22,12 +22,12 @@ def _parameters(target: Any) -> list[inspect.Parameter]:
 
 
 OF_REST = 2
-"""Arguments that are found for `*layers`."""
+"""How many arguments are guessed for `*layers`."""
 
 
 def required_names(f: Any) -> tuple[str, ...]:
-    """The names of the arguments that a check has to find for a function: those without a default, and some
-    of those that a function takes any number of.
+    """The names of the arguments that a check must find for a function: those without a default, and
+    `OF_REST` of a variadic parameter.
     """
     target = resolve(f)[0]
     if isinstance(target, np.ufunc):
@@ -35,7 +35,7 @@ def required_names(f: Any) -> tuple[str, ...]:
     found = [p for p in _parameters(target) if p.kind in _POSITIONAL]
     names = [p.name for p in found if p.default is p.empty]
     rest = [p.name for p in _parameters(target) if p.kind is p.VAR_POSITIONAL]
-    if rest and len(names) == len(found):  # any number of them: some
+    if rest and len(names) == len(found):  # any number is allowed: two are guessed
         names += [f"{rest[0]}[{i}]" for i in range(OF_REST)]
     if not names:
         names = [p.name for p in found[:1]]
@@ -43,12 +43,12 @@ def required_names(f: Any) -> tuple[str, ...]:
 
 
 OPTIONS_TRIED = (4, 0.5)
-"""What is taken for a parameter that has to be given by keyword and was not: a length or a number."""
+"""The values tried for a keyword-only parameter that is required but was not given: a length or a number."""
 
 
 def options_to_try(f: Any, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Choices of the keyword arguments that a function needs and nobody gave: an empty one where it needs no
-    more.
+    """Choices for the required keyword arguments that were not given; one empty choice where none are
+    missing.
 
     >>> def scattered(x, rows, *, size): ...
     >>> list(options_to_try(scattered, {})), list(options_to_try(scattered, {"size": 3}))
@@ -69,14 +69,14 @@ def positional_names(f: Any) -> tuple[str, ...]:
 
 
 def before_rest(target: Any) -> int | None:
-    """How many arguments come before those that a function takes any number of; None where it takes none."""
+    """How many positional parameters precede `*args`; None where there is no such parameter."""
     kinds = [p.kind for p in _parameters(target)]
     rest = inspect.Parameter.VAR_POSITIONAL
     return kinds.index(rest) if rest in kinds else None
 
 
 def defaults_after(target: Any, count: int) -> tuple[Any, ...]:
-    """The defaults of the positional parameters behind the first ones.
+    """The defaults of the positional parameters after the first `count`.
 
     >>> def turned(z, frequency, phase=0.0): ...
     >>> defaults_after(turned, 2)
@@ -87,6 +87,6 @@ def defaults_after(target: Any, count: int) -> tuple[Any, ...]:
 
 
 def default_of(target: Any, name: str) -> Any:
-    """The default of a parameter of this name; `...` where there is none."""
+    """The default of the parameter of this name; `...` if it has none."""
     found = (p.default for p in _parameters(target) if p.name == name and p.default is not p.empty)
     return next(found, ...)

@@ -1,5 +1,5 @@
-"""Arrays that a function takes in pieces, between bounds that stand one behind the other in a parameter:
-`x[starts[i]:starts[i + 1]]`, as rows of a sparse matrix do.
+"""Arrays that a function splits into pieces, between successive bounds in a parameter: `x[starts[i]:starts[i
++ 1]]`, as for the rows of a sparse matrix.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _BOUNDS, _CUT, _ROWS = "n+1", "m", "n"
 
 
 class Pieces(NamedTuple):
-    """The parameters that are cut at these bounds, those among them that are places in another one, with
-    that, and those of which there is one for each piece.
+    """The parameters split at these bounds, pairs of those that hold indices and the array they index, and
+    the parameters with one element for each piece.
     """
 
     bounds: str
@@ -27,7 +27,7 @@ class Pieces(NamedTuple):
 
 
 def pieces_read(f: Callable) -> tuple[Pieces, ...]:
-    """What a function cuts, and where.
+    """The parameters that a function splits into pieces, with their bounds.
 
     >>> def product(data, places, starts, x):
     ...     y = []
@@ -42,7 +42,7 @@ def pieces_read(f: Callable) -> tuple[Pieces, ...]:
     node, names = text_of(f)
     if node is None:
         return ()
-    found: dict[str, tuple[set[str], set[str]]] = {}  # what is cut, and names of a piece, by the bounds
+    found: dict[str, tuple[set[str], set[str]]] = {}  # by the bounds: what is split, and names of pieces
     counters: dict[str, set[str]] = {}
     for inner, low, high in _intervals(node):
         bounds, counter = _between(low, high) or _in_step(node, low, high) or ("", "")
@@ -59,7 +59,7 @@ def pieces_read(f: Callable) -> tuple[Pieces, ...]:
 
 
 def kinds_of_pieces(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds of what is cut, and of the bounds: as many numbers as these say."""
+    """The kinds of the parameters that are split, as long as the bounds say, and of the bounds."""
     kinds: dict[str, tuple[Kind, ...]] = {}
     for bounds, cut, places, rows in pieces_read(f):
         kinds |= dict.fromkeys(cut, (Kind("vector", dims=(_CUT,)), Kind("matrix", dims=(_CUT, "p"))))
@@ -92,7 +92,7 @@ def _pieces(
 
 
 def _intervals(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
-    """What is taken from one number to another: by a slice, by `slice(low, high)` and `range(low, high)`."""
+    """What is taken from one number to another: by a slice, `slice(low, high)` or `range(low, high)`."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Slice):
             if inner.slice.lower is not None and inner.slice.upper is not None:
@@ -103,7 +103,7 @@ def _intervals(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr, ast.expr]]:
 
 
 def _between(low: ast.expr, high: ast.expr) -> tuple[str, str] | None:
-    """The bounds of `bounds[i]` and `bounds[i + 1]`, and `i`; None of others."""
+    """The bounds of `bounds[i]` and `bounds[i + 1]`, and `i`; None for any others."""
     if not isinstance(low, ast.Subscript) or not isinstance(high, ast.Subscript):
         return None
     bounds, at, behind = identifier(low.value), ast.unparse(low.slice), ast.unparse(high.slice)
@@ -112,7 +112,7 @@ def _between(low: ast.expr, high: ast.expr) -> tuple[str, str] | None:
 
 
 def _in_step(node: ast.AST, low: ast.expr, high: ast.expr) -> tuple[str, str] | None:
-    """The bounds of `for a, b in zip(bounds[:-1], bounds[1:])`, by `a` and `b`."""
+    """The bounds of `for a, b in zip(bounds[:-1], bounds[1:])`, given `a` and `b`."""
     for loop in ast.walk(node):
         if not isinstance(loop, (ast.For, ast.comprehension)) or not isinstance(loop.target, ast.Tuple):
             continue
@@ -127,7 +127,7 @@ def _in_step(node: ast.AST, low: ast.expr, high: ast.expr) -> tuple[str, str] | 
 
 
 def _names_of(node: ast.AST, made: ast.AST) -> Iterator[str]:
-    """The name that a slice is given, or that counts in a range."""
+    """The name to which a slice is assigned, or the counter of a range."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Assign) and inner.value is made:
             yield from map(identifier, inner.targets)

@@ -1,5 +1,5 @@
-"""Which parameters of a function are positions between the elements of an array: it rounds them down, and
-picks there.
+"""The parameters of a function that are positions between the elements of an array: the function rounds them
+down and uses the result as an index.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from .kinds import Kind
 from .texts import identifier, text_of, values_by_name
 
 _HIGHEST = 2.0
-"""Between three elements at least lie the positions that are drawn: there is a next one behind each."""
+"""The upper end of the positions drawn: arrays have at least three elements, so each position has a next
+element.
+"""
 _ROUNDING = frozenset(("int", "floor", "trunc", "astype"))
 _ARRAYS = {1: Kind("vector", dims=("n+2",)), 2: Kind("matrix", dims=("h+2", "w+2"))}
 _INSIDE = re.compile(r"\b(?:within|inside)\b")
 
 
 class Position(NamedTuple):
-    """A parameter that is rounded down to an index, the forms it may have, and the axis of an array on which
-    it lies, of so many; whether it may lie on the very last place, as one that is held inside may.
+    """A parameter that is rounded down to an index, the forms it may have, the array it indexes, on which of
+    how many axes, and whether it may be at the very last element, as one that is clipped may.
     """
 
     name: str
@@ -36,17 +38,18 @@ class Position(NamedTuple):
 
 
 def positions_in(f: Callable) -> Iterator[Position]:
-    """The positions that a function rounds down and picks by.
+    """The positions that a function rounds down and uses as indices.
 
-    Those that it holds inside an array, by `clip`, may lie outside, unless its docstring says otherwise.
+    A position that the function clips may lie outside the array; it counts only if the docstring says
+    "inside" or "within".
     """
     allowed = _ROUNDING | {"clip"} if _INSIDE.search(said_of(f)) else _ROUNDING
     return (position for position, called in _rounded_in(f) if called <= allowed)
 
 
 def several_positions(f: Callable) -> frozenset[str]:
-    """The parameters, with a name of several, that a function rounds as an array and picks by, inside of an
-    array or not.
+    """The parameters with a plural name that a function rounds as an array and uses as indices, clipped or
+    not.
 
     >>> def sampled(row, places):
     ...     k = np.clip(np.floor(places).astype(int), 0, len(row) - 2)
@@ -59,8 +62,8 @@ def several_positions(f: Callable) -> frozenset[str]:
 
 
 def picked_side_by_side(f: Callable) -> frozenset[str]:
-    """The parameters by which a function picks from one array on both sides of an operator: as many on either
-    side, which flags need not pick.
+    """The parameters by which a function indexes the same array on both sides of an operator: both sides have
+    as many elements, which flags need not select.
 
     >>> def margins(strength, winner, loser):
     ...     return strength[winner] - strength[loser]
@@ -79,7 +82,7 @@ def picked_side_by_side(f: Callable) -> frozenset[str]:
 
 
 def _rounded_in(f: Callable) -> Iterator[tuple[Position, frozenset[str]]]:
-    """The positions that a function rounds and picks by, and what it calls for that."""
+    """The positions that a function rounds and uses as indices, and the functions it calls to do so."""
     node, names = text_of(f)
     made = values_by_name(node) if node is not None else {}
     picks = (n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Subscript))
@@ -95,8 +98,8 @@ def _rounded_in(f: Callable) -> Iterator[tuple[Position, frozenset[str]]]:
 
 
 def positions_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The positions that a function rounds down and picks by, and the arrays that it picks from, which have
-    elements on both sides of each.
+    """The positions that a function rounds down and uses as indices, and the arrays that it indexes, which
+    have elements on both sides of each.
 
     >>> def blended(row, t):
     ...     k = int(np.floor(t))
@@ -114,7 +117,9 @@ def positions_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
 def _rounded(
     part: ast.expr, made: Mapping[str, ast.expr], names: frozenset[str]
 ) -> tuple[ast.expr, frozenset[str]]:
-    """What an index is made of, `t` of `k + 1` where `k = int(t)`, and what is called for that."""
+    """The expression from which an index is made, as `t` in `k + 1` where `k = int(t)`, and the functions
+    called for it.
+    """
     if isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Add, ast.Sub)):
         part = part.left
     place, called = made.get(identifier(part), part), set()

@@ -1,4 +1,4 @@
-"""What a docstring calls positive without the name of a parameter: "the decay constants are positive"."""
+"""What a docstring calls positive without naming a parameter: "the decay constants are positive"."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _POSITIVE = re.compile(
     rf"(?<!non-)(?<!non)(?<!zero or )\bpositive\b(?!(?:[- ]|,? and )(?:{_NO_NUMBERS})\b)"
     r"|(?<=[a-z]{4} )>=? ?0(?![\d.]|\w)"
 )
-"""The word, or a sign behind another word than a letter of a formula."""
+"""The word, or a comparison with zero after a word of several letters, which is not a symbol of a formula."""
 _OF_A_VALUE = re.compile(
     r"\b(?:returns?|results?|outputs?|answers?|true|false|keeps?|makes?|ints?|integers?|len|lengths?"
     r"|number of)\b"
 )
 _OF_NOTHING = frozenset("positive and strictly increasing decreasing ascending sorted distinct".split())
-"""Words that say what something is, and not what."""
+"""Adjectives: a clause of only these does not say what it is about."""
 _ENDS = ",;.()"
 
 
 def left_positive(text: str, names: tuple[str, ...], found: Container[str]) -> frozenset[str]:
-    """The parameters of which nothing is said that are meant where something is called positive: that which
-    the clause names as such, "the pack a depth >= 0", or all, if it names none.
+    """The parameters not in `found` that are intended where the docstring calls something positive: the one
+    that the clause names ("the pack a depth >= 0"), or all of them if it names none.
 
     >>> text = "Atoms of a chain (positive decay constants) at times >= 0."
     >>> sorted(left_positive(text, ("lam_a", "lam_b", "times"), {"times"}))

@@ -1,5 +1,5 @@
-"""What a docstring says in code about the numbers that a function is for: `d < n`, `0 <= p <= 1`,
-`len(x) > 1`, and of two indices that they are different; and what its text says by functions that are meant
+"""The relations between numbers that the docstring of a function states as formulas: `d < n`, `0 <= p <= 1`,
+`len(x) > 1`, or that two indices are different; and those that its code implies by functions that are meant
 for positive numbers.
 """
 
@@ -44,9 +44,11 @@ from .usage import (
 from .written import docstring_of
 
 SPREAD = 5.0
-"""By how much places that are drawn are apart, so that they lie all along an axis."""
+"""The factor that spreads drawn positions along a whole axis."""
 AT_LAST = 0.25
-"""How much room the very last place takes: a rule that reads the place behind it may raise there alone."""
+"""How much of the interval rounds to the very last position: a rule that reads the element after it may raise
+only there.
+"""
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "!=": operator.ne,
     "rises": lambda x, _: np.ndim(x) != 1 or np.diff(x) > 0,
@@ -77,7 +79,7 @@ _CONDITION = re.compile(
     r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$", re.IGNORECASE
 )
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
-"""Words before a relation by which it tells a case, and such as may."""
+"""Words before a relation that always make it a special case, and words that may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
 _LENGTHS_COMPARED = re.compile(r"\b([A-Za-z]\w*) (<=|<|>=|>) ([A-Za-z]\w*)\b(?! ?[-+*/(\[])")
 _OF_SHAPE = re.compile(r"\b(\w+) has shape \(([^)]*)\)")
@@ -90,15 +92,15 @@ _SUM = r"([A-Za-z_]\w*) \+ ([A-Za-z_]\w*)"
 _COMPARED, _NO_MORE = r"\s*(<=|>=|<|>)\s*", r"(?![\w(\[.]\w|\s*[-+*/^\[(])"
 _MORE_THAN = re.compile(rf"\b([A-Za-z_]\w*){_COMPARED}{_SUM}{_NO_MORE}")
 _SUM_OF = re.compile(rf"(?<![\w.)\]*/+-])(?<![*/+-] )\b{_SUM}{_COMPARED}({_SIDE}){_NO_MORE}")
-"""Beside a sum of two: gate >= attack + decay; T + C > 0."""
+"""A comparison with a sum of two parameters: gate >= attack + decay; T + C > 0."""
 _UNLIKE = re.compile(r"\b(different|distinct|unequal|not equal|differ|differs)\b")
 _TWO = re.compile(r"\b(\w+)(?:,| and|, and)\s+(\w+)\b")
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a relation: a number, or a parameter by its name, or an attribute of one, or of the objects
-    in a list, or its length or size, or the last place along an axis of it, or its sum with another.
+    """One side of a relation: a number, or a parameter by its name (or an attribute of one, or of the objects
+    in a list), its length or absolute value, the last index along an axis of it, or its sum with another.
     """
 
     name: str = ""
@@ -108,7 +110,7 @@ class Side:
     plus: str = ""
 
     def at(self, arguments: Mapping[str, Any]) -> Any:
-        """What it is for these arguments; None where there is nothing to compare."""
+        """The value of this side for these arguments; None where there is nothing to compare."""
         if not self.name:
             return self.number
         if self.plus:
@@ -130,7 +132,9 @@ class Side:
 
 
 def _attribute_of(x: Any, attribute: str) -> Any:
-    """An attribute of an object, or an array of those of the objects in a list; None where there is none."""
+    """An attribute of an object, or an array of the attributes of the objects in a list; None if there is
+    none.
+    """
     if type(x) not in (list, tuple):
         return getattr(x, attribute, None)
     numbers = [getattr(one, attribute, None) for one in x]
@@ -147,20 +151,21 @@ class Relation:
     in_words: bool = False
 
     def holds(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether it holds of all numbers of these arguments; so it does where there are none to compare.
+        """Whether the relation holds for all numbers of these arguments; also True where there is nothing to
+        compare.
 
         >>> relation, = relations_in("with d < n", ("d", "n"))
         >>> relation.holds({"d": 1.0, "n": 2.0}), relation.holds({"d": 1.0, "n": np.array([0.5, 2.0])})
         (True, False)
         """
         if self.in_words and any(shape_of(arguments.get(name, 0)) for name in self.names):
-            return False  # two places are spoken of, and not two lists of places
+            return False  # it is about two indices, not two arrays of them
         try:
             left, right = self.left.at(arguments), self.right.at(arguments)
             if left is None or right is None:
                 return True
             return bool(np.all(_OPERATORS[self.sign](left, right)))
-        except ValueError:  # of lengths that do not go together
+        except ValueError:  # the lengths do not fit together
             return True
 
     @property
@@ -170,12 +175,14 @@ class Relation:
 
     @property
     def is_of_shapes(self) -> bool:
-        """Whether it is about lengths alone, and no numbers."""
+        """Whether the relation is only about lengths, not about numbers."""
         return self.left.axis is not None and self.right.axis is not None
 
     @property
     def ordered(self) -> tuple[str, str] | None:
-        """Two parameters of which the first has the smaller numbers; None where it says something else."""
+        """Two parameters of which the first has the smaller numbers; None if the relation says something
+        else.
+        """
         if self.left.of or self.right.of or len(self.names) != 2 or self.sign == "!=":
             return None
         if self.left.plus or self.right.plus or self.is_of_shapes:
@@ -185,7 +192,9 @@ class Relation:
 
     @property
     def interval(self) -> tuple[str, float, float] | None:
-        """A parameter, and the interval that its numbers lie in; None where it says something else."""
+        """A parameter, and the interval that contains its numbers; None if the relation says something
+        else.
+        """
         if "len" in (self.left.of, self.right.of) or self.sign in _OF_NO_INTERVAL or len(self.names) != 1:
             return None
         if self.is_of_shapes:
@@ -199,8 +208,8 @@ class Relation:
 
 @dataclass(frozen=True)
 class Related:
-    """What is said of some parameters, whose names stand in the order of the arguments, and of the parts of
-    some that the function has under names of their own.
+    """The relations between some parameters, whose names are in the order of the arguments, and between the
+    parts that a function unpacks from some of them.
     """
 
     names: tuple[str, ...] = ()
@@ -208,7 +217,7 @@ class Related:
     parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def hold(self, args: Sequence[Any]) -> bool:
-        """Whether all holds of these arguments."""
+        """Whether all relations hold for these arguments."""
         if not self.relations:
             return True
         named = self._named(args)
@@ -225,9 +234,9 @@ class Related:
         return named
 
     def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments, with the numbers of those vectors in order of which it is said that they rise,
-        without the last of those that are to be of an even or an odd length, and with places along an axis on
-        it.
+        """The arguments, changed to satisfy relations: vectors that must increase are sorted, the last
+        element is removed where a length must be even or odd (or elements are inserted in a single array),
+        and positions along an axis are moved onto it.
         """
         rising = {relation.left.name for relation in self.relations if relation.sign == "rises"}
         even = {r.left.name: r.right.number for r in self.relations if r.sign == "even along"}
@@ -250,20 +259,20 @@ class Related:
         return (*put.values(), *args[len(put) :])
 
     def holding(self, args: Sequence[Any]) -> Related:
-        """What holds of these arguments, of all that is said."""
+        """The relations that hold for these arguments."""
         named = self._named(args)
         return replace(self, relations=tuple(r for r in self.relations if r.holds(named)))
 
     @property
     def ordered(self) -> tuple[tuple[int, int], ...]:
-        """The positions of arguments of which the first is the smaller."""
+        """The positions of pairs of arguments of which the first is the smaller."""
         pairs = (relation.ordered for relation in self.relations)
         places = [(pair[0], pair[1]) for pair in pairs if pair is not None and {*pair} <= {*self.names}]
         return tuple((self.names.index(one), self.names.index(other)) for one, other in places)
 
     @property
     def intervals(self) -> Iterator[tuple[str, float, float]]:
-        """The parameters that something is said of beside numbers, with their intervals."""
+        """The parameters that are compared with numbers, and their intervals."""
         yield from (r.interval for r in self.relations if r.interval is not None)
 
 
@@ -271,7 +280,8 @@ NOTHING_SAID = Related()
 
 
 def _cuts(drawn: np.ndarray, last: int) -> np.ndarray:
-    """Bounds that cut so many elements, none of the pieces empty if there are enough, nor all alike.
+    """Bounds that split `last` elements into pieces, none empty if there are enough elements, and not all of
+    the same length.
 
     >>> _cuts(np.array([0, 1, 1, 0]), 7)
     array([0, 3, 5, 7])
@@ -283,19 +293,19 @@ def _cuts(drawn: np.ndarray, last: int) -> np.ndarray:
 
 
 def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> Related:
-    """What a function says of the numbers of its parameters, by its docstring mostly; by places that are
-    looked up its rules say so, too.
+    """The relations that a function states about its parameters, mostly in its docstring. Rules count too
+    where they use a parameter as a position.
 
-    What follows on an `if` or an `otherwise` tells a case, and so does what follows on a `for` or a `where`
-    if the function decides by that parameter: there the rule is to be right in the other case, too. Of two
-    indices alone different ones are heeded: of others it may be said by the way.
+    A relation after an `if` or `otherwise` describes a special case, and so does one after `for` or `where`
+    if the function decides by that parameter: the rule must also be right in the other case. That two
+    parameters are different counts only for indices: about others it may be a side remark.
     """
     said = said_of(f)
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
-    remarked = bounded_in_brackets(docstring_of(f))  # at an area (> 1): this is no case
+    remarked = bounded_in_brackets(docstring_of(f))  # at an area (> 1): this is not a special case
     found = tuple(relations_in(said, names, decides_by(f) - remarked)) if said else ()
-    cases = told_apart(f) if found else frozenset()  # there the rule is to be right on either side
+    cases = told_apart(f) if found else frozenset()  # there the rule must be right on both sides
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
     parts = tuple(unpacked(f).items())
     known = {*names}.union(*(those for _, those in parts))
@@ -305,7 +315,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     parts_read = ((name, part) for name, those in read if name in names for part in those)
     named = (f"{name}.{part}" for name, part in parts_read if interval_of_name(part)[0] == 0.0)
     of_zero = {r.left.name for r in found if r.sign in (">", ">=") and r.right.number == 0.0}
-    guessed = (meant_positive(f) | half_widths(f)) - of_zero  # as it says itself
+    guessed = (meant_positive(f) | half_widths(f)) - of_zero  # the docstring has precedence
     below = {r.left.name for r in found if r.interval is not None and r.interval[2] <= 0}
     positive = (*(name for name in names if name in guessed), *sizes, *named)
     positive = tuple(name for name in positive if name not in below)
@@ -343,7 +353,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
 
 
 def _of_parity(f: Callable, said: str) -> Iterator[Relation]:
-    """Arrays that a docstring calls even or odd in length, along an axis if it has a word for that.
+    """Arrays that a docstring gives an even or odd length, along an axis if it names the length of one.
 
     >>> def smoothed(x, kernel):
     ...     "x is (rows, length), kernel (rows, width); the width is odd."
@@ -360,7 +370,7 @@ def _of_parity(f: Callable, said: str) -> Iterator[Relation]:
 
 
 def _between_lengths(f: Callable, said: str) -> Iterator[Relation]:
-    """The lengths of axes that a docstring compares.
+    """The relations between the lengths of axes that a docstring compares.
 
     >>> def volume(J):
     ...     "Of a Jacobian J of shape (m, n), with m <= n."
@@ -374,7 +384,9 @@ def _between_lengths(f: Callable, said: str) -> Iterator[Relation]:
 
 
 def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relation]:
-    """Arrays of which a docstring says that they have at least as many numbers as a count by default."""
+    """Arrays that have at least as many elements, according to a docstring, as the default of a count
+    says.
+    """
     for name, count in _AT_LEAST.findall(said):
         least = default_of(f, count)
         if name in names and type(least) is int:
@@ -382,7 +394,7 @@ def _as_long_as(f: Callable, said: str, names: Sequence[str]) -> Iterator[Relati
 
 
 def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozenset()) -> Iterator[Relation]:
-    """The relations between parameters, and between these and numbers, that stand in a text.
+    """The relations between parameters, or between parameters and numbers, in a text.
 
     >>> [(r.left.name, r.sign, r.right.number) for r in relations_in("a share, 0 < p <= 1.", ("p",))]
     [('', '<', nan), ('p', '<=', 1.0)]
@@ -414,7 +426,7 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
 
 
 def _of_sums(text: str, known: frozenset[str]) -> Iterator[Relation]:
-    """The relations between a sum of two parameters and another one, or a number.
+    """The relations between a sum of two parameters and another parameter or a number.
 
     >>> found, = _of_sums("gate >= a + b", frozenset(("gate", "a", "b")))
     >>> found.holds({"gate": 2.0, "a": 1.0, "b": 0.5}), found.holds({"gate": 2.0, "a": 1.0, "b": 1.5})
@@ -430,7 +442,7 @@ def _of_sums(text: str, known: frozenset[str]) -> Iterator[Relation]:
 
 
 def least_said(f: Callable) -> Mapping[str, int]:
-    """The parameters of which the docstring of a function says that they are at least a whole number, and it.
+    """The parameters for which the docstring of a function states a minimum of 0, 1 or 2, with that minimum.
 
     >>> def later(x, lag=1, every=2):
     ...     "x[lag:], where 0 <= lag < len(x), and every > 0."
@@ -445,7 +457,7 @@ def least_said(f: Callable) -> Mapping[str, int]:
 
 
 def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
-    """The places that lie on an axis of an array, up to the last: `rows <= h - 1`, where img is (h, w)."""
+    """The positions along an axis of an array, up to the last: `rows <= h - 1`, where img is (h, w)."""
     lengths: dict[str, Side] = {}
     for array, shape in _OF_SHAPE.findall(text):
         for axis, length in enumerate(re.split(r",\s*", shape)):
@@ -457,7 +469,9 @@ def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
 
 
 def _between_places(f: Callable, names: Sequence[str]) -> Iterator[Relation]:
-    """The positions that a function rounds down to a place in an array, none behind the last one."""
+    """The positions that a function rounds down to an index of an array: none is below zero or after the last
+    one.
+    """
     for name, _, array, axis, _, may_be_last in dict.fromkeys(positions_in(f)):
         if {name, array} <= {*names}:
             yield Relation(Side(name), "<=" if may_be_last else "<", Side(array, axis=axis))
@@ -470,7 +484,7 @@ def _is_odd(x: Any, axis: float) -> bool:
 
 
 def _evened(x: Any, axis: float) -> Any:
-    """An array without the last along an axis of odd length; with that twice where there is no other."""
+    """An array without the last element along an axis of odd length; a single element is repeated instead."""
     if not isinstance(x, np.ndarray) or not _is_odd(x, axis):
         return x
     length = x.shape[int(axis)]
@@ -478,15 +492,15 @@ def _evened(x: Any, axis: float) -> Any:
 
 
 def _made_odd(x: Any, axis: float) -> Any:
-    """An array without the last along an axis of even length."""
+    """An array without the last element along an axis of even length."""
     if not isinstance(x, np.ndarray) or axis >= x.ndim or _is_odd(x, axis):
         return x
     return np.take(x, range(max(x.shape[int(axis)] - 1, 0)), int(axis))
 
 
 def _doubled(x: Any, axis: float) -> Any:
-    """An array with as many numbers again, between its own, along an axis of odd length: of halves of one
-    or two elements a turn to the left is one to the right.
+    """An array with twice as many elements along an axis of odd length, the new ones between the old: in
+    halves of one or two elements, a shift to the left is one to the right.
     """
     if not isinstance(x, np.ndarray) or not _is_odd(x, axis) or x.shape[int(axis)] < LEAST_DOUBLED:
         return _evened(x, axis)
@@ -502,7 +516,7 @@ def _end(end: str | float) -> Side:
 
 
 def _side(word: str, names: frozenset[str]) -> Side | None:
-    """One side of a relation, None where it is something that we do not know."""
+    """One side of a relation; None if it is something unknown."""
     of, name = "", word
     if word.startswith("|") or "(" in word:
         of = "len" if word.startswith("len") else "abs"

@@ -1,5 +1,5 @@
-"""What the author of a function says of its parameters: kinds, intervals and orders by the docstring, numbers
-by annotations.
+"""What the author of a function says about its parameters: kinds, intervals and orders in the docstring,
+numbers in the annotations.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .texts import names_without_defaults
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
 _COMMA = r"(?:, and |, or |, | and | or )"
 _BESIDE_A_NAME = r"(?:(?:the|an?|plain|real|scalar|positive|negative|constant) )*"
-"""What stands before a name within a list: strike, the positive vol and expiry are numbers."""
+"""Words before a name within a list: strike, the positive vol and expiry are numbers."""
 _NAMES = rf"((?:\w+{_COMMA}{_BESIDE_A_NAME})*\w+)"
 _ADJECTIVE = "(?:real|complex|positive|negative|square|symmetric|invertible|definite|any|row|column)"
 _ADJECTIVES = rf"((?:{_ADJECTIVE}\s+)*)"
@@ -100,10 +100,10 @@ _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 _VERB = r"(?:is|are) (?:all |both )?(?=\w+\b(?! (?:or|semi)))"
 _POSITIVE = re.compile(rf"{_NAMES} (?:{_VERB}|(?=\w+ ?(?:[,;.)]|$)))(positive|negative)\b")
-"""The last of a sentence's without a verb: precip and pet positive, omega > 1."""
+"""Also at the end of a sentence without a verb: precip and pet positive, omega > 1."""
 _OF_SIGN = {"positive": (0.0, math.inf), "negative": (-math.inf, 0.0)}
 _IN_A_LIST = re.compile(r"(?:^|[,;(] ?)(?:both |all |each |strictly )?(positive|negative) ?(?=[.,;)]|$)")
-"""Alone between commas: decay constants (1/s), positive."""
+"""On its own between commas: decay constants (1/s), positive."""
 _BEING = re.compile(r"\b(\w+) being an? [^,.;]+, (positive|negative)(?= ?[.;)]|$)")
 """omega being an angular frequency or an array of them, positive"""
 _TIMES = re.compile(r"\btimes? (\w+)\b")
@@ -123,20 +123,22 @@ _OF_EACH = re.compile(
     r"(?:^|,|\b(?:each|all|every|elements?|entry|entries|values?|numbers?|are|is|them|be)) *"
     rf"([<>]=?) *{_NUMBER}(?![\w.]*\w| *[-+*/^(<>])"
 )
-"""What is said of a parameter's numbers where its words do not name it: an array of returns, each > -1."""
+"""A statement about the numbers of a parameter in a description that does not name it: an array of returns,
+each > -1.
+"""
 _EACH_OF_A_SUBJECT = re.compile(
     rf"(?:^|[.;:] )(\w+) (?:is|are|holds?|lists?) [^.;:]*\b(?:each|all)(?: of them)? {WORDED}"
 )
-"""The same where a sentence begins with the name: load is an array of offered traffics, each above 0."""
+"""The same in a sentence that begins with the name: load is an array of offered traffics, each above 0."""
 _RANGE = re.compile(rf"(?:^|[,;(] ?|range ){_NUMBER} ?(?:to|\.\.\.?|\u2013|\u2026) ?{_NUMBER}(?![\w.]*\w)")
-"""The numbers of a parameter in the words about it: depth in metres, 0 to 8000."""
+"""The range of a parameter in its description: depth in metres, 0 to 8000."""
 _OF_A_POSITIVE_QUANTITY = re.compile(
     r"(?:floats?; ?)?(?:the |an? )?(?!log|change|difference|relative|net|signed)(?:[a-z]+ ){0,2}"
     r"(?:(?:rate|time|decay|spring|dissociation|equilibrium) constant|half-li(?:fe|ve)|thickness|diameter"
     r"|radius|wavelength|viscosity|resistivity|porosity|permeability)(?:e?s)?\b"
     r"(?! (?:change|difference)s?\b)"
 )
-"""Words about a parameter that begin with what is never negative: absorption rate constant, 1/h."""
+"""Descriptions that begin with a quantity that is never negative: absorption rate constant, 1/h."""
 _ALL_POSITIVE = re.compile(
     r"\b(?:all(?: arguments| parameters| inputs| of them)?(?: are)?|everything(?: is)?) positive\b"
 )
@@ -144,7 +146,7 @@ _OF_POSITIVE = re.compile(
     r"\b(?:(?:arrays?|vectors?|lists?|sequences?|samples?) of (?:strictly )?positive \w+"
     r"|(?<!and )(?<!or )(?:an?|the) positive (?:arrays?|vectors?|lists?|sequences?|samples?))\b"
 )
-"""What is said of the only parameter without its name: an array of positive incomes."""
+"""A statement about the only parameter that does not name it: an array of positive incomes."""
 
 _FORMS = {
     "matrix": ("matrix", "square", "positive definite"),
@@ -160,8 +162,8 @@ _NUMBERS = (float, complex, np.float64, np.complex128)
 
 
 def numbers_said(f: Callable) -> Mapping[str, Kind]:
-    """The parameters of a function that its annotations call numbers, or the sections of its docstring, with
-    their kinds.
+    """The parameters of a function that are numbers according to its annotations or to the sections of its
+    docstring, with their kinds.
 
     >>> def f(x, lam: float, axis: int): ...
     >>> {name: str(kind) for name, kind in numbers_said(f).items()}
@@ -181,11 +183,11 @@ def numbers_said(f: Callable) -> Mapping[str, Kind]:
 
 
 _OF_TWO_AXES = re.compile(r"\b(\w+)\[[\w:+-]+ ?, ?[\w:+-]+\]")
-"""A name with two indices, as `w[:, c]`."""
+"""A name with two indices, such as `w[:, c]`."""
 
 
 def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds that the docstring of a function gives of its parameters, the likeliest first.
+    """The kinds that the docstring of a function gives for its parameters, the likeliest first.
 
     >>> def bag(E, ids, weights):
     ...     "The sum of rows of the real matrix E; ids is a vector of integers."
@@ -220,7 +222,7 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     for name in _JUST_ONE.findall(text):
         if name in names:
             found.setdefault(name, (Kind(),))
-    for those in _DEFINITE.findall(text):  # with or without a noun
+    for those in _DEFINITE.findall(text):  # with or without "matrix"
         for name in _last_of(those, names):
             found[name] = (Kind("positive definite"),)
     notes = {**types_said(f), **meant_types(f)}
@@ -255,14 +257,14 @@ def kinds_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
 
 
 _NOT_ALONE = frozenset(("of", "or", "and", "per", "for", "in", "each", "list", "number", "scalar", "float"))
-"""Words before a noun that is not, or not alone, what a parameter is."""
+"""Words before a noun that is not what the parameter is, or not all of it."""
 _ARTICLE = re.compile(r"\ba (?!(?:and|or|is|are|of|in|to|for|from|has|must|may|with)\b)(?=[A-Za-z])")
-"""The word before a noun, which may also be the name of a parameter."""
+"""The article "a", which may also be the name of a parameter."""
 
 
 def _not_told_of(text: str, names: tuple[str, ...]) -> list[str]:
-    """The other parameters than those that a text has told of: that of the last word, where a formula before
-    has all of them; none where it has told of none.
+    """The parameters that a text does not mention. If it mentions all of them, as in a formula, all but the
+    last mentioned; none if it mentions none.
     """
     words = [parameter_called(word, names) for word in re.findall(r"\w+", _ARTICLE.sub("", text))]
     told = [word for word in words if word in names]
@@ -271,8 +273,8 @@ def _not_told_of(text: str, names: tuple[str, ...]) -> list[str]:
 
 
 def arrays_by_contrast(f: Callable) -> frozenset[str]:
-    """The parameters without defaults of which a docstring says nothing, where it says of others that these
-    are numbers.
+    """The parameters without defaults that a docstring does not describe, if it says of others that they are
+    numbers.
 
     >>> def rates(prefactor, energy, temperature):
     ...     "At the temperatures given; prefactor and energy are numbers."
@@ -287,7 +289,7 @@ def arrays_by_contrast(f: Callable) -> frozenset[str]:
 
 
 def rows_said(f: Callable) -> frozenset[str]:
-    """The parameters of which a docstring says that something is done to each of their rows.
+    """The parameters whose rows a docstring mentions: something is done to each of them.
 
     >>> def shifted(x, bias):
     ...     "x + bias, the same bias for every row of x."
@@ -299,17 +301,17 @@ def rows_said(f: Callable) -> frozenset[str]:
 
 
 def _names_in(those: str) -> list[str]:
-    """The names of a list of them, without the words before each."""
+    """The names in a list of words, without the adjectives before each."""
     return [part.rsplit(" ", 1)[-1] for part in re.split(_COMMA, those)]
 
 
 def _last_of(those: str, names: Container[str]) -> Iterator[str]:
-    """The parameters at the end of a list of words, from the last one on."""
+    """The parameters at the end of a list of words, from the last one backwards."""
     return itertools.takewhile(names.__contains__, reversed(_names_in(those)))
 
 
 def wholes_said(f: Callable) -> frozenset[str]:
-    """The parameters of which the docstring of a function says that their numbers are whole.
+    """The parameters whose numbers are whole according to the docstring of a function.
 
     >>> def rates(c, orders):
     ...     "Of mass action; the orders are whole numbers."
@@ -325,20 +327,20 @@ _OF_WHOLES = re.compile(
     r"(?:[^;]*;)? ?(?:\(\w+,(?: ?\w+)?\) )?(?:(?:the |an? )?(?:integer|whole)(?:-valued)? \w+s\b(?! or\b)"
     r"|one (?:int|integer|whole number) (?:per|for each|for every)\b)"
 )
-"""Words about a parameter that begin so: integer charges; array; whole numbers of atoms; one int per row."""
+"""Descriptions that begin like this: integer charges; array; whole numbers of atoms; one int per row."""
 _IN_WHOLES = re.compile(
     r"\b(?:in|as) (?:completed )?(?:whole|full|completed) [a-z]+s\b"
     r"|[,;:(] ?(?:all )?(?:ints|integers|whole numbers)(?=[,;.)]|$)"
 )
-"""Units of which there is no part, the age in whole years, or a word apart: how many of each, integers."""
+"""Units that are only counted whole, the age in whole years; or integers, set apart: how many of each, integers."""
 _COVARIANCE = re.compile(
     r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
 )
 
 
 def speaks_of_any_square(f: Callable) -> bool:
-    """Whether the docstring of a function speaks of square matrices, and of none that is symmetric, whatever
-    its parameters are called.
+    """Whether the docstring of a function mentions square matrices but no symmetric ones, whatever the names
+    of its parameters suggest.
 
     >>> def energy(psi, hamiltonian):
     ...     "Of a complex state and a complex square matrix."
@@ -353,7 +355,8 @@ _SYMMETRIC = ("symmetric", "hermitian", "self-adjoint", "definite", "covarian", 
 
 
 def counts_each(f: Callable) -> frozenset[str]:
-    """The parameters that are whole numbers by the docstring of a function, one of each index.
+    """The parameters that are whole numbers according to the docstring of a function and written with an
+    index.
 
     >>> def likelihood(hits, trials, p):
     ...     "Of hits[i] out of trials[i] (integers) with probability p."
@@ -365,8 +368,8 @@ def counts_each(f: Callable) -> frozenset[str]:
 
 
 def covariances_said(f: Callable) -> frozenset[str]:
-    """The parameters that the docstring of a function calls covariances or correlations, whose matrices are
-    symmetric.
+    """The parameters that the docstring of a function calls covariances or correlations, which are symmetric
+    matrices.
 
     >>> def gain(P, H):
     ...     \"\"\"P : (n, n) covariance of the state\"\"\"
@@ -377,7 +380,7 @@ def covariances_said(f: Callable) -> frozenset[str]:
 
 
 def symmetric_said(f: Callable) -> frozenset[str]:
-    """The parameters that the docstring of a function calls symmetric or positive definite, or covariances.
+    """The parameters that the docstring of a function calls symmetric, positive definite or covariances.
 
     >>> def distance(x, S, W):
     ...     "Of the symmetric positive definite matrix S, and W is a covariance matrix."
@@ -423,15 +426,15 @@ _ALL_COMPLEX = re.compile(
     r"(?:vectors|arrays|matrices|numbers|signals|spectra|states|amplitudes|fields|operators|points|samples)"
     r"\b"
 )
-"""Of arguments that it does not name: the inner product of two complex state vectors."""
+"""About arguments that are not named: the inner product of two complex state vectors."""
 _COMPLEX = re.compile(
     rf"\b{_NAMES}(?: is| are| ?:)?(?: both| all)?(?: the| its| an?)? \(?complex\b(?! (?:conjugate|plane))"
 )
 
 
 def complex_said(f: Callable) -> frozenset[str]:
-    """The parameters that the docstring of a function calls complex, where it leaves others out, or says so
-    of each: "complex z".
+    """The parameters that the docstring of a function calls complex. Where it also mentions real numbers, a
+    statement about all parameters does not count, but one about a single name does: "complex z".
 
     >>> def misfit(x, A, intensity):
     ...     "Squared error of the intensities |A x|^2; x and A complex."
@@ -486,7 +489,8 @@ def real_said(f: Callable) -> frozenset[str]:
 
 
 def says_real(f: Callable) -> bool:
-    """Whether the docstring of a function speaks of real numbers, and of complex ones nowhere.
+    """Whether the docstring of a function mentions real numbers, or floats or arrays of them, but no complex
+    ones.
 
     >>> def band_power(x, weights):
     ...     "Weighted power spectrum of a real signal (n,)."
@@ -502,7 +506,7 @@ def says_real(f: Callable) -> bool:
 
 
 def labels_said(f: Callable) -> frozenset[str]:
-    """The parameters of which the docstring of a function says that their numbers are but two.
+    """The parameters that have only two values according to the docstring of a function.
 
     >>> def bce(logits, targets):
     ...     "Binary cross entropy of logits; the targets are 0 or 1."
@@ -529,7 +533,8 @@ def labels_said(f: Callable) -> frozenset[str]:
 
 
 def numbered_in_plural(f: Callable) -> frozenset[str]:
-    """The parameters that the docstring of a function calls by what there are several of: labels, indices.
+    """The parameters that the docstring of a function introduces by a plural noun for numbered things:
+    labels, indices.
 
     >>> def likelihood(scores, y):
     ...     "The log-likelihood of labels y, by the scores of the classes."
@@ -541,7 +546,7 @@ def numbered_in_plural(f: Callable) -> frozenset[str]:
 
 
 def positions_said(f: Callable) -> frozenset[str]:
-    """The parameters of which the docstring of a function says that they are positions in an array.
+    """The parameters that are positions in an array according to the docstring of a function.
 
     >>> def margins(strength, winner, loser):
     ...     "winner and loser hold, match by match, the positions of both in strength."
@@ -552,7 +557,7 @@ def positions_said(f: Callable) -> frozenset[str]:
 
 
 def signs_said(f: Callable) -> frozenset[str]:
-    """The parameters of which the docstring of a function says that their numbers are -1 and 1.
+    """The parameters with the values -1 and 1 according to the docstring of a function.
 
     >>> def hinge(w, X, y):
     ...     "Hinge loss with labels y of -1 and 1."
@@ -567,19 +572,19 @@ _SIGNS = re.compile(r"(?<![\w.])(?:-1\b[^.;]{0,12}?\b1\b|\+?1\b[^.;]{0,12}?-1\b|
 
 
 def says_vectors(f: Callable) -> bool:
-    """Whether the docstring of a function calls a parameter a vector, and not just an array."""
+    """Whether the docstring of a function calls a parameter a vector, not just an array."""
     forms = ({kind.form for kind in kinds} for kinds in kinds_said(f).values())
     return any("vector" in those and "matrix" not in those for those in forms)
 
 
 def _is_named(rest: str, names: tuple[str, ...]) -> bool:
-    """Whether a parameter's name comes next."""
+    """Whether the next word is the name of a parameter."""
     word = re.match(r" (\w+)", rest)
     return word is not None and word[1] in names
 
 
 def _kinds(adjectives: str, noun: str, of: str) -> tuple[Kind, ...]:
-    """The kinds that words mean: `real`, `matrix`, and of what."""
+    """The kinds that words mean: adjectives such as `real`, a noun such as `matrix`, and of what."""
     if noun == "indices" or of in ("integers", "indices", "whole numbers"):
         return (Kind("indices"), Kind("indices", 0.0, 3.0))
     if of in ("booleans", "bools", "flags"):
@@ -605,7 +610,7 @@ def _kinds(adjectives: str, noun: str, of: str) -> tuple[Kind, ...]:
 
 
 def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
-    """The intervals that the docstring of a function gives of its parameters.
+    """The intervals that the docstring of a function gives for its parameters.
 
     >>> def f(L, beta, d):
     ...     "Where L > 0, and -1 < beta < 1."
@@ -680,7 +685,7 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
             found.setdefault(name, (0.0, math.inf))
     if len(on := _ON.findall(text)) == len(at := _AT.findall(text)) == 1:
         found.setdefault(at[0], (float(on[0][0]), float(on[0][1])))
-    for name in _TIMES.findall(text):  # the activity a time t after the beginning
+    for name in _TIMES.findall(text):  # the activity at a time t after the start
         found.setdefault(name, (0.0, math.inf))
     for name in (word for those in _PROBABILITIES.findall(text) for word in _names_in(those)):
         low, high = found.get(name, (-math.inf, math.inf))
@@ -691,8 +696,8 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
 
 
 def meant_as_positive(f: Callable, said: Container[str]) -> frozenset[str]:
-    """The parameters, but for those of which an interval is `said`, that the docstring of a function may mean
-    where it calls something positive that is no parameter's name.
+    """The parameters that the docstring of a function may mean where it calls something positive that is not
+    the name of a parameter; those with a known interval (`said`) are left out.
 
     >>> def atoms(n0, lam_a, lam_b, times):
     ...     "Atoms of a decay chain (positive decay constants) at times >= 0."
@@ -704,7 +709,7 @@ def meant_as_positive(f: Callable, said: Container[str]) -> frozenset[str]:
 
 
 def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
-    """The names of the parameters of a function, and its docstring in one line."""
+    """The names of the parameters of a function, and its docstring in one line, without lengths."""
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
@@ -712,4 +717,4 @@ def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
 
 
 _LENGTHS = re.compile(r":? ?\((?:\w{1,2}(?: ?[-+*] ?\d)?, ?)+(?:\w{1,2}(?: ?[-+*] ?\d)?)?\)")
-"""Lengths behind a name, which are read elsewhere: a: (m,) and b: (n,) are positive."""
+"""Lengths after a name, which are read elsewhere: a: (m,) and b: (n,) are positive."""

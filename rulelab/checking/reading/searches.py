@@ -1,5 +1,5 @@
-"""Whether a loop that looks for something comes to its end without it: `for k in ...: ... if fits: break`.
-Whoever wrote no `else` for it may have thought that there is always something to be found.
+"""Whether a search loop ends without a result: `for k in ...: ... if fits: break`. An author who wrote no
+`else` for it may have assumed that there is always one.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ _STOP = "_nothing_was_found"
 
 
 class _NothingFoundError(BaseException):
-    """A loop has ended without its `break`; a function that catches any Exception does not catch this."""
+    """A loop has ended without its `break`. A BaseException, so that a function that catches any Exception
+    does not catch it.
+    """
 
 
 class Searches:
-    """The loops of a function that look for something; it `has_any`, if its text shows such.
+    """The search loops of a function; `has_any` tells whether there are any.
 
     >>> def first_above(x, limit):
     ...     for k in range(len(x)):
@@ -45,20 +47,20 @@ class Searches:
         return self._strict is not None
 
     def find_nothing(self, args: tuple, kwargs: Mapping[str, Any]) -> bool:
-        """Whether one of the loops looks in vain at some arguments."""
+        """Whether one of the loops ends without a result at some arguments."""
         if self._strict is None:
             return False
         try:
             plainly(self._strict, args, kwargs)
         except _NothingFoundError:
             return True
-        except Exception:  # as the function does itself
+        except Exception:  # which the function itself raises
             return False
         return False
 
     @cached_property
     def _strict(self) -> Callable | None:
-        """The function with an error where a search comes to its end; None where there is no search."""
+        """The function with an error where a search ends without a result; None if it has no search."""
         node, _ = text_of(self.f)
         if not isinstance(self.f, types.FunctionType) or not isinstance(node, ast.FunctionDef):
             return None
@@ -73,9 +75,8 @@ class Searches:
 
 
 def _is_search(loop: ast.For) -> bool:
-    """Whether a loop tries one thing after another, and leaves off at one that fits: the last statement is
-    `if ...: break`. What looks first, and goes on with its work if there is any left, is another matter, and
-    so is what adds up one element after another, until there is enough of it.
+    """Whether a loop tries candidates until one fits: its last statement is `if ...: break`. Not a search is
+    a loop that tests first and then works on, or one that adds up elements until there are enough.
     """
     counts = isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in ("range", "count")
     if not counts and any(isinstance(inner, ast.AugAssign) for inner in ast.walk(loop)):
@@ -86,7 +87,7 @@ def _is_search(loop: ast.For) -> bool:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions in it."""
+    """The nodes of a function, without those of inner functions and classes."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             yield child

@@ -1,5 +1,5 @@
-"""What the text of a function says of the lengths of its parameters, read and never run: products with
-matrices that are written out, what is picked by rows and columns, one-hot rows, and padding.
+"""The lengths of parameters that the code of a function implies, read and never run: products with matrices
+written out, indexing by rows and columns, one-hot rows, and padding.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ _PAIRED = Kind("indices", dims=(2, "n", "n"))
 
 
 FEWEST_ROWS = 3
-"""Rows, or numbers, that are taken by their numbers: of two there may be more, which nobody looks at."""
+"""The smallest number of rows, or numbers, read at constant indices from which their count follows: of two,
+more may exist that are not read.
+"""
 MOST_AXES = 3
-"""Axes of the arrays that are drawn where a function speaks of so many."""
+"""The number of axes of the arrays that are drawn where a function uses that many."""
 _OF_THREE = (Kind("array", dims=("n", "m", "p")),)
 
 
 def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds, with lengths, that the text of a function gives of its parameters, likeliest first.
+    """The kinds, with lengths, that the code of a function implies for its parameters, likeliest first.
 
     >>> def turned(points, c, s):
     ...     return points @ np.array([[c, s], [-s, c]])
@@ -96,7 +98,7 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
 
 
 class _WithParts(ast.NodeTransformer):
-    """A text in which the parts of parameters, `net.weights`, are names like others."""
+    """Replaces the attributes of parameters, such as `net.weights`, by names."""
 
     def __init__(self, parts: Container[str]) -> None:
         self.parts = parts
@@ -109,8 +111,8 @@ class _WithParts(ast.NodeTransformer):
 
 
 def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is annotated as a tuple and taken apart, `lo, hi = limits`: numbers, or vectors; or arrays whose
-    lengths a docstring says.
+    """Parameters annotated as tuples and unpacked, `lo, hi = limits`: numbers or vectors; or arrays whose
+    lengths a docstring gives.
     """
     notes, said = meant_types(f), shapes_of_parts_said(f)
     for name, parts in unpacked(f).items():
@@ -122,8 +124,8 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]:
-    """The lengths of the parameters of a function for which it is by its text or its docstring, with a number
-    among them: other ones are not to be tried.
+    """The lengths of parameters that the code or the docstring of a function fixes to a number, in whole or
+    in part: other lengths must not be tried.
 
     >>> def area(p):
     ...     return np.sum(p[:, 0] * np.roll(p[:, 1], 1))
@@ -142,7 +144,7 @@ def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]
 
 
 def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """A name beside a matrix of which all rows are written out."""
+    """A name multiplied by a matrix whose size is known from the code."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult):
         return
     left, right = _written_out(node.left, made), _written_out(node.right, made)
@@ -158,20 +160,20 @@ def _of_product(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[s
 
 
 def _width_of_columns(node: ast.expr) -> int:
-    """How many columns of a matrix, which is transposed then, are taken by their numbers: `H[:, :2].T`."""
+    """How many columns of a matrix that is then transposed are selected by number: `H[:, :2].T`."""
     cut = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
     is_closed = isinstance(cut, ast.Subscript) and not _ends_open(cut.slice)
     return len(_columns_in(cut.slice)) if is_closed else 0  # type: ignore[union-attr]
 
 
 def _ends_open(at: ast.expr) -> bool:
-    """Whether columns are taken up to the last one, however many there are."""
+    """Whether columns are selected up to the last one, however many there are."""
     column = at.elts[-1] if isinstance(at, ast.Tuple) else at
     return isinstance(column, ast.Slice) and column.upper is None
 
 
 def _entries(node: ast.expr, made: Mapping[str, ast.expr]) -> int:
-    """How many numbers a vector has that is written out; none for anything else."""
+    """The number of elements of a vector that is written out; 0 for anything else."""
     if isinstance(node, ast.Name) and not isinstance(made.get(node.id), ast.Name):
         node = made.get(node.id, node)
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in _ELEMENTS or not node.args:
@@ -181,7 +183,7 @@ def _entries(node: ast.expr, made: Mapping[str, ast.expr]) -> int:
 
 
 def _of_identity(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What an identity of so many rows is added to, `np.eye(4) + Q`, and what that is the product of, as of
+    """What is added to an identity matrix of known size, `np.eye(4) + Q`, and the factors of that, as in
     `rates * t`: there one of the two may be a number.
     """
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
@@ -194,7 +196,7 @@ def _of_identity(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[
 
 
 def _factors(node: ast.expr) -> list[str]:
-    """The names that an expression is the product of, number by number."""
+    """The names of the factors of an elementwise product."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
@@ -205,8 +207,8 @@ def _factors(node: ast.expr) -> list[str]:
 def _written_out(
     node: ast.expr, made: Mapping[str, ast.expr], within: frozenset[str] = frozenset()
 ) -> tuple[int, int] | None:
-    """The rows and columns of a matrix that is written out, or is a sum with an identity of so many; None for
-    anything else. `within` are the names whose values are being read.
+    """The numbers of rows and columns of a matrix that is written out, or of a sum with an identity of known
+    size; None for anything else. `within` are the names whose values are being read.
     """
     if isinstance(node, ast.Attribute) and node.attr == "T":
         turned = _written_out(node.value, made, within)
@@ -229,8 +231,8 @@ def _written_out(
 
 
 def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The matrices of which each column is taken by its number, or in slices: `p[:, 0]` and `p[:, 1]`, and
-    `p[:, :2]` beside `p[:, 2:]`.
+    """The matrices whose columns are all selected by number or in slices: `p[:, 0]` and `p[:, 1]`, or `p[:,
+    :2]` and `p[:, 2:]`.
     """
     taken: dict[str, set[int]] = {}
     unknown: set[str] = set()
@@ -246,7 +248,7 @@ def _of_columns(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tup
 
 
 def _of_matrix_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """A matrix of which each element gets a name: `(a, b), (c, d) = lens`."""
+    """A matrix that is unpacked into its elements: `(a, b), (c, d) = lens`."""
     target = node.targets[0] if isinstance(node, ast.Assign) else None
     rows = target.elts if isinstance(target, ast.Tuple) else []
     widths = {len(row.elts) if isinstance(row, ast.Tuple) else 0 for row in rows}
@@ -256,7 +258,7 @@ def _of_matrix_taken_apart(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...
 
 
 def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is taken by its numbers from 0 on, all of them, and of which nothing else is asked: `P[0]` to
+    """Arrays that are only used by their elements at constant indices from 0 on without gaps: `P[0]` to
     `P[3]`, four numbers or four rows.
     """
     taken: dict[str, set[int | None]] = {}
@@ -272,9 +274,9 @@ def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[
 
 
 def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, `x[i]` of `for i, j in edges` and of
-    `i, j = edges.T`, or `x[first]` of `first = [i for i, _ in edges]`; and those that lie in two rows,
-    `x[edges[0]]` and `i, j = edges`. The triangles of a mesh have three columns.
+    """The edges of a graph, pairs of indices: `x[edges[:, 0]]`, `x[i]` with `for i, j in edges` or `i, j =
+    edges.T`, or `x[first]` with `first = [i for i, _ in edges]`; and edges in two rows, `x[edges[0]]` and `i,
+    j = edges`. The triangles of a mesh have three columns.
     """
     at = list(_picks_in(node))
     rows: dict[str, set[int | None]] = {}
@@ -333,8 +335,8 @@ _ONE_BY_ONE = (Kind("indices", dtype=AS_LIST), Kind("indices"))
 
 
 def _of_picks_one_by_one(node: ast.AST, picking: set[str]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The indices that a loop goes through, several of them side by side: `for w, l in zip(won, lost)` where
-    `x[w]` and `x[l]` stand.
+    """The indices over which a loop iterates, possibly in parallel: `for w, l in zip(won, lost)` with `x[w]`
+    and `x[l]`.
     """
     if not isinstance(node, (ast.For, ast.comprehension)):
         return
@@ -344,15 +346,15 @@ def _of_picks_one_by_one(node: ast.AST, picking: set[str]) -> Iterator[tuple[str
 
 
 def _names_a_pair(target: ast.expr, picking: set[str]) -> bool:
-    """Whether two names are given, each of which picks something."""
+    """Whether the target is two names that are both used as indices."""
     parts = target.elts if isinstance(target, ast.Tuple) else []
     names = {one.id for one in parts if isinstance(one, ast.Name)}
     return len(names) == 2 and picking.issuperset(names)
 
 
 def _columns_in(at: ast.expr) -> set[int]:
-    """The columns that are picked of all rows, one where there is no end; none where they are not said in
-    numbers.
+    """The columns selected from all rows, only the first of a slice that is open at its end after column 1;
+    none where they are not given as numbers.
     """
     if not isinstance(at, ast.Tuple) or len(at.elts) != 2 or not _is_everything(at.elts[0]):
         return set()
@@ -361,7 +363,7 @@ def _columns_in(at: ast.expr) -> set[int]:
         start = 0 if column.lower is None else whole(column.lower)
         stop = whole(column.upper)
         if column.upper is None and start is not None and start > 1:
-            stop = start + 1  # behind the first one there may be many
+            stop = start + 1  # there may be any number after it
         return set(range(start, stop)) if column.step is None and start is not None and stop else set()
     number = whole(column)
     return set() if number is None else {number}
@@ -373,7 +375,7 @@ _AS_LONG = (Kind("vector", dims=("m*n",)), Kind("vector", dims=("n",)))
 
 
 def _of_flat(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """A matrix that is made flat beside a vector which is as long then: `np.ravel(A) @ v`."""
+    """A matrix that is flattened, and a vector beside it that is as long as the result: `np.ravel(A) @ v`."""
     if not isinstance(node, ast.BinOp):
         return
     for side, other in ((node.left, node.right), (node.right, node.left)):
@@ -384,7 +386,7 @@ def _of_flat(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str,
 
 
 def _of_cross(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """A matrix of vectors in space, where it is said along which axis they lie: `np.cross(w, R, axisb=0)`."""
+    """A matrix of vectors in space, if the axis along which they lie is given: `np.cross(w, R, axisb=0)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "cross":
         return
     said = {word.arg: _axis(word.value) for word in node.keywords}
@@ -396,7 +398,7 @@ def _of_cross(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """A vector that is cut into so many equal parts, or a matrix along its rows: `np.split(gates, 4)`."""
+    """A vector that is split into equal parts, or a matrix along an axis: `np.split(gates, 4)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in ("split", "hsplit"):
         return
     if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := whole(node.args[1])):
@@ -416,7 +418,7 @@ def _axis(node: ast.expr) -> int | None:
 
 
 def _made_flat(node: ast.expr, made: Mapping[str, ast.expr]) -> str | None:
-    """The name of the array that is made flat there, if that is done."""
+    """The name of the array that an expression flattens; None for any other expression."""
     node = made.get(node.id, node) if isinstance(node, ast.Name) else node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
@@ -427,7 +429,7 @@ def _made_flat(node: ast.expr, made: Mapping[str, ast.expr]) -> str | None:
 
 
 def _is_one_long_axis(call: ast.Call) -> bool:
-    """Whether an array is cut into a single axis: `x.reshape(-1)`, `np.reshape(x, -1)`."""
+    """Whether an array is reshaped to a single axis: `x.reshape(-1)`, `np.reshape(x, -1)`."""
     last = call.args[-1] if call.args else None
     if isinstance(last, ast.Tuple) and len(last.elts) == 1:
         last = last.elts[0]
@@ -437,8 +439,8 @@ def _is_one_long_axis(call: ast.Call) -> bool:
 
 
 def _of_einsum(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The arrays with three axes or more that a sum by letters has, and what stands beside them; the lengths
-    of what is reshaped to some are known.
+    """The operands of an `einsum` in which one has three axes or more. Lengths are known for operands
+    reshaped to given lengths.
     """
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) != "einsum" or not node.args:
         return
@@ -461,7 +463,9 @@ def _of_einsum(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[st
 
 
 def _of_sums_with_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is added to each row of such a sum, as long as its last axis: `einsum("ni,kij->nk", x, W) + b`."""
+    """What is added to each row of the result of such an `einsum`, as long as its last axis:
+    `einsum("ni,kij->nk", x, W) + b`.
+    """
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
         return
     for side, other in ((node.left, node.right), (node.right, node.left)):
@@ -473,8 +477,8 @@ def _of_sums_with_einsum(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]
 
 
 def _letters_alike(named: Sequence[tuple[str, str]]) -> Mapping[str, str]:
-    """For each letter that which stands for its length: an array that stands there twice has the same ones
-    both times.
+    """For each letter, the letter that stands for its length: an operand that occurs twice has the same
+    lengths both times.
 
     >>> sorted(_letters_alike([("kab", "ops"), ("bc", "rho"), ("kdc", "ops")]).items())
     [('a', 'a'), ('b', 'b'), ('c', 'b'), ('d', 'a'), ('k', 'k')]
@@ -489,7 +493,7 @@ def _letters_alike(named: Sequence[tuple[str, str]]) -> Mapping[str, str]:
 
 
 def _conjugated(node: ast.expr) -> ast.expr:
-    """What is conjugated there, or the expression itself: of the same lengths."""
+    """The name that is conjugated, which has the same lengths, or the expression itself."""
     if isinstance(node, ast.Call) and last_name(node.func) in ("conj", "conjugate"):
         inside = node.args[0] if node.args else getattr(node.func, "value", node)
         return inside if isinstance(inside, ast.Name) else node
@@ -497,17 +501,17 @@ def _conjugated(node: ast.expr) -> ast.expr:
 
 
 def _reshaped(node: ast.expr | None) -> list[int]:
-    """The lengths to which something is reshaped by a method, zero where no number says it; none of anything
-    else.
+    """The lengths to which a method call reshapes an array, zero for each that is not a number; empty for any
+    other expression.
     """
     is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "reshape"
     return [max(whole(arg) or 0, 0) for arg in node.args] if is_one else []  # type: ignore[union-attr]
 
 
 def _of_reshape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is reshaped to four lengths that are all written out is a matrix, `gate.reshape(2, 2, 2, 2)`, or a
-    vector; to those of the axes of others, `x.reshape(a.shape[1], b.shape[1])`, a vector; and to a power and
-    what is left, `state.reshape(2**qubit, 2, -1)`, a vector and the number of one of its factors.
+    """What is reshaped to four constant lengths is a matrix, `gate.reshape(2, 2, 2, 2)`, or a vector; to the
+    lengths of axes of others, `x.reshape(a.shape[1], b.shape[1])`, a vector; and to a power and the rest,
+    `state.reshape(2**qubit, 2, -1)`, a vector, where the exponent is the index of one of its factors.
     """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
@@ -530,7 +534,7 @@ def _of_reshape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
 
 
 def _power_of(node: ast.expr) -> tuple[int, str] | None:
-    """A small whole number and the name of its exponent: `2**qubit`."""
+    """A small integer and the name of its exponent: `2**qubit`."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Pow):
         return None
     base, exponent = whole(node.left), identifier(node.right)
@@ -538,7 +542,7 @@ def _power_of(node: ast.expr) -> tuple[int, str] | None:
 
 
 def _axis_of_matrix(node: ast.expr) -> tuple[str, int] | None:
-    """The name of a matrix, and the axis of which the length is taken: `a.shape[1]`."""
+    """The name of a matrix, and the axis whose length is read: `a.shape[1]`."""
     of, axis = (node.value, whole(node.slice)) if isinstance(node, ast.Subscript) else (None, None)
     if not isinstance(of, ast.Attribute) or of.attr != "shape" or not isinstance(of.value, ast.Name):
         return None
@@ -546,8 +550,8 @@ def _axis_of_matrix(node: ast.expr) -> tuple[str, int] | None:
 
 
 def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """An array of which three lengths are taken, `n, h, w = batch.shape`, or that has two axes summed but the
-    first: `batch.mean(axis=(1, 2))`.
+    """An array whose shape is unpacked into three lengths, `n, h, w = batch.shape`, or that is reduced along
+    an axis 2: `batch.mean(axis=(1, 2))`.
     """
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
         of, taken = node.value, len(node.targets[0].elts)
@@ -565,7 +569,7 @@ def _is_everything(at: ast.expr) -> bool:
 
 
 def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """What is picked of each row, `x[np.arange(n), labels]`, and rows of ones, `np.eye(k)[labels]`."""
+    """An element selected from each row, `x[np.arange(n), labels]`, and one-hot rows, `np.eye(k)[labels]`."""
     if not isinstance(node, ast.Subscript):
         return
     at = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -582,7 +586,7 @@ def _of_picks(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
 def _of_padding(
     node: ast.AST, made: Mapping[str, ast.expr], said: Mapping[str, Lengths]
 ) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """Rows that are as long as counts say, and padded: `np.arange(x.shape[1]) < counts[:, None]`."""
+    """Rows that are padded, with counts of their lengths: `np.arange(x.shape[1]) < counts[:, None]`."""
     places, counts = (node.left, node.comparators[0]) if isinstance(node, ast.Compare) else (None, None)
     if places is None or not _is_call(places, "arange", made) or not isinstance(counts, ast.Subscript):
         return
@@ -598,7 +602,9 @@ def _of_padding(
 
 
 def _rows_of(owner: str, made: Mapping[str, ast.expr]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
-    """The matrix that is picked from, and those of which it was made in a line or two."""
+    """The matrix that is indexed, or the ones from which it was computed, through sums and other binary
+    operations.
+    """
     waiting, seen = [owner], set()
     while waiting:
         name = waiting.pop()

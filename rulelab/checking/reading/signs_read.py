@@ -1,4 +1,4 @@
-"""What the code of a function says of the signs of its parameters: those that are meant to be positive."""
+"""What the code of a function says about the signs of its parameters: those that are meant to be positive."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from .texts import calls_in, factors_in, text_of, unpacked, values_by_name
 from .usage import deciding_in
 
 _SCALED = {"i0e": 0, "i1e": 0, "ive": 1, "lambertw": 0}
-"""Functions that hold the size of their argument, and the place of that: of a negative one a formula with
-`- kappa` beside them is another than the one that is meant; and one whose value is complex for others, in a
-formula that goes on with the real part."""
+"""Functions scaled by the absolute value of an argument, or complex for some real numbers, and the position
+of that argument. At a negative number, a formula that adds `kappa` to the logarithm of the first is not the
+intended one, nor is one that continues with the real part of the second.
+"""
 
 
 def meant_positive(f: Callable) -> frozenset[str]:
-    """The parameters that are given, alone or in products, to functions scaled by the size of what they get,
-    or real for some numbers alone, in a function that takes no absolute value itself.
+    """The parameters passed, alone or as factors of products, to functions that are scaled by the size of
+    their argument or real for some numbers only, if the function itself takes no absolute value.
 
     >>> def log_norm(kappa, x):
     ...     a = kappa / 2
@@ -42,9 +43,9 @@ _NEVER_NEGATIVE = frozenset("abs fabs absolute exp sqrt square hypot".split())
 
 
 def meant_as_sizes(f: Callable) -> frozenset[str]:
-    """The parameters, and the attributes of such, that `copysign` gives a sign: they stand in its first
-    argument in a product with what is never negative, so that the sign of the product is theirs, and is
-    dropped. Alone (`copysign(x, y)`) a parameter may have either sign.
+    """The parameters, and attributes of parameters, that `copysign` overrides the sign of: they are factors
+    of its first argument beside something never negative, so the sign of the product is theirs, and is
+    dropped. On its own (`copysign(x, y)`) a parameter may have either sign.
 
     >>> def bump(spring, x):
     ...     return np.copysign(spring.gain * x**2, x)
@@ -65,8 +66,8 @@ def meant_as_sizes(f: Callable) -> frozenset[str]:
 def _signs_in(
     node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
 ) -> Iterator[str | None]:
-    """What the sign of a product comes from: parameters and attributes of these by name, an empty name for
-    what is never negative, and None for what is not known.
+    """What determines the sign of a product: parameters and their attributes by name, an empty name for what
+    is never negative, and None for what is unknown.
     """
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
         yield from _signs_in(node.left, made, names, depth)
@@ -90,7 +91,9 @@ def _signs_in(
 
 
 def _is_of_a_branch(word: str, call: ast.Call) -> bool:
-    """Whether a function of several branches is told which of them: there other numbers may be meant."""
+    """Whether a function with several branches is told which one to use, so that other numbers may be
+    intended.
+    """
     return word == "lambertw" and len(call.args) + len(call.keywords) > 1
 
 
@@ -98,9 +101,9 @@ _ROOTS = frozenset("sqrt log log10 log2".split())
 
 
 def meant_positive_together(f: Callable) -> frozenset[str]:
-    """The parameters, parts and attributes of such, of which a function takes the root or the logarithm of a
-    product or a quotient: of two negative ones it is real, too, and those are not meant. Where it decides by
-    one of them it is for other signs, too.
+    """The parameters, and parts and attributes of parameters, that are factors under a root or logarithm: the
+    value is also real for two negative ones, but these are not intended. Where the function compares one of
+    them, either sign may be.
 
     >>> def lorentz(omega, q, car):
     ...     return omega * np.sqrt(car.accel * car.brake) + np.log(q / omega)
@@ -132,7 +135,7 @@ def _under_roots(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _is_half(exponent: ast.expr) -> bool:
-    """Whether it is a number that is not whole."""
+    """Whether the exponent is a number that is not whole."""
     if isinstance(exponent, ast.UnaryOp):
         exponent = exponent.operand
     value = getattr(exponent, "value", None)
@@ -140,9 +143,9 @@ def _is_half(exponent: ast.expr) -> bool:
 
 
 def half_widths(f: Callable) -> frozenset[str]:
-    """The parameters of which a function compares one and the same number with both signs, or that it holds
-    between both, or whose absolute value it compares: a band reaches from `-width` to `width`, or half as
-    far, and there is none where they lie the other way round.
+    """The parameters that are half the width of a band, which must be positive. The function compares the
+    same number with both `-width` and `width`, clips a number between both, or compares an absolute value
+    with the parameter or a multiple of it.
 
     >>> def dead_zone(x, width):
     ...     return np.where(x < -width, x + width, np.where(x > width, x - width, 0.0))
@@ -179,7 +182,7 @@ def _pairs_compared(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]
 
 
 def _is_size_of(node: ast.expr, made: Mapping[str, ast.expr]) -> bool:
-    """Whether it is an absolute value, by itself or under a name of its own."""
+    """Whether an expression is an absolute value, or the name of one."""
     whole = made.get(node.id, node) if isinstance(node, ast.Name) else node
     return isinstance(whole, ast.Call) and last_name(whole.func) in ("abs", "fabs", "absolute")
 
@@ -188,7 +191,7 @@ _HOLDING = frozenset(("min", "max", "minimum", "maximum", "fmin", "fmax", "clip"
 
 
 def _held_between(node: ast.AST | None) -> Iterator[list[ast.expr]]:
-    """What is handed to each `clip`, and to each `min` of a `max` or the other way round."""
+    """The arguments of each `clip`, and of each `min` of a `max` or the other way round."""
     for call in calls_in(node):
         if last_name(call.func) in _HOLDING:
             calls = (arg for arg in call.args if isinstance(arg, ast.Call))

@@ -1,4 +1,6 @@
-"""The text of a function and what stands in it: names, keys, attributes, what is bound to what."""
+"""The source text of a function and what it contains: names, keys, attributes, and what is assigned to
+names.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
 
 def names_of(code: types.CodeType) -> Iterator[str]:
-    """The names of attributes and of keywords in code."""
+    """The names of attributes, globals and keywords in code."""
     yield from code.co_names
     for constant in code.co_consts:  # the keywords of a call are a tuple
         if isinstance(constant, tuple):
@@ -30,13 +32,13 @@ def names_of(code: types.CodeType) -> Iterator[str]:
 
 
 def keywords_of(f: Callable) -> Mapping[str, Any]:
-    """The parameters of a function that are given by name alone, with their defaults."""
+    """The defaults of the keyword-only parameters of a function."""
     return dict(getattr(f, "__kwdefaults__", None) or {})
 
 
 def keys_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """The text keys that a function reads of each of its parameters, `params["w"]`, and those that its
-    docstring has beside them: a dict may hold more than is read.
+    """The string keys that a function reads from each of its parameters, as `params["w"]`, and those that its
+    docstring mentions beside them: a dict may hold more than is read.
 
     >>> def decay(params):
     ...     'Weight decay of a dict with arrays "w" and "b".'
@@ -55,13 +57,15 @@ _QUOTED = re.compile(r"""["'`](\w+)["'`]""")
 
 
 def attributes_read(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """The attributes that a function reads of each of its parameters, and that no number or array has."""
+    """The attributes that a function reads from each of its parameters, except attributes of numbers, lists
+    and arrays.
+    """
     return parts_read(f, _attribute)
 
 
 def values_by_name(node: ast.AST, first: bool = False) -> Mapping[str, ast.expr]:
-    """What is assigned to names, also to several in one line: where that is done more than once the last, or
-    the `first`, which a loop may go on from.
+    """The values assigned to names, also in assignments to several names. Of several values, the last, or the
+    `first`, from which a loop may continue.
     """
     assigned = (n for n in ast.walk(node) if isinstance(n, ast.Assign) and len(n.targets) == 1)
     pairs = [pair for n in assigned for pair in assigned_pairs(n.targets[0], n.value)]
@@ -70,7 +74,7 @@ def values_by_name(node: ast.AST, first: bool = False) -> Mapping[str, ast.expr]
 
 
 def unpacked(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """The names under which a function has the parts of its parameters: `lo, hi = limits`.
+    """The names under which a function unpacks its parameters: `lo, hi = limits`.
 
     >>> def limited(x, limits):
     ...     lo, hi = limits
@@ -89,7 +93,7 @@ def unpacked(f: Callable) -> Mapping[str, tuple[str, ...]]:
 
 
 def factors_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 4) -> Iterator[str]:
-    """The names in a product, with those in the values that stand under a name of its own."""
+    """The names in a product or power, with local names replaced by the names in their values."""
     if isinstance(node, ast.Name):
         inside = made.get(node.id)
         if inside is None or not depth:
@@ -115,7 +119,9 @@ def parts_read(f: Callable, part: Callable[[ast.AST], str | None]) -> Mapping[st
 
 
 def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
-    """The syntax tree of a function, None where its text cannot be had, and the names of its parameters."""
+    """The syntax tree of a function, None where its source is not available, and the names of its
+    parameters.
+    """
     code = getattr(written(f), "__code__", None)
     if not isinstance(code, types.CodeType):
         return None, frozenset()
@@ -127,11 +133,11 @@ def text_of(f: Callable) -> tuple[ast.AST | None, frozenset[str]]:
 
 
 _MAKERS = frozenset("r_ c_ s_ mgrid ogrid index_exp".split())
-"""What makes an array of what stands in brackets behind it, as a call does: nothing is picked there."""
+"""Objects that make an array from what is indexed, as a call does: nothing is indexed there."""
 
 
 class _AsCalls(ast.NodeTransformer):
-    """`np.r_[a, b]` as `np.r_(a, b)`."""
+    """Rewrites `np.r_[a, b]` as `np.r_(a, b)`."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         self.generic_visit(node)
@@ -143,28 +149,29 @@ class _AsCalls(ast.NodeTransformer):
 
 @functools.lru_cache(maxsize=256)
 def _read_as_calls(node: ast.AST) -> ast.AST:
-    """A text that is the same where it has none of the makers."""
+    """The tree with these as calls; the same object if it contains none."""
     if _MAKERS.isdisjoint(last_name(inner) for inner in ast.walk(node)):
         return node
     return _AsCalls().visit(cloned(node))
 
 
 def identifier(node: ast.AST) -> str:
-    """The name that stands there alone; none where anything else does."""
+    """The name that the node is; empty for any other node."""
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def text_nodes(f: Callable) -> tuple[list[ast.AST], frozenset[str], Mapping[str, ast.expr]]:
-    """All nodes of the text of a function, the names of its parameters, and what its own names stand for.
+    """All nodes of the syntax tree of a function, the names of its parameters, and the values of its local
+    names.
 
-    Nothing where its text cannot be had.
+    Empty where the source is not available.
     """
     node, names = text_of(f)
     return (list(ast.walk(node)), names, values_by_name(node)) if node is not None else ([], frozenset(), {})
 
 
 def calls_in(node: ast.AST | None) -> list[ast.Call]:
-    """The calls in the text of a function; none where that cannot be had."""
+    """The calls in a syntax tree; none for None."""
     return [n for n in ast.walk(node) if isinstance(n, ast.Call)] if node is not None else []
 
 
@@ -180,7 +187,7 @@ def _attribute(node: ast.AST) -> str | None:
 
 
 def decides_in_a_loop(f: Callable) -> bool:
-    """Whether the text of a function has a loop in which something is decided, as a bisection has.
+    """Whether a function has a loop that contains a condition, as a bisection does.
 
     >>> def halved(x):
     ...     while x > 1.0:
@@ -196,18 +203,18 @@ def decides_in_a_loop(f: Callable) -> bool:
 
 
 def has_a_raise(f: Callable) -> bool:
-    """Whether the text of a function has a `raise` or an `assert`, by which it may refuse arguments."""
+    """Whether a function contains a `raise` or an `assert`, so that it may refuse arguments."""
     return any(isinstance(n, (ast.Raise, ast.Assert)) for n in ast.walk(text_of(f)[0] or ast.Pass()))
 
 
 def whole(node: ast.expr | None) -> int | None:
-    """The whole number, from zero on, that is written there."""
+    """The whole number from zero on that a node is; None for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if type(value) is int and value >= 0 else None
 
 
 def whole_defaults(f: Callable) -> Mapping[str, int]:
-    """The parameters that are whole numbers by default, and these.
+    """The parameters whose defaults are integers, with these defaults.
 
     >>> dict(whole_defaults(lambda x, width=3, *, groups=2, eps=1e-5: x))
     {'width': 3, 'groups': 2}
@@ -216,13 +223,13 @@ def whole_defaults(f: Callable) -> Mapping[str, int]:
 
 
 def defaults_of(f: Callable) -> dict[str, Any]:
-    """The defaults of the parameters of a function that is written in Python, by name."""
+    """The defaults of the parameters of a Python function, by name."""
     positional = zip(names_with_defaults(f), getattr(f, "__defaults__", None) or ())
     return {**dict(positional), **(getattr(f, "__kwdefaults__", None) or {})}
 
 
 def names_with_defaults(f: Callable) -> tuple[str, ...]:
-    """The positional parameters that have defaults; none of what is not written in Python."""
+    """The positional parameters that have defaults; none for a function not written in Python."""
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return ()
@@ -231,7 +238,7 @@ def names_with_defaults(f: Callable) -> tuple[str, ...]:
 
 
 def names_without_defaults(f: Callable) -> tuple[str, ...]:
-    """The positional parameters that have none; none of what is not written in Python."""
+    """The positional parameters without a default; none for a function not written in Python."""
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return ()
@@ -239,6 +246,8 @@ def names_without_defaults(f: Callable) -> tuple[str, ...]:
 
 
 def size_of_identity(node: ast.expr) -> int:
-    """How many rows an identity matrix has; none for anything else, or where no number says it."""
+    """The number of rows of an identity matrix; 0 for anything else, or where it is not a number in the
+    code.
+    """
     is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
     return (whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]

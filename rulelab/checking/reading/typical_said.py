@@ -1,4 +1,6 @@
-"""What numbers a docstring gives as examples: "gamma is the ratio of specific heats, e.g. 1.4 for air"."""
+"""The numbers that a docstring gives as examples: "gamma is the ratio of specific heats, e.g. 1.4 for
+air".
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _EXAMPLE = re.compile(
 _CLAUSES = re.compile(r"[;\n]|\.(?=\s|$)")
 _NAMED = re.compile(r"\s*(?:the )?(\w+) ?(?::|,| is\b| are\b)")
 AROUND = 0.1
-"""How far, as a part of them, numbers may be from an example."""
+"""By which fraction numbers may differ from an example."""
 
 
 def typical_said(f: Callable) -> Mapping[str, tuple[float, float]]:

@@ -23,13 +23,14 @@ from .written import docstring_of
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
 )
-"""`vdot` is none of them: it is also the shortest way to the inner product of two real matrices."""
+"""`vdot` is not one of them: it is also the shortest way to write the inner product of two real matrices."""
 
 
 def speaks_of_complex(codes: Iterable[types.CodeType]) -> bool:
-    """Whether some code has words for complex numbers, or one of them. A function that its author has called
-    `angle` is no `np.angle`, nor is what an object has of that name, `pose.angle`; and who takes the real
-    part of `lambertw(x)` has real numbers.
+    """Whether some code uses names for complex numbers, or a complex constant.
+
+    A function that its author has called `angle` is not `np.angle`, nor is an attribute of an object, as
+    `pose.angle`; and code that takes the real part of `lambertw(x)` has real numbers.
 
     >>> one, other = lambda pose: np.cos(pose.angle), lambda z: np.cos(np.angle(z))
     >>> speaks_of_complex([one.__code__]), speaks_of_complex([other.__code__])
@@ -52,12 +53,12 @@ def _are_of_complex(words: frozenset[str], code: types.CodeType) -> bool:
 
 
 _COMPLEX_OF_REAL = frozenset("lambertw roots eigvals eig sqrtm logm".split())
-"""What gives complex numbers of real ones, of which an author takes the real part."""
+"""Functions that return complex numbers for real ones, so that an author takes the real part."""
 
 
 def _names_of_others(code: types.CodeType, own: frozenset[str]) -> Iterator[str]:
-    """The names that code looks up, but for those of its `own` functions, and for what is no attribute of
-    numbers and is one of a variable.
+    """The names that code looks up, except its `own` functions and attributes of variables that numbers do
+    not have.
     """
     before = ""
     for one in dis.get_instructions(code):
@@ -74,8 +75,9 @@ _NO_PARTS_OF_NUMBERS = frozenset(("angle", "fft"))
 
 
 def taken_apart(f: Callable) -> frozenset[str]:
-    """The parameters of which a function reads the real or imaginary part or the conjugate, or that it hands
-    to functions of complex numbers, among them `np.vdot` where a value of it is a complex number.
+    """The parameters whose real or imaginary part or conjugate a function reads, or that it passes to
+    functions of complex numbers; `np.vdot` is one where an absolute value of it is taken or a complex number
+    occurs.
 
     >>> def response(weights, places):
     ...     return np.vdot(weights, np.exp(1j * places))
@@ -93,7 +95,7 @@ def _has_imaginary(f: Callable) -> bool:
 
 
 def takes_size_of_overlap(f: Callable) -> bool:
-    """Whether a function takes the absolute value of an inner product by `np.vdot`, as of complex vectors.
+    """Whether a function takes the absolute value of an inner product by `np.vdot`, as for complex vectors.
 
     >>> def overlap(psi, phi):
     ...     return np.abs(np.vdot(psi, phi)) ** 2
@@ -111,10 +113,10 @@ def takes_size_of_overlap(f: Callable) -> bool:
 
 _PARTS = frozenset(("real", "imag", "conj", "conjugate"))
 _OF_COMPLEX = frozenset(("iscomplexobj",))
-"""Functions that have no use for real numbers: who hands them something means complex ones."""
+"""Functions that are useless for real numbers, so that their arguments are meant to be complex."""
 _OVERLAP = frozenset(("vdot",))
 SIZES = frozenset(("abs", "absolute"))
-"""What takes the size of a complex number."""
+"""Functions that return the absolute value of a complex number."""
 
 
 def _part_attribute(node: ast.AST) -> str | None:
@@ -122,7 +124,8 @@ def _part_attribute(node: ast.AST) -> str | None:
 
 
 def handed_to_arrays(f: Callable) -> frozenset[str]:
-    """The parameters that a function hands to others that are for arrays, or takes the length or parts of.
+    """The parameters that a function passes to functions of arrays, multiplies as matrices, indexes, or takes
+    the length of.
 
     >>> def fidelity(a: complex, b: complex, phase: complex):
     ...     return abs(phase * np.vdot(a, b)) ** 2
@@ -145,7 +148,7 @@ _OF_ARRAYS = frozenset(
 
 
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
-    """The parameters that are given, alone, to functions of these names."""
+    """The parameters passed, as such, to functions of these names."""
     node, names = text_of(f)
     for call in calls_in(node):
         if getattr(call.func, "attr", None) in functions:
@@ -158,31 +161,31 @@ _SHAPE_SAID = re.compile(
     r"|ndarray|np\.ndarray|array_like|floats?|ints?|integers?))*"
     r"(?:\s*[:,])?\s*\(([\w\s,+*]+)\)(?!,?\s+or\s*\()(?!\s+(?:is|are)\s+(?:an?\s+)?(?:\w+\s+)?numbers?\b)"
 )
-"""Names, and lengths in brackets behind them: `x is (batch, channels), gamma and beta (channels)`, or
-`x, y : ndarray, shape (n,)`.
+"""Names, and lengths in parentheses after them: `x is (batch, channels), gamma and beta (channels)`, or `x, y
+: ndarray, shape (n,)`.
 """
 _AND = re.compile(r",? and |, | or ")
 MOST_AXES_SAID = 5
-"""Axes of an array whose lengths stand in brackets: images in batches have four."""
+"""The largest number of axes whose lengths are read from parentheses: batches of images have four."""
 _OF_ONE_AXIS = re.compile(r"\d+, ?")
-"""A number that is a length by its comma: (3,)."""
+"""A number that is a length because of its comma: (3,)."""
 _NO_NAMES = ("a", "an", "the", "shape", "array", "matrix", "vector", "ndarray")
-"""Words behind a name and a comma: X, a matrix (m, n); points, shape (n, 2)."""
+"""Words between a name and its shape that are not names: X, a matrix (m, n); points, shape (n, 2)."""
 _ALONE_NO_LENGTHS = frozenset((word,) for word in ("rows", "columns", "row", "column"))
 _NO_LENGTHS = frozenset(
     """optional real complex radians degrees integer integers int ints
     float floats positive negative signed unsigned sorted boolean binary fixed known constant
     array arrays ndarray array_like matrix vector list tuple sequence dict str bool callable""".split()
 )
-"""What stands in brackets behind a name, and tells no length: x (array, positive)."""
+"""Words in parentheses after a name that are not lengths: x (array, positive)."""
 _ANOTHER_WORD = re.compile(r"[^\W\d]{3,}(?<!s)")
-"""One word in brackets that is no plural, as lengths are (channels), is another word for the name before it,
-sigma (noise), unless it is a length elsewhere.
+"""A single word in parentheses that is not a plural, as lengths often are (channels), is another word for the
+name before it, sigma (noise), unless it is a length elsewhere.
 """
 
 
 def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
-    """The lengths that the docstring of a function gives of its parameters, by name: numbers and words.
+    """The lengths that the docstring of a function gives for its parameters, by name: numbers and words.
 
     >>> def film(x, gamma, beta):
     ...     "Scales and shifts: x is (batch, channels), gamma and beta (channels)."
@@ -250,8 +253,8 @@ def shapes_said(f: Callable) -> Mapping[str, tuple[int | str, ...]]:
 
 
 def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | str, ...]]]:
-    """The lengths that the docstring of a function gives of the parts of its parameters, by the names that
-    these have where it takes them apart.
+    """The lengths that the docstring of a function gives for the parts of its parameters, by the names under
+    which the function unpacks them.
 
     >>> def moved(pose, points):
     ...     "pose: the quaternion q = (w, x, y, z) and the translation t of shape (3,)"
@@ -270,11 +273,11 @@ def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | s
 
 
 _LISTED = re.compile(r"\b(\w+) = \((\w(?:, ?\w)+)\)")
-"""What a vector is made of: q = (w, x, y, z)."""
+"""The components of a vector: q = (w, x, y, z)."""
 
 
 def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
-    """The lengths that a docstring gives of what is called so."""
+    """The lengths that a docstring gives for things of these names."""
     found: dict[str, tuple[int | str, ...]] = {}
     said_in_brackets = [*_SHAPE_SAID.findall(said_of(f))]
     beside_others = {word for _, inside in said_in_brackets if "," in inside for word in lengths_in(inside)}
@@ -291,7 +294,7 @@ def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, .
         is_shape = of_numbers or any(isinstance(n, str) for n in lengths)
         is_shape = is_shape or _OF_ONE_AXIS.fullmatch(inside) is not None
         before = [_called_in_full(word, names) for word in _AND.split(those)]
-        if before[-1] in words:  # a length with the name of what it is one of
+        if before[-1] in words:  # a length named like the array itself
             lengths = tuple(f"{n}_" if n == before[-1] else n for n in lengths)
         if len(lengths) <= MOST_AXES_SAID and set(names).isdisjoint(lengths) and is_shape:
             while len(before) > 1 and before[-1] in _NO_NAMES and before[-1] not in names:
@@ -318,7 +321,7 @@ def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, .
 
 
 def _behind_words(text: str, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
-    """The lengths in brackets behind what a docstring says of a parameter, and behind a noun next to it.
+    """The lengths in parentheses after the description of a parameter, or after a noun that follows its name.
 
     >>> _behind_words("ssh: sea level, (time, lat, lon); of a raw image (h, w, 3)", ("ssh", "raw"))
     {'ssh': ('time', 'lat', 'lon'), 'raw': ('h', 'w', 3)}
@@ -341,14 +344,17 @@ _BEHIND_ANY_NOUN = re.compile(rf"\b(\w{{2,}}) \w+,? (?:of |with )?shape {_IN_COM
 
 
 def _called_in_full(word: str, names: Sequence[str]) -> str:
-    """The name that a word stands for: itself, of one or several, or the only one with which it begins."""
+    """The parameter that a word means: one of that name or its singular, or the only one whose name the word
+    begins with; else the word.
+    """
     called = parameter_called(word, names)
     begun = [name for name in names if len(name) > 2 and called.lower().startswith(name.lower())]
     return begun[0] if called not in names and len(begun) == 1 else called
 
 
 def sizes_said(f: Callable) -> tuple[tuple[int | str, ...], ...]:
-    """The rows and columns in a docstring that are numbers, of what it does not name.
+    """The pairs of numbers that a docstring gives in parentheses: rows and columns of arrays that it need not
+    name.
 
     >>> def torsion(xyz, phase):
     ...     "Of four atoms (4, 3)."
@@ -368,13 +374,13 @@ _ONE_EACH = re.compile(
     r"(\([\w, ]+\)(?:(?:, and |, | and )\([\w, ]+\))+)"
 )
 _PARENTHESES = re.compile(r"\(([\w, ]+)\)")
-"""Several names, and behind them a shape for each: mean, cov : ndarray (n,), (n, n)."""
+"""Several names, and after them a shape for each: mean, cov : ndarray (n,), (n, n)."""
 _SHAPE_BEFORE = re.compile(r"\((\d+, ?\d+)\) (?:real |nd)?(?:array|matrix) of (?:its |the |all )?(\w+)")
-"""Numbers in front of what they are the shape of: the (4, 3) array of its vertices."""
+"""Numbers before the name of the array whose shape they are: the (4, 3) array of its vertices."""
 _SUM_BEFORE = re.compile(r"(?<![+*/-] )\b([a-z]) \+ (\d) (\w+)\b")
-"""A length in front of the name: k + 3 coefficients."""
+"""A length before the name: k + 3 coefficients."""
 _SIZES_BEFORE = re.compile(r"\b(\d) ?[x\u00d7] ?(\d) (?:(?:real|complex|unitary|rotation|matrix) )*(\w+)")
-"""Rows and columns in front of the name: a complex 2 x 2 gate, the 3x3 rotation matrix R."""
+"""Rows and columns before the name: a complex 2 x 2 gate, the 3x3 rotation matrix R."""
 _SIZES_BEHIND = re.compile(r"\b(\w+)(?: is| ?:|,)(?: an?| the)? (\d) ?[x\u00d7] ?(\d)\b")
 """P is the 3x4 camera matrix."""
 _SHAPE_OF_ALL = re.compile(
@@ -382,12 +388,12 @@ _SHAPE_OF_ALL = re.compile(
     r"(?:arrays|images|matrices|vectors|fields|signals|frames|grids),? "
     r"(?:each )?(?:of|with|in)? ?(?:the )?(?:same )?shape \((\w+(?:, ?\w+)*),?\)"
 )
-"""What nobody calls by its name: two images of shape (h, w, channels)."""
+"""Arrays that are not named: two images of shape (h, w, channels)."""
 _COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4}
 
 
 def _shapes_of_all(f: Callable, left: Sequence[str]) -> Mapping[str, tuple[int | str, ...]]:
-    """The lengths of so many arrays that are not called by name, if so many parameters are left."""
+    """The lengths of several arrays that are not named, if as many parameters are left."""
     for count, inside in _SHAPE_OF_ALL.findall(said_of(f)):
         lengths = lengths_in(inside)
         if len(left) == _COUNTS[count] and set(left).isdisjoint(lengths) and len(lengths) <= 3:
@@ -399,7 +405,7 @@ _VALUE_SAID = re.compile(r"\bReturns?\b:?\s*(?:-{3,}\s*)?[^()]{0,60}?\((\w+(?:, 
 
 
 def has_said_shape(f: Callable, args: tuple, y: Any) -> bool:
-    """Whether a docstring says the lengths of all arrays and of the value, and they are so.
+    """Whether a docstring gives the lengths of all array arguments and of the value, and they match.
 
     >>> def running(x, h):
     ...     "x: (n,) array, h: (m,) array. Returns an array (n,)."
@@ -423,13 +429,13 @@ def has_said_shape(f: Callable, args: tuple, y: Any) -> bool:
 
 
 _INDEXERS = {"at": 1, "take": 1, "bincount": 0}
-"""Functions of indices, and the place of these among their arguments; a method's come first."""
+"""Functions that take indices, and the position of these among their arguments."""
 _SCATTERERS = {"at": 1, "bincount": 0}
 
 
 def indexing(f: Callable) -> frozenset[str]:
-    """The parameters by which a function picks out of arrays, alone or beside others: `x[i]`, and those for
-    which floats are no substitute: `np.add.at(out, i, x)`.
+    """The parameters that a function uses as indices, alone or beside others: `x[i]`, and those that cannot
+    be floats: `np.add.at(out, i, x)`.
     """
     node, names = text_of(f)
     made = values_by_name(node) if node is not None else {}
@@ -444,8 +450,8 @@ def indexing(f: Callable) -> frozenset[str]:
 
 
 def scattering(f: Callable) -> frozenset[str]:
-    """The parameters by which a function adds up elements that may fall together, which is for several of
-    them: `np.add.at(out, i, x)`, and not `x[i]`.
+    """The parameters that are indices at which a function adds up elements, which may coincide, so there are
+    several: `np.add.at(out, i, x)`, but not `x[i]`.
     """
     nodes, names, _ = text_nodes(f)
     calls = (inner for inner in nodes if isinstance(inner, ast.Call))
@@ -453,15 +459,15 @@ def scattering(f: Callable) -> frozenset[str]:
 
 
 def _handed_as_indices(call: ast.Call, places: Mapping[str, int]) -> Iterator[str]:
-    """The name of the indices of a call, where it is one of these functions."""
+    """The name of the indices in a call of one of these functions."""
     place = places.get(getattr(call.func, "attr", ""))
     if place is not None:
         yield from (arg.id for arg in call.args[: place + 1][-1:] if isinstance(arg, ast.Name))
 
 
 def _picked_by(part: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
-    """The names in an index: it itself, perhaps as an array, `np.asarray(order)`, and that of what a
-    comparison leaves of one, `order[keep == 1]`.
+    """The names in an index: the index itself, perhaps as an array, `np.asarray(order)`, and the array of
+    which a comparison selects some, `order[keep == 1]`.
     """
     part = _as_array(part)
     if isinstance(part, ast.Name):
@@ -475,7 +481,7 @@ def _picked_by(part: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[str]:
 
 
 def _as_array(part: ast.AST) -> ast.AST:
-    """What an array is made of, or turned into one of whole numbers: `np.asarray(i)`, `i.astype(int)`."""
+    """What is converted to an array, or to another dtype: `i` of `np.asarray(i)` and `i.astype(int)`."""
     called = part.func.attr if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) else ""
     if called in ("asarray", "array") and part.args:  # type: ignore[attr-defined]
         return part.args[0]  # type: ignore[attr-defined]
@@ -483,15 +489,15 @@ def _as_array(part: ast.AST) -> ast.AST:
 
 
 def picks_by_number(f: Callable) -> bool:
-    """Whether a function reads an element behind the first by its number: `p[1]`."""
+    """Whether a function reads an element at a constant index above zero: `p[1]`."""
     node, _ = text_of(f)
     read = (n.slice for n in ast.walk(node) if isinstance(n, ast.Subscript)) if node is not None else ()
     return any(isinstance(at, ast.Constant) and type(at.value) is int and at.value > 0 for at in read)
 
 
 def elements_taken(f: Callable) -> Mapping[str, int]:
-    """How many elements those parameters have of which a function reads each by its number, from the first
-    on, and nothing else.
+    """How many elements those parameters have that a function uses only by their elements at constant
+    indices, counted from the first without gaps.
 
     >>> def wave(t, p):
     ...     return p[0] * np.sin(p[1] * t) + t[0]
@@ -517,7 +523,7 @@ def elements_taken(f: Callable) -> Mapping[str, int]:
 
 
 def rounded_to_whole(f: Callable) -> frozenset[str]:
-    """The parameters that a function rounds to whole numbers, as it does for the place of an element.
+    """The parameters that a function rounds to whole numbers, as for the index of an element.
 
     >>> def between(y, t):
     ...     k = int(np.floor(t))
@@ -535,8 +541,8 @@ _ROUNDING = frozenset(("int", "floor", "trunc", "fix", "rint", "round", "ceil"))
 
 
 def masking(f: Callable) -> frozenset[str]:
-    """The parameters that are flags by what a function does with them: it decides by each of their elements,
-    or negates them, or does nothing but ask which of them are 1.
+    """The parameters that are flags by their use: the function makes a choice by each of their elements,
+    negates them, or only compares them with 1 or 0.
 
     >>> def hits(p, target, x):
     ...     return np.where(target, p, 1 - p) + np.where(x > 0, x, 0)
@@ -558,7 +564,7 @@ def masking(f: Callable) -> frozenset[str]:
 
 
 def _asked_for_one(node: ast.AST | None) -> Iterator[str]:
-    """The names that stand nowhere but beside `== 1` or `== 0`, within a choice among elements."""
+    """The names that occur only beside `== 1` or `== 0` in the condition of a `where`."""
     every = Counter(n.id for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Name))
     asked: Counter[str] = Counter()
     for call in (one for one in calls_in(node) if last_name(one.func) == "where"):
@@ -572,7 +578,7 @@ def _asked_for_one(node: ast.AST | None) -> Iterator[str]:
 
 
 def _with_flags_for_elements(node: ast.AST | None, names: frozenset[str]) -> Iterator[str]:
-    """The parameters with whose elements a loop does nothing but decide: `if hit`, or `if hits[i]`."""
+    """The parameters whose elements a loop uses only as conditions: `if hit`, or `if hits[i]`."""
     every = Counter(n.id for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Name))
     tests = [n.test for n in ast.walk(node or ast.Pass()) if isinstance(n, (ast.If, ast.IfExp))]
     tests = [test.operand if isinstance(test, ast.UnaryOp) else test for test in tests]
@@ -592,9 +598,9 @@ _ABOVE_ZERO = frozenset("log log10 log2 sqrt".split())
 
 
 def meant_larger(f: Callable) -> frozenset[tuple[str, str]]:
-    """Pairs of parameters of which the second is meant to be the larger: it stands before the first in a
-    difference, and a logarithm or a root is taken of that, or of a product or quotient of such. No function
-    that takes an absolute value itself, or decides by one of them, says so.
+    """Pairs of parameters of which the second is meant to be the larger: a function takes the logarithm or
+    root of their difference, or of a product or quotient of such. Parameters that it compares, or takes the
+    absolute value of, are left out.
 
     >>> def mean_difference(hot, warm, cold):
     ...     d1, d2 = hot - cold, warm - cold
@@ -615,7 +621,7 @@ def meant_larger(f: Callable) -> frozenset[tuple[str, str]]:
 def _differences_in(
     node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
 ) -> Iterator[tuple[str, str]]:
-    """The differences of two parameters among the factors of a product, the smaller first."""
+    """The differences of two parameters among the factors of a product, the smaller parameter first."""
     if isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
         yield from _differences_in(made[node.id], made, names, depth - 1)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
@@ -628,7 +634,8 @@ def _differences_in(
 
 
 def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
-    """What a function clips to, where a parameter is one of the ends: names and numbers, the lower first.
+    """The bounds to which a function clips, where one of them is a parameter: names and numbers, the lower
+    first.
 
     >>> def limited(x, floor, cap):
     ...     return np.clip(x, floor, cap) + np.clip(x, 0, cap) + np.clip(x, -cap, cap)
@@ -656,7 +663,9 @@ def clipped_between(f: Callable) -> Iterator[tuple[str | float, str | float]]:
 
 
 def _half_width(low: ast.expr, high: ast.expr, names: frozenset[str]) -> str | None:
-    """The parameter that is taken from one and the same for one end, and added to it for the other."""
+    """The parameter that is subtracted from an expression at one end and added to the same one at the
+    other.
+    """
     both = isinstance(low, ast.BinOp) and isinstance(high, ast.BinOp)
     if not both or not isinstance(low.op, ast.Sub) or not isinstance(high.op, ast.Add):  # type: ignore[attr-defined]
         return None
@@ -666,7 +675,7 @@ def _half_width(low: ast.expr, high: ast.expr, names: frozenset[str]) -> str | N
 
 
 def _end(node: ast.expr, names: frozenset[str]) -> str | float | None:
-    """A parameter by its name, or a number; None for anything else."""
+    """The name of a parameter, or a number; None for any other expression."""
     if isinstance(node, ast.Name):
         return node.id if node.id in names else None
     is_number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
@@ -678,11 +687,11 @@ def _is_numpy(node: ast.expr) -> bool:
 
 
 _TABLES = {"interp": 1, "searchsorted": 0}
-"""Functions that look something up in what rises, and the place of that among their arguments."""
+"""Functions that look something up in increasing numbers, and the position of these among their arguments."""
 
 
 def meant_to_rise(f: Callable) -> frozenset[str]:
-    """The parameters that are given, alone, to functions which look something up in numbers that rise.
+    """The parameters passed, as such, to functions that look something up in increasing numbers.
 
     >>> def looked_up(t, times, values):
     ...     return np.interp(t, times, values)
@@ -700,7 +709,7 @@ _DECIDING = frozenset("where maximum minimum clip select piecewise heaviside sig
 
 
 def decides_by(f: Callable) -> frozenset[str]:
-    """The parameters by whose numbers a function takes one way or another: they stand in a comparison, or are
+    """The parameters whose numbers decide which branch a function takes: they occur in a comparison, or are
     passed to a function such as `np.where` or `abs`.
     """
     node, names = text_of(f)
@@ -709,7 +718,9 @@ def decides_by(f: Callable) -> frozenset[str]:
 
 
 def deciding_in(node: ast.AST) -> Iterator[ast.AST]:
-    """The comparisons in a text, and the calls of functions that take one way or another."""
+    """The comparisons and conditional expressions in a tree, and the calls of functions that choose a
+    branch.
+    """
     for inner in ast.walk(node):
         chooses = isinstance(inner, ast.Call) and last_name(inner.func) in _DECIDING
         if chooses or isinstance(inner, (ast.Compare, ast.IfExp)):
@@ -717,8 +728,7 @@ def deciding_in(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def told_apart(f: Callable) -> frozenset[frozenset[str]]:
-    """The pairs of parameters of which a function has another value where the one is the larger: it compares
-    them, and does not raise then.
+    """The pairs of parameters that a function compares to choose between values, without raising.
 
     >>> def waiting(load, servers, limit):
     ...     if load > limit:

@@ -1,4 +1,6 @@
-"""What the author of a function wrote: of a twin, which only calls another, the text of that other one."""
+"""The docstring that an author wrote for a function; a twin, which only calls another function, has that of
+the other.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from ...rules.twins import written
 
 
 def docstring_of(f: Any) -> str:
-    """The docstring of a function, of a twin that of the function it stands for; empty without one.
+    """The docstring of a function; for a twin, that of the function it stands for; empty if there is none.
 
     >>> import rulelab as rl
     >>> def gain(P):
