@@ -1,5 +1,5 @@
-"""What the answers of a rule tell of its arguments, by its text, which is read and never run: a tuple of
-cotangents is one for a tuple, and a `Tangent(Point, …)` one for a point.
+"""What the code of a rule says about its arguments by what it returns, read and never run: a tuple of
+cotangents means a tuple, and `Tangent(Point, …)` means a point.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .texts import calls_in, identifier, text_of, unpacked, values_by_name
 
 
 def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The tuples that a function takes apart, and for which its rule answers with a tuple of as many
-    cotangents, or with a `Tangent(tuple, …)`; and those that it goes through, where its rule makes a tuple.
+    """The tuples that a function unpacks and for which its rule returns a tuple of as many cotangents, or a
+    `Tangent(tuple, …)`; and those it iterates over, if its rule makes a tuple.
 
     >>> def between(points):
     ...     p, q = points
@@ -51,7 +51,7 @@ def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...
 
 
 def objects_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The objects, and lists of such, for which a rule answers with a `Tangent` of their class."""
+    """The objects, and lists of objects, for which a rule returns a `Tangent` of their class."""
     own, _ = text_of(rule)
     space, found = getattr(rule, "__globals__", {}), {}
     for name, x_bar in _answers(f, rule):
@@ -67,7 +67,7 @@ def objects_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ..
 
 
 def _appended_to(node: ast.AST | None, of: ast.expr) -> list[ast.expr]:
-    """What is appended to a list that begins as it stands there, or is put in the place of its elements."""
+    """What is appended to a list that is created by this expression, or assigned to its elements."""
     assigned = [n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Assign)]
     starts = {identifier(n.targets[0]) for n in assigned if n.value is of} - {""}
     calls = (c for c in calls_in(node) if isinstance(c.func, ast.Attribute) and c.func.attr == "append")
@@ -77,7 +77,7 @@ def _appended_to(node: ast.AST | None, of: ast.expr) -> list[ast.expr]:
 
 
 def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
-    """The parameters of a function, each with a cotangent that its rule answers with as the text has it."""
+    """The parameters of a function, each with the expression that its rule returns as its cotangent."""
     own, _ = text_of(rule)
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
@@ -88,7 +88,7 @@ def _answers(f: Callable, rule: Callable) -> Iterator[tuple[str, ast.expr]]:
 
 
 def held_by_answers(f: Callable, rule: Callable) -> frozenset[str]:
-    """The parameters of a function for which its rule answers with `NoTangent()` wherever it answers.
+    """The parameters of a function for which its rule always returns `NoTangent()`.
 
     >>> def power_rrule(x, n):
     ...     return x**n, lambda y_bar: (rl.NoTangent(), n * x ** (n - 1) * y_bar, rl.NoTangent())
@@ -106,7 +106,7 @@ def _is_no_tangent(node: ast.expr) -> bool:
 
 
 def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The lists that a function goes through, and of which its rule answers with a list of cotangents.
+    """The lists over which a function iterates and for which its rule returns a list of cotangents.
 
     >>> def doubled(parts):
     ...     return np.concatenate([2 * part for part in parts])
@@ -126,20 +126,18 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
 
 
 def _gone_through_in(f: Callable) -> set[str | None]:
-    """What the loops of a function go through."""
+    """The names over which the loops of a function iterate."""
     return {gone_through(of) for loop in loops_in(text_of(f)[0]) for _, of in side_by_side(loop)}
 
 
 def _is_of_numbers(f: Callable) -> bool:
-    """Whether a function hands to `math` what it has: then no array is among its arguments."""
+    """Whether a function calls functions of `math`: it is then written for numbers, not arrays."""
     called = (c.func for c in calls_in(text_of(f)[0]))
     return any(isinstance(one, ast.Attribute) and identifier(one.value) == "math" for one in called)
 
 
 def _names_numpy(*functions: Callable) -> bool:
-    """Whether the text of any of these has a word for NumPy: without one nothing is done with arrays but what
-    is done with numbers.
-    """
+    """Whether the code of any of these uses NumPy: without it, arrays are only used as numbers are."""
     nodes = (node for f in functions for node in ast.walk(text_of(f)[0] or ast.Pass()))
     return any(identifier(node) in ("np", "numpy") for node in nodes)
 

@@ -1,5 +1,5 @@
-"""Which parameters a docstring calls arrays, and which others are numbers beside these: those that it calls
-so, and those of which it says nothing that speaks of more than one.
+"""The parameters that a docstring calls arrays, and those that are numbers beside them: the ones it calls
+numbers, and the ones for which nothing suggests more than one number.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ _OF_OTHERS = (
     r"\b(?:(?<!zero )(?<!0 )or|numbers? and|scalars?|matri(?:x|ces)|2-?d|3-?d|n-?d|lists?|tuples?|dicts?"
     r"|ints?|integers?|whole|bool\w*|masks?|labels?|flags?|indices|index|ids|any|shape)\b"
 )
-"""Words by which an array is something else as well, or one of several axes, or none of real numbers."""
+"""Words that make an array also something else, one with several axes, or one without real numbers."""
 _AN_ARRAY = re.compile(r"\b(?:(?:nd)?array(?:_like)?|1-?d)\b")
 _OR_ARRAYS = re.compile(r"\b(?:numbers?|scalars?|floats?),? or (?:an? )?(?:nd)?arrays?\b")
 _IN_BRACKETS = re.compile(r"\b(\w+) \(((?:[^()]*\W)?(?:array|1-[dD])(?![\w-])[^()]*)\)")
 _APPOSED = re.compile(r"\b(\w+), (an? (?:1-?[dD] |numpy )?(?:nd)?array)(?= ?(?:[.,;:]|$))")
-"""A name and what it is behind a comma: at the positions z, an array."""
+"""A name and, after a comma, what it is: at the positions z, an array."""
 _ARRAY_BEFORE = re.compile(r"(?<!or an )\b(?:nd)?array `{0,2}(\w+)`{0,2}(?=[),.;:]|$| at | in )")
 _SEVERAL = re.compile(
     r"\b(?:(?:nd)?arrays?|vectors?|each|every|per|one for|lists?|sequences?|samples|values|weights|shape"
     r"|[02-9]-?d|same|coefficients|components|entr(?:y|ies)|elements?)\b|\(\w+,"
 )
-"""Words about a parameter that is no single number for certain."""
+"""Words in a description that mean more than a single number."""
 _A_FLOAT = re.compile(r"\b(?:float|scalar|real number)\b")
 _MANY = re.compile(
     r"\b(?:(?:nd)?arrays?|vectors?|matri(?:x|ces)|lists?|tuples?|sequences?|each|or an?)\b|\(\w+,"
 )
-"""Words about a parameter that is called one number, and those by which it may be several as well."""
+"""Words in a description that calls a parameter one number, by which it may also be several."""
 _SINGULAR = re.compile(r"(?:[sui]s|[^s])$", re.IGNORECASE)
 _FIRST_WORDS = re.compile(r"(?:(?!(?:of|for|in|at|from|to|over|by|with|on|that|which|is)\b)\w+ ?)+")
-"""The noun that stands for a parameter, with what is before it."""
+"""The noun that describes a parameter, with the words before it."""
 
 
 def arrays_told(f: Callable) -> frozenset[str]:
-    """The parameters that a docstring calls arrays, without a word of their axes or one that leaves it open.
+    """The parameters that a docstring calls arrays, if it says nothing about their axes or of alternatives.
 
     >>> def line(e, mass, width):
     ...     "A resonance at the energies e (array), normalised to one."
@@ -79,7 +79,7 @@ _COUNTED = re.compile(
 
 
 def arrays_counted(f: Callable) -> frozenset[str]:
-    """The parameters behind whose names a docstring says how many numbers they have.
+    """The parameters after whose names a docstring says how many numbers they have.
 
     >>> def filtered(signal, response: complex):
     ...     "A signal through a filter with the complex response (n // 2 + 1 numbers)."
@@ -91,8 +91,8 @@ def arrays_counted(f: Callable) -> frozenset[str]:
 
 
 def numbers_beside(f: Callable) -> frozenset[str]:
-    """The parameters that a docstring calls numbers, and those of which it says nothing that speaks of more
-    than one, nor their names, nor what the function does with them.
+    """The parameters that a docstring calls numbers, and those for which neither the docstring, their names
+    nor their use in the function suggest more than one number.
 
     >>> def line(e, mass, weights):
     ...     "A resonance at the energies e (array), normalised to one."
@@ -109,7 +109,7 @@ def numbers_beside(f: Callable) -> frozenset[str]:
 
 
 def _is_one(name: str, words: str) -> bool:
-    """Whether words about a parameter, or its name alone, speak of one number."""
+    """Whether the description of a parameter, or its name if there is none, means one number."""
     if not words:
         return _SINGULAR.search(name) is not None
     noun = _FIRST_WORDS.match(words)
@@ -118,8 +118,9 @@ def _is_one(name: str, words: str) -> bool:
 
 
 def forms_told(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds of parameters of a function of which a docstring calls some arrays: these, numbers beside
-    them, and both for those that it calls numbers or arrays; nothing of what it leaves open.
+    """The kinds of the parameters of a function whose docstring calls some of them arrays: arrays for these,
+    numbers for those beside them, and both for those called numbers or arrays. Parameters it leaves open are
+    left out.
 
     >>> def line(e, mass, width):
     ...     "A resonance at the energies e (array); the width is a number or an array."
@@ -146,8 +147,8 @@ _ALIKE = re.compile(
 
 
 def alike_in_shape(f: Callable) -> frozenset[str]:
-    """The parameters of which a docstring says that they are arrays of the same shape, and of no rank: of
-    those before it, or of all that have no default.
+    """The parameters that a docstring calls arrays of the same shape without giving a rank: those named
+    before it, or all without a default.
 
     >>> def loss(y, target):
     ...     "Mean of the squares; arrays of the same shape."

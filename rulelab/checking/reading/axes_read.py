@@ -1,4 +1,4 @@
-"""What the text of a function says of axes, sums and matrices."""
+"""What the code of a function says about axes, sums and matrices."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _LINEAR_ALGEBRA = frozenset(name for name in dir(np.linalg) if not name.startswi
 
 
 def names_an_axis(f: Callable) -> bool:
-    """Whether the code of a function names an `axis`, or the last with `...` for those before: then it is for
-    arrays of several axes, unless it makes these of vectors itself.
+    """Whether the code of a function names an `axis`, or uses `...` before the axes it names: it is then
+    written for arrays of several axes, unless it makes these from vectors itself.
     """
     return _name_an_axis(codes_of(f)) and not _makes_axes_of_vectors(f) or is_for_any_axes(f)
 
 
 def _makes_axes_of_vectors(f: Callable) -> bool:
-    """Whether the axes that a function names are those of `x[:, None]`, which it has of a parameter.
+    """Whether the axes that a function names are those of `x[:, None]`, made from a parameter.
 
     >>> _makes_axes_of_vectors(lambda x, c: np.sum((x[:, None] - c) ** 2, axis=1))
     True
@@ -45,7 +45,7 @@ def _makes_axes_of_vectors(f: Callable) -> bool:
 
 
 def _is_a_column(at: ast.expr) -> bool:
-    """Whether an index makes a column of a vector: `[:, None]`, `[:, np.newaxis]`."""
+    """Whether an index makes a column from a vector: `[:, None]`, `[:, np.newaxis]`."""
     if not isinstance(at, ast.Tuple) or len(at.elts) != 2:
         return False
     rows, new = at.elts
@@ -54,12 +54,12 @@ def _is_a_column(at: ast.expr) -> bool:
 
 
 def is_for_any_axes(f: Callable) -> bool:
-    """Whether a function writes `...` for whatever axes come before those that it names."""
+    """Whether a function writes `...` for any axes before those that it names."""
     return any(... in _constants(code.co_consts) for code in codes_of(f))
 
 
 def _constants(constants: Iterable[Any]) -> Iterator[Any]:
-    """Constants, with those within tuples, as an index of several parts is one."""
+    """Constants, including those within tuples: an index of several parts is a tuple."""
     for one in constants:
         if isinstance(one, tuple):
             yield from _constants(one)
@@ -68,12 +68,12 @@ def _constants(constants: Iterable[Any]) -> Iterator[Any]:
 
 
 def sums_by_axes(f: Callable) -> bool:
-    """Whether the code of a rule names an `axis`, or that of a helper which it calls."""
+    """Whether the code of a rule, or of a helper that it calls, names an `axis`."""
     return _name_an_axis((*codes_of(f), *helper_codes(f)))
 
 
 def axes_of_matrices(f: Callable) -> frozenset[int]:
-    """The axes that the text of a function names by their numbers, as those of a matrix are counted.
+    """The axes that the code of a function names by number, as the axes of a matrix.
 
     >>> def normalised(x):
     ...     return x - x.mean(axis=-1, keepdims=True)
@@ -90,8 +90,8 @@ def _name_an_axis(codes: Iterable[types.CodeType]) -> bool:
 
 
 def multiplies_matrices(f: Callable) -> bool:
-    """Whether the code of a function has products of matrices or something else of linear algebra; a norm is
-    of vectors as well.
+    """Whether the code of a function has matrix products or other linear algebra; norms do not count, since
+    vectors have them, too.
     """
     for code in codes_of(f):
         words = set(names_of(code))
@@ -108,8 +108,8 @@ _TRIANGLES = frozenset("tril triu tril_indices triu_indices solve_triangular".sp
 
 
 def undoes_broadcasts(author: Callable) -> bool:
-    """Whether a rule, or a helper that it calls, sums along axes that it finds by comparing shapes: it is for
-    arguments of any shapes that are broadcast.
+    """Whether a rule, or a helper that it calls, sums along axes that it finds by comparing shapes: it is
+    then written for broadcast arguments of any shapes.
 
     >>> def summed_like(g, like):
     ...     while g.ndim > like.ndim:
@@ -126,7 +126,7 @@ def undoes_broadcasts(author: Callable) -> bool:
 
 
 def _compares_shapes(node: ast.AST | None) -> bool:
-    """Whether two shapes, or numbers of axes, are compared in a text, or a length with one."""
+    """Whether a tree compares two shapes or numbers of axes, or the lengths of a shape with one."""
     for inner in ast.walk(node) if node is not None else ():
         if isinstance(inner, ast.Compare):
             words = [_of_shapes(side) for side in (inner.left, *inner.comparators)]
@@ -141,7 +141,7 @@ def _compares_shapes(node: ast.AST | None) -> bool:
 
 
 def _of_shapes(node: ast.AST) -> bool:
-    """Whether a shape or a number of axes stands in an expression."""
+    """Whether a shape or a number of axes occurs in an expression."""
     words = ("ndim", "shape")
     return any(last_name(n) in words for n in ast.walk(node) if isinstance(n, (ast.Attribute, ast.Name)))
 
@@ -155,12 +155,14 @@ _SUMMING = frozenset("sum nansum mean average trace bincount add".split())
 
 
 def sums(f: Callable) -> bool:
-    """Whether the code of a function calls one that makes one number of many."""
+    """Whether the code of a function calls one that reduces an array to a number."""
     return any(not _SUMMING.isdisjoint(code.co_names) for code in codes_of(f))
 
 
 def sums_within(f: Callable) -> bool:
-    """Whether a function made within another has sums, products of matrices, or loops that may add."""
+    """Whether an inner function has sums, matrix products, or loops that may add; also True if there is no
+    inner function.
+    """
     inner = codes_of(f)[1:]
     operations = {(op.opname, op.argrepr) for code in inner for op in dis.get_instructions(code)}
     names = {name for code in inner for name in code.co_names}
@@ -169,13 +171,13 @@ def sums_within(f: Callable) -> bool:
 
 
 _SUMS = frozenset(("sum", "dot", "vdot", "inner"))
-"""Calls that make one number; the mean of a cotangent is one that was to be a sum."""
+"""Functions that return one number. A mean of a cotangent in place of a sum is a mistake."""
 
 
 def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
-    """The parameters for which a reverse rule returns one number, by its text: a sum, times what is made of
-    parameters and of nothing else. They are numbers beside arrays. The cotangent of a value that is one
-    number (`of_number`) may stand outside the sum, but not what is summed: `x / x.sum()` is an array.
+    """The parameters for which the code of a reverse rule returns one number: a sum, multiplied by
+    expressions of parameters only. They are numbers beside arrays. If the value is one number (`of_number`),
+    its cotangent may also be outside the sum, but not what is summed: `x / x.sum()` is an array.
 
     >>> def rule(x, k):
     ...     def back(y_bar):
@@ -206,7 +208,7 @@ def summed_for(author: Callable, of_number: bool = False) -> frozenset[str]:
 def _outside_of_sums(
     node: ast.AST, made: Mapping[str, ast.expr], sums_called: frozenset[str], depth: int = 3
 ) -> tuple[set[str], bool]:
-    """The names that stand outside of sums over everything, and whether there is such a sum."""
+    """The names outside sums over all elements, and whether there is such a sum."""
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in sums_called and not node.keywords:
         return set(), True
     if isinstance(node, ast.Name):
@@ -219,7 +221,7 @@ def _outside_of_sums(
 
 
 def _is_beside_its_sum(node: ast.AST, made: Mapping[str, ast.expr]) -> bool:
-    """Whether something stands both inside of a sum over everything, as all that is summed, and outside."""
+    """Whether an expression is both the argument of a sum over all elements and used outside it."""
     summed: set[str] = set()
     outside: set[str] = set()
     waiting = [(node, 3)]
@@ -240,8 +242,8 @@ _REDUCING = frozenset("sum prod mean std var max min amax amin norm cumsum sort 
 
 
 def reduced(f: Callable) -> frozenset[str]:
-    """The parameters that are given alone to functions which make one number of many, or of which the length
-    is asked: of a number nobody takes the sum.
+    """The parameters passed, as such, to functions that reduce arrays, or whose length is taken: nobody sums
+    a number.
 
     >>> def log_norm(alpha):
     ...     return gammaln(np.sum(alpha)) - gammaln(alpha).sum()
@@ -262,8 +264,8 @@ _OF_PLACES = frozenset("argsort argmax argmin argpartition lexsort roll flip uni
 
 
 def put_in_places(f: Callable) -> frozenset[str]:
-    """The parameters that are given, as they are or negated, to functions that find or change the places of
-    numbers among others: arrays, though NumPy takes a number for one of a single place.
+    """The parameters passed, as they are or negated, to functions that find or change the order of elements.
+    They are arrays, though NumPy treats a number as an array of one element.
 
     >>> def in_order(x, time):
     ...     return np.cumsum(x[np.argsort(-time)])
@@ -282,8 +284,8 @@ def put_in_places(f: Callable) -> frozenset[str]:
 
 
 def halved(f: Callable) -> frozenset[tuple[str, int]]:
-    """The parameters of which a function combines one half with the other, each element with its partner,
-    and the axis along which they are cut: it is of an even length.
+    """The parameters of which a function combines one half with the other elementwise, and the axis along
+    which they are split: its length must be even.
 
     >>> def gated(x):
     ...     h = x.shape[-1] // 2
@@ -308,8 +310,8 @@ _KEEPING = frozenset("exp log sin cos tan tanh sqrt abs square maximum minimum w
 def _halves_in(
     node: ast.AST, made: Mapping[str, ast.expr], names: frozenset[str], depth: int = 4
 ) -> Iterator[tuple[str, int, bool]]:
-    """The halves of parameters that an expression takes element by element: of what, along which axis, and
-    whether it is the second.
+    """The halves of parameters that an expression uses elementwise: the parameter, the axis, and whether it
+    is the second half.
     """
     if isinstance(node, ast.Name) and node.id in made and node.id not in names and depth:
         yield from _halves_in(made[node.id], made, names, depth - 1)
@@ -329,8 +331,9 @@ def _halves_in(
 
 
 def _which_half(part: ast.expr, made: Mapping[str, ast.expr]) -> bool | None:
-    """Whether a slice is the second half of what it is taken of, or what stands at odd places, and not the
-    first; None of others."""
+    """Whether a slice is the second half, or the elements at odd indices, as opposed to the first half or
+    even indices; None for other slices.
+    """
     if not isinstance(part, ast.Slice):
         return None
     ends = part.lower, part.upper, part.step
@@ -352,7 +355,7 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 
 def _is_all(node: ast.expr) -> bool:
-    """Whether a part of an index takes all there is along its axes."""
+    """Whether a part of an index selects everything along its axes."""
     return _is_ellipsis(node) or isinstance(node, ast.Slice) and not (node.lower or node.upper or node.step)
 
 
@@ -360,7 +363,7 @@ _RANKS = frozenset(("ndim", "isscalar", "iterable"))
 
 
 def ranks_asked(f: Callable) -> frozenset[str]:
-    """The parameters of which the code asks whether they are numbers: what it does then is meant, too.
+    """The parameters that the code tests for being numbers: both cases are then intended.
 
     >>> def scaled(x, scale):
     ...     return x * (scale if np.ndim(scale) == 0 else scale[:, None])
@@ -384,7 +387,7 @@ def ranks_asked(f: Callable) -> frozenset[str]:
 
 
 def _without_not(test: ast.expr) -> ast.expr:
-    """What a test asks: `np.shape(x)` of `not np.shape(x)` and of `np.shape(x) == ()`."""
+    """What a condition tests: `np.shape(x)` of `not np.shape(x)` and of `np.shape(x) == ()`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
     if isinstance(test, ast.Compare) and isinstance(other := test.comparators[0], ast.Tuple):
@@ -393,7 +396,7 @@ def _without_not(test: ast.expr) -> ast.expr:
 
 
 def _of_shape(asked: ast.expr) -> Iterator[str]:
-    """The name of which an expression is the shape: `x.shape`, `np.shape(x)`."""
+    """The name whose shape an expression is: `x.shape`, `np.shape(x)`."""
     is_call = isinstance(asked, ast.Call) and len(asked.args) == 1
     word = getattr(asked.func if isinstance(asked, ast.Call) else asked, "attr", "")
     of = asked.args[0] if isinstance(asked, ast.Call) and is_call else getattr(asked, "value", None)
@@ -407,7 +410,7 @@ def _names_numbers(classes: Iterable[ast.expr]) -> bool:
 
 
 def crossed(f: Callable) -> frozenset[str]:
-    """The parameters of which a function takes a cross product: vectors of three numbers."""
+    """The parameters passed to a cross product: vectors of three numbers."""
     node, names = text_of(f)
     calls = calls_in(node)
     crossing = [call for call in calls if getattr(call.func, "attr", None) == "cross"]
@@ -415,8 +418,8 @@ def crossed(f: Callable) -> frozenset[str]:
 
 
 def factors_of(f: Callable, others: frozenset[str]) -> frozenset[str]:
-    """The parameters that stand nowhere in a function but as a factor or a divisor of what is made of those
-    others, or a power of them: `k` in `np.tanh(k * x)`, and no addend.
+    """The parameters that a function uses only as a factor or divisor of expressions of the `others`, or as a
+    power of such a factor: `k` in `np.tanh(k * x)`, but no addend.
     """
     node, names = text_of(f)
     if node is None:
@@ -430,7 +433,7 @@ def factors_of(f: Callable, others: frozenset[str]) -> frozenset[str]:
 
 
 def _is_factor(name: ast.Name, above: Mapping[ast.AST, ast.AST], others: frozenset[str]) -> bool:
-    """Whether a name stands in a product or a quotient with one of the others."""
+    """Whether a name is in a product or a quotient with one of the others."""
     inner: ast.AST = name
     while (outer := above.get(inner)) is not None:
         if isinstance(outer, ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div)):
@@ -444,8 +447,7 @@ def _is_factor(name: ast.Name, above: Mapping[ast.AST, ast.AST], others: frozens
 
 
 def scaling_sums(f: Callable) -> frozenset[str]:
-    """The parameters that stand nowhere in a function but as a factor of a sum over everything: numbers, most
-    likely.
+    """The parameters that a function uses only as a factor of a sum over all elements: most likely numbers.
 
     >>> def energy(x, k):
     ...     return 0.5 * k * np.sum((np.roll(x, -1) - x) ** 2)
@@ -464,7 +466,7 @@ def scaling_sums(f: Callable) -> frozenset[str]:
 
 
 def _is_factor_of_a_sum(name: ast.Name, above: Mapping[ast.AST, ast.AST]) -> bool:
-    """Whether a name stands in a product with a call that makes one number of all."""
+    """Whether a name is multiplied by a call that reduces an array to one number."""
     inner: ast.AST = name
     while isinstance(outer := above.get(inner), ast.BinOp) and isinstance(outer.op, (ast.Mult, ast.Div)):
         other = outer.right if inner is outer.left else outer.left

@@ -1,4 +1,4 @@
-"""A change of a text: made in its tree, compiled in its place, shown in its lines."""
+"""Changes of source code: made in the tree, compiled with the function's closure, and shown in its lines."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _CALLS = re.compile(r"[\w)\]]\s*\($")
 
 @dataclass(frozen=True)
 class Edit:
-    """One expression of a rule's text and what to write in its place; `+=` and `-=` are statements.
+    """One expression of a rule's code and its replacement; `+=` and `-=` are statements.
 
-    `mistake` is what it puts right, by name, and `words` what is said of it; both empty where the numbers
-    have to tell.
+    `mistake` is the name of the mistake it corrects, and `words` its description; both are empty where these
+    follow from the numbers.
     """
 
     old: ast.expr | ast.stmt
@@ -35,16 +35,16 @@ class Edit:
     mistake: str = ""
     words: str = ""
     more: tuple[Edit, ...] = ()
-    """Others that belong to it: one mistake in several places."""
+    """Edits that belong to it: one mistake in several places."""
 
     @property
     def all(self) -> tuple[Edit, ...]:
-        """It and those that belong to it."""
+        """The edit and those that belong to it."""
         return (self, *self.more)
 
 
 def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str, bare: bool = False) -> list[str]:
-    """The lines with a text in the place of a node; `bare`, also in that of parentheses around it."""
+    """The lines with a text in place of a node; if `bare`, parentheses around the node are replaced, too."""
     first, last = old.lineno - 1, (old.end_lineno or old.lineno) - 1
     before = lines[first].encode()[: old.col_offset].decode()
     after = lines[last].encode()[old.end_col_offset :].decode()
@@ -54,7 +54,7 @@ def replaced(lines: list[str], old: ast.expr | ast.stmt, text: str, bare: bool =
 
 
 def dump_of(lines: list[str], node: Any, fewer: int) -> str:
-    """The tree of a function after its text was changed; empty where that is no Python any more."""
+    """The dumped tree of a function after its text was changed; empty if that is not valid Python."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
     last = (node.end_lineno or node.lineno) - fewer
     text = textwrap.dedent("\n".join(lines[first - 1 : last]))
@@ -72,7 +72,7 @@ def dump_of(lines: list[str], node: Any, fewer: int) -> str:
 
 
 def _dump_in_all(text: str, node: Any) -> str:
-    """The same of a function that shares its lines with others, such as a lambda among arguments."""
+    """The same for a function that shares its lines with others, such as a lambda among arguments."""
     try:
         tree = parse(text)
     except (SyntaxError, ValueError):
@@ -91,8 +91,9 @@ def with_edits(tree: Any, edits: list[Edit]) -> Any:
 
 
 def without_passes(tree: Any, edits: list[Edit]) -> Any:
-    """A tree without what stands for the statements that were left out, where others are beside it, and with
-    two in the place of one that stands for both."""
+    """A tree without the `pass` in place of each removed statement, where others are beside it, and with the
+    two statements for which a block that always runs stands.
+    """
     if any(isinstance(edit.new, ast.Pass) for edit in edits):
         for node in ast.walk(tree):
             for name in ("body", "orelse", "finalbody"):
@@ -110,7 +111,7 @@ def without_passes(tree: Any, edits: list[Edit]) -> Any:
 
 
 def followed(node: ast.stmt, more: ast.stmt) -> ast.If:
-    """A statement and another one after it, as one: a block that always runs."""
+    """Two statements as one: a block that always runs."""
     return ast.copy_location(ast.If(ast.Constant(True), [node, more], []), node)
 
 
@@ -120,7 +121,9 @@ def is_followed(node: ast.AST) -> bool:
 
 
 def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
-    """The code of a function or a lambda from its tree alone, its free names as cells of those that are."""
+    """The code of a function or a lambda compiled from its tree alone, with the free variables of `like` as
+    cells.
+    """
     if isinstance(tree, ast.Lambda):
         inner: Any = ast.copy_location(ast.Expr(tree), tree)
     else:
@@ -136,7 +139,7 @@ def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
 
 
 def _placed(made: Any, like: Any) -> Any:
-    """A node, and what it is made of, at the place of another, where it has none."""
+    """A node and its children, with the location of another where they have none."""
     for node in nodes_of(made):
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             ast.copy_location(node, like)
@@ -146,7 +149,7 @@ def _placed(made: Any, like: Any) -> Any:
 def function_of(
     code: types.CodeType | None, old: types.FunctionType, more: dict[str, Any]
 ) -> types.FunctionType | None:
-    """A function with other code, over the globals and some `more`, and over the cells of the old one."""
+    """A function with other code, with the globals and closure of the old one and some `more` globals."""
     cells = cells_of(old)
     if code is None or not set(code.co_freevars) <= set(cells):
         return None
@@ -158,9 +161,10 @@ def function_of(
 
 
 class Slots:
-    """Where each node of a tree hangs, so that another can hang there for as long as it is compiled.
+    """The parent of each node of a tree, so that a node can be replaced temporarily while the tree is
+    compiled.
 
-    A copy of the tree for each of a thousand edits would take most of the time of a diagnosis.
+    To copy the tree for each of a thousand edits would take most of the time of a diagnosis.
     """
 
     def __init__(self, tree: Any) -> None:
@@ -173,14 +177,14 @@ class Slots:
                         self._of[id(child)] = node, name, at
 
     def owner(self, node: Any) -> Any:
-        """What a node hangs in; None for the tree itself."""
+        """The parent of a node; None for the tree itself."""
         return self._of.get(id(node), (None,))[0]
 
     @contextlib.contextmanager
     def edited(self, edit: Edit) -> Iterator[Any]:
         """The tree with an edit made in it, until the end of the block."""
         owner, name, at = self._of[id(edit.old)]
-        new = _placed(cloned(edit.new), edit.old)  # what is new may hold what the old hangs in
+        new = _placed(cloned(edit.new), edit.old)  # the new node may contain the parent of the old
         try:
             self._hang(owner, name, at, new)
             yield self.tree
@@ -205,13 +209,12 @@ def instead(new: ast.AST, old: ast.AST) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _text_of(node: ast.AST) -> str:
-    """The text of a node of a rule, of which a hundred changes may be made."""
+    """The source text of a node of a rule; cached, since there may be a hundred changes of it."""
     return ast.unparse(node)
 
 
 def narrowed(old: ast.AST, new: ast.AST) -> tuple[ast.AST, ast.AST]:
-    """The only part in which two expressions differ, as it stands in each; both as they are if there are
-    several.
+    """The only part in which two expressions differ, in each of them; both unchanged if there are several.
 
     >>> old, new = (ast.parse(text, mode="eval").body for text in ("a * f(n, b)", "a * f(x.size - 1, b)"))
     >>> [ast.unparse(part) for part in narrowed(old, new)]

@@ -1,5 +1,5 @@
-"""What the fields of an author's objects are: the shapes that their class says in its docstring or in
-comments behind them, and the words that functions compare them with.
+"""The fields of an author's objects: the shapes that their class gives in its docstring or in comments after
+the fields, and the words with which functions compare them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .texts import text_of
 from .usage import shapes_in
 
 _BEHIND_A_FIELD = re.compile(r"^ +(\w+) ?:[^#\n]*#([^\n]*)", re.MULTILINE)
-"""A field, and the comment behind it: `mean: np.ndarray  # state (n,)`."""
+"""A field, and the comment after it: `mean: np.ndarray # state (n,)`."""
 _SHAPE = re.compile(r"[^#]*?\(([\w ,+*]+)\)")
 _QUOTED = re.compile(r"\"(\w+)\"|'(\w+)'")
 _NOTHING: Mapping[str, tuple[int | str, ...]] = types.MappingProxyType({})
 
 
 def shapes_of_fields(cls: type, names: tuple[str, ...]) -> Mapping[str, tuple[int | str, ...]]:
-    """The lengths of the arrays in these fields, as far as the text of a class tells them.
+    """The lengths of the arrays in these fields, where the source of the class gives them.
 
     >>> import typing
     >>> class Belief(typing.NamedTuple):
@@ -44,7 +44,7 @@ def shapes_of_fields(cls: type, names: tuple[str, ...]) -> Mapping[str, tuple[in
 
 
 def words_of_fields(functions: Iterable[Callable]) -> Mapping[str, tuple[str, ...]]:
-    """The words that some functions compare attributes with, by the name of these.
+    """The words with which functions compare attributes, by attribute name.
 
     >>> def impedance(element, omega):
     ...     if element.kind == "R":
@@ -72,7 +72,7 @@ def words_of_fields(functions: Iterable[Callable]) -> Mapping[str, tuple[str, ..
 
 
 def words_behind_fields(cls: type) -> Mapping[str, tuple[str, ...]]:
-    """The words in quotes in the comments behind the fields of a class: `kind: str  # "R", "L" or "C"`."""
+    """The quoted words in the comments after the fields of a class: `kind: str # "R", "L" or "C"`."""
     quoted = {
         name: tuple(one or other for one, other in _QUOTED.findall(comment))
         for name, comment in _comments(cls).items()
@@ -80,9 +80,9 @@ def words_behind_fields(cls: type) -> Mapping[str, tuple[str, ...]]:
     return {name: words for name, words in quoted.items() if len(words) > 1}
 
 
-@functools.lru_cache(64)  # to find the text of a class, that of its whole module is parsed
+@functools.lru_cache(64)  # to find the source of a class, its whole module is parsed
 def _comments(cls: type) -> Mapping[str, str]:
-    """The comments behind the fields of a class; none where it has no text, as in a prompt."""
+    """The comments after the fields of a class; none where it has no source, as in a prompt."""
     try:
         text = textwrap.dedent(inspect.getsource(cls))
     except (OSError, TypeError):

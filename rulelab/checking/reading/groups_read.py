@@ -1,5 +1,5 @@
-"""Parameters that are labels by the text of a function: whole numbers that it compares with each number that
-it counts to, or with one that stands there, while it picks by what it finds.
+"""Parameters that are labels by their use in a function: integers that it compares with each number up to a
+count, or with another number, to select elements.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from .texts import calls_in, text_of
 from .usage import indexing
 
 _PICKS, _TABLE = "m", "n"
-"""Letters of the lengths of labels, and of what is picked from."""
+"""Lengths of labels, and of what they index, as letters."""
 
 
 def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds of labels that a function compares with each number below a count of groups, of what it picks
-    by the comparison, and of that count.
+    """The kinds of labels that a function compares with each number below a count of groups, of the arrays it
+    indexes by the comparison, and of that count.
 
     >>> def group_sums(x, label, groups):
     ...     return np.array([np.sum(x[label == g]) for g in range(groups)])
@@ -92,7 +92,7 @@ def _beside(letter: str) -> tuple[Kind, ...]:
 
 
 def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """The pairs of names that are compared by `==`, either first."""
+    """The pairs of names compared by `==`, in both orders."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Compare) and isinstance(inner.ops[0], ast.Eq) and len(inner.ops) == 1:
             left, right = inner.left, inner.comparators[0]
@@ -102,7 +102,7 @@ def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _counted_by(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """What a loop counts in, and the name of how far: `for g in range(groups)`."""
+    """The counter of a loop, and the name of its limit: `for g in range(groups)`."""
     for loop in ast.walk(node):
         if isinstance(loop, (ast.For, ast.comprehension)) and isinstance(loop.target, ast.Name):
             calls = [call for call in calls_in(loop.iter) if call is loop.iter]
@@ -113,8 +113,8 @@ def _counted_by(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def told_from_numbers(f: Callable) -> frozenset[str]:
-    """The parameters that a function compares by `==` or `!=` with a number or with another parameter: by
-    booleans nothing is told so.
+    """The parameters that a function compares by `==` or `!=` with a number or another parameter: booleans
+    are not compared in this way.
 
     >>> def kept(x, token, padding):
     ...     return x[token] * (token != padding)

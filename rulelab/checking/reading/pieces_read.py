@@ -12,7 +12,7 @@ from .kinds import Kind
 from .texts import identifier, text_of
 
 _BOUNDS, _CUT, _ROWS = "n+1", "m", "n"
-"""Letters of the lengths of the bounds, of what is cut, and of what there is one of for each piece."""
+"""Lengths of the bounds, of what is split, and of arrays with one element for each piece, as letters."""
 
 
 class Pieces(NamedTuple):

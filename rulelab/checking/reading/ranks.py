@@ -1,4 +1,6 @@
-"""Whether a text tells matrices from vectors: then both are meant, whatever else the function takes."""
+"""Whether code distinguishes matrices from vectors: then both are intended, whatever else the function
+takes.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,9 @@ _COMPARED: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 def tells_matrices(f: Callable, with_numbers: bool) -> bool:
-    """Whether the text of a function asks for the number of axes so that matrices are told from vectors; and
-    from numbers, where these are judged, too: who writes `if x.ndim == 1` may mean numbers by the rest. Who
-    computes with it tells them as well: `y_bar / max(x.ndim, 1)`.
+    """Whether the code of a function tests the number of axes so that matrices differ from vectors and, with
+    `with_numbers`, also from numbers: an author who writes `if x.ndim == 1` may mean numbers by the other
+    branch. Arithmetic with the number of axes distinguishes them as well: `y_bar / max(x.ndim, 1)`.
 
     >>> def sizes(x):
     ...     return np.abs(x) if x.ndim == 1 else np.linalg.norm(x, axis=1)
@@ -53,19 +55,19 @@ def tells_matrices(f: Callable, with_numbers: bool) -> bool:
 
 
 def _tells(answer: tuple[Any, ...], with_numbers: bool) -> bool:
-    """Whether what comes out for two axes is another than for one; and than for none, with numbers."""
+    """Whether the result for two axes differs from that for one and, with numbers, from that for none."""
     zero, one, two = answer
     return two != one and not (with_numbers and two == zero)
 
 
 Path = tuple[str, ...]
-"""A parameter by its name, or by its name and a key what is in it."""
+"""A parameter by its name, or a part of one by its name and a key."""
 
 
 def ranks_told(f: Callable, with_numbers: bool) -> Mapping[Path, tuple[bool, bool]]:
-    """The parameters, and what is read from them by a key or as an attribute, of which the text of a function
-    asks for the number of axes; and whether numbers are told from vectors then, and matrices from these, and
-    from numbers where these are judged, too.
+    """The parameters, and parts read from them by a key or as an attribute, whose number of axes the code of
+    a function tests. The flags tell whether numbers are distinguished from vectors, and whether matrices are
+    distinguished from vectors and, with `with_numbers`, also from numbers.
 
     >>> def sizes(x, layer):
     ...     b = layer["b"]
@@ -92,7 +94,7 @@ def ranks_told(f: Callable, with_numbers: bool) -> Mapping[Path, tuple[bool, boo
 
 
 def _ranked(rank: ast.AST) -> ast.AST | None:
-    """Of what an expression is the number of axes."""
+    """The expression whose number of axes is computed."""
     if isinstance(rank, ast.Attribute):
         return rank.value
     of = rank.args[0] if isinstance(rank, ast.Call) else None
@@ -102,7 +104,7 @@ def _ranked(rank: ast.AST) -> ast.AST | None:
 
 
 def _path(node: ast.AST | None, assigned: Mapping[str, ast.expr]) -> Path:
-    """A name, or a name and a key of it or an attribute, also by way of one other name."""
+    """A name, or a name and a key or attribute of it, possibly through one other name."""
     if isinstance(node, ast.Name):
         within = _within(assigned.get(node.id))
         return within or (node.id,)
@@ -119,7 +121,7 @@ def _within(node: ast.AST | None) -> Path:
 
 
 def counts_elements(f: Callable) -> bool:
-    """Whether a function counts the elements of arrays of any number of axes, and nowhere their rows.
+    """Whether a function counts the elements of arrays with any number of axes, and nowhere their rows.
 
     >>> counts_elements(lambda x: np.sum(x) / x.size), counts_elements(lambda x: np.sum(x) / len(x))
     (True, False)
@@ -128,7 +130,7 @@ def counts_elements(f: Callable) -> bool:
 
 
 def counts_rows(f: Callable) -> bool:
-    """Whether a function counts the rows of arrays, which of vectors are the elements."""
+    """Whether a function counts the rows of arrays, which are the elements of a vector."""
     return not _names_in(f).isdisjoint(("len", "shape"))
 
 
@@ -137,7 +139,7 @@ def _names_in(f: Callable) -> set[str]:
 
 
 def _answers(node: ast.AST, is_rank: Callable[[ast.AST], bool]) -> Iterator[tuple[bool, ...]]:
-    """What each comparison of a number of axes with a whole number comes to, for none, one and two axes."""
+    """The result of each comparison of a number of axes with an integer, for none, one and two axes."""
     for one in ast.walk(node):
         if not isinstance(one, ast.Compare) or len(one.ops) > 1:
             continue
@@ -152,22 +154,22 @@ def _answers(node: ast.AST, is_rank: Callable[[ast.AST], bool]) -> Iterator[tupl
 
 
 def _computed(node: ast.AST, is_rank: Callable[[ast.AST], bool]) -> Iterator[tuple[Any, ...]]:
-    """What is computed of a number of axes and of literals alone comes to, for none, one and two axes."""
+    """The values of expressions of a number of axes and literals only, for none, one and two axes."""
     for one in ast.walk(node):
         parts = _operands(one)
         if any(is_rank(inner) for part in parts for inner in ast.walk(part)):
             whole = _at_each_rank(one, is_rank)
-            # a part of it, where the whole is of other numbers, too
+            # a part of it, if the whole also has other operands
             yield from [whole] if whole else filter(None, (_at_each_rank(part, is_rank) for part in parts))
 
 
 def _at_each_rank(node: ast.AST, is_rank: Callable[[ast.AST], bool]) -> tuple[Any, ...]:
     values = tuple(_value(node, rank, is_rank) for rank in range(3))
-    return () if None in values[1:] else values  # of no axis some have none: 1 / x.ndim
+    return () if None in values[1:] else values  # without axes there may be no value: 1 / x.ndim
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:
-    """What is computed with; none where nothing is."""
+    """The operands of an arithmetic expression; none for anything else."""
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
     is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", _name(node.func)) in _OF_SEVERAL
@@ -175,7 +177,7 @@ def _operands(node: ast.AST) -> list[ast.expr]:
 
 
 def _value(node: ast.AST, rank: int, is_rank: Callable[[ast.AST], bool]) -> Any:
-    """What an expression comes to at a number of axes; None where it is of other things than this."""
+    """The value of an expression for a number of axes; None if it also depends on anything else."""
     if is_rank(node):
         return rank
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):

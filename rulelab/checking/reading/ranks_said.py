@@ -1,5 +1,5 @@
-"""Of how many axes a docstring says that parameters are: numbers, numbers or arrays as they come, arrays of
-any shape, images.
+"""The numbers of axes that a docstring gives for parameters: numbers, either numbers or arrays, arrays of any
+shape, images.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ARRAY = r"(?:(?:numpy |np\.)?(?:nd)?arrays?(?:[_-]like)?|vectors?|matri(?:x|ces
 _PLAIN = r"(?:(?:an?|one|single|plain|real|positive|negative|python|1-?d|numpy) )*"
 OR_AN_ARRAY = rf"(?:,? or |/){_PLAIN}{_ARRAY}\b"
 OR_A_NUMBER = rf"(?:,? or |/){_PLAIN}{_NUMBER}\b"
-"""What stands behind the noun where it is but one of two."""
+"""Words after a noun that make it only one of two."""
 _GOES_ON = (
     "and|or|that|which|who|in|of|between|above|below|from|with|for|greater|larger|less|smaller|to|at|is|are|not"
     "|but|as|where|when|beside|within|only|too|on|over|under|by|per|if"
@@ -30,8 +30,8 @@ IN_ALL = (
     rf"(?!{OR_AN_ARRAY})(?! (?!(?:{_GOES_ON})\b)[a-z])(?!,? (?:of )?shape)"
     r"(?!(?:,? one)? (?:for|per|of|in|at) (?:each|every|all))"
 )
-"""Nothing behind the noun of a number that makes something else of it: a float array, a scalar field, numbers
-for each site.
+"""Nothing follows the noun of a number that changes its meaning: a float array, a scalar field, numbers for
+each site.
 """
 _ONE_EACH = r",? or one \w+ (?:per|for (?:each|every)) \w+\b"
 _EITHER = rf"(?:{_NUMBER}{OR_AN_ARRAY}|{_ARRAY}{OR_A_NUMBER}|{_NUMBER}{_ONE_EACH})"
@@ -78,7 +78,8 @@ _ONE_OF_SHAPES = re.compile(rf"\b(\w+)(?: is| has|:|,)?{_SHAPED},? or{_SHAPED}")
 
 
 def numbers_called(names: tuple[str, ...], text: str) -> frozenset[str]:
-    """The parameters that a text calls numbers behind a colon or in brackets, or all of which it does.
+    """The parameters that a text calls numbers after a colon or in parentheses; all of them if it says so of
+    all.
 
     >>> sorted(numbers_called(("x", "k"), "A spring: x (an array), k (a positive number)."))
     ['k']
@@ -92,12 +93,12 @@ def numbers_called(names: tuple[str, ...], text: str) -> frozenset[str]:
 
 
 def are_each(noun: str, names: Collection[str]) -> bool:
-    """Whether a noun says what each of some parameters is: several numbers are no one parameter."""
+    """Whether a noun describes each of the parameters: a plural does not describe a single one."""
     return not noun.endswith("s") or len(names) > 1
 
 
 def of_either_rank(names: tuple[str, ...], text: str) -> frozenset[str]:
-    """The parameters that a text calls numbers or arrays.
+    """The parameters that a text describes as numbers or arrays.
 
     >>> sorted(of_either_rank(("lo", "hi", "s"), "Where lo < hi, numbers or arrays of one shape; s is one."))
     ['hi', 'lo']
@@ -106,7 +107,7 @@ def of_either_rank(names: tuple[str, ...], text: str) -> frozenset[str]:
 
 
 def numbers_beside_arrays(names: tuple[str, ...], text: str) -> frozenset[str]:
-    """The parameters that are numbers, as others alone are said to be arrays, too.
+    """The parameters that are numbers because a text says only of others that they may be arrays.
 
     >>> sorted(numbers_beside_arrays(("rate", "mean", "scv"), "The rate may be an array; scv is a ratio."))
     ['mean', 'scv']
@@ -116,7 +117,7 @@ def numbers_beside_arrays(names: tuple[str, ...], text: str) -> frozenset[str]:
 
 
 def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds of different ranks that a function says of a parameter that it takes: all of these are meant.
+    """The kinds of different ranks that a function states for a parameter: all of these are intended.
 
     >>> def energy(r, depth):
     ...     "At distances r (any array); the depth is a number."
@@ -167,7 +168,7 @@ _SAME_SHAPE = re.compile(r"\b(?:same|equal|that) shape\b")
 
 
 def _of_any_shape(names: tuple[str, ...], about: Mapping[str, str]) -> Iterator[str]:
-    """The parameters of which words about them say that their shape is any, or that of another such one."""
+    """The parameters described as having any shape, and those described as having the same shape."""
     found = {name for name in names if _ANY_SHAPE.search(about.get(name, ""))}
     yield from found
     if found:
@@ -180,7 +181,7 @@ _OF_ANY_RANK = (Kind("vector"), Kind("matrix"))
 
 
 def _letter_apart_from(text: str) -> str:
-    """A letter for a length that a text does not use for another."""
+    """A letter for a length that a text does not use."""
     used = set(re.findall(r"\b\w\b", text))
     return next(letter for letter in "mkpqrstuvw" if letter not in used)
 
@@ -192,7 +193,7 @@ def _ends_of(patterns: tuple[re.Pattern[str], ...], names: tuple[str, ...], text
 
 
 def _last_of(those: str, names: tuple[str, ...]) -> Iterator[str]:
-    """The parameters at the end of a list of words, from the last one on."""
+    """The parameters at the end of a list of words, from the last one backwards."""
     words = re.findall(r"\w+", re.sub(r"\b(?:and|or)\b", " ", those))
     called = (parameter_called(word, names) for word in reversed(words))
     return itertools.takewhile(names.__contains__, called)
@@ -204,7 +205,7 @@ _SEVERAL_AXES = re.compile(
 
 
 def says_axes(f: Callable) -> bool:
-    """Whether a docstring tells one axis from others: arrays of several are meant.
+    """Whether a docstring distinguishes one axis from others: arrays with several axes are then intended.
 
     >>> def returns(prices):
     ...     "Differences along the first axis (time)."

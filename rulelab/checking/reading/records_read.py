@@ -1,5 +1,5 @@
-"""Lists of records that a function goes through, by its text, which is read and never run: objects of one
-class, or dicts with the same keys, as in `for layer in layers: x = layer.W @ x + layer.b`.
+"""Lists of records over which the code of a function iterates, read and never run: objects of one class, or
+dicts with the same keys, as in `for layer in layers: x = layer.W @ x + layer.b`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .loops_read import elements_of
 from .texts import text_of
 
 MOST_RECORDS = 8
-"""Kinds of records that are tried for one list."""
+"""The largest number of kinds of records that are tried for one list."""
 _SQUARE = (Kind("matrix", dims=("n", "n")),) * 2, (Kind("vector", dims=("n",)),) * 2
 
 
 @dataclasses.dataclass
 class _Asked:
-    """The fields of a record that a text reads, and as what: attributes or keys, factors of products of
-    matrices, and what is added.
+    """The fields of a record that the code reads: as attributes or keys, as factors of matrix products, and
+    as addends.
     """
 
     attributes: dict[str, None] = dataclasses.field(default_factory=dict)
@@ -35,8 +35,8 @@ class _Asked:
 
 
 def lists_of_records(f: Callable, classes: Sequence[type]) -> Mapping[str, tuple[Kind, ...]]:
-    """The parameters that are such lists, with what may be in them, the likeliest first: objects of the class
-    that an annotation names, or of one of `classes`.
+    """The parameters that are such lists, with their possible kinds, the likeliest first: objects of the
+    class in the annotation, or of one of `classes`.
 
     >>> def through(layers, x):
     ...     for layer in layers:
@@ -60,7 +60,7 @@ def lists_of_records(f: Callable, classes: Sequence[type]) -> Mapping[str, tuple
 
 
 def attributes_of_elements(f: Callable) -> Mapping[str, tuple[str, ...]]:
-    """What a function reads of the elements of its parameters.
+    """The attributes that a function reads from the elements of its parameters.
 
     >>> def work(forces):
     ...     return sum(force.size * force.way for force in forces)
@@ -74,7 +74,7 @@ def attributes_of_elements(f: Callable) -> Mapping[str, tuple[str, ...]]:
 
 
 def _asked_of(node: ast.AST, name: str, parts: set[str]) -> _Asked:
-    """What a text reads of the elements of a list."""
+    """The fields that the code reads from the elements of a list."""
 
     def is_element(inner: ast.expr) -> bool:
         if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
@@ -113,8 +113,8 @@ def _records(asked: _Asked, classes: Sequence[type]) -> Iterator[Kind]:
 
 
 def _lists(records: Sequence[Kind], asked: _Asked) -> Iterator[Kind]:
-    """Lists of two records in which a matrix is multiplied with what the one before it makes, for both ways
-    to multiply, or of three alike.
+    """Lists of two records in which a matrix is multiplied by the result of the one before, for both orders
+    of multiplication, or of three alike.
     """
     if len(asked.multiplied) == 1:
         other_way = tuple(map(turned, PAIR))

@@ -302,7 +302,7 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
 
 
 def _taken_apart_in(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, Kind]]:
-    """What a loop or a statement may take apart into pairs, and how these lie if it does."""
+    """What a loop or an assignment may unpack into pairs, and the kind of the pairs if it does."""
     if isinstance(node, (ast.For, ast.comprehension)):
         yield from ((target, of, _PAIRS) for target, of in side_by_side(node))
     elif isinstance(node, ast.Assign):
@@ -310,7 +310,7 @@ def _taken_apart_in(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, Kind]]:
 
 
 def _halves_in(node: ast.AST) -> Iterator[str]:
-    """What is gone through for one half of each of its pairs: `[i for i, _ in edges]`."""
+    """What is iterated over for one element of each of its pairs: `[i for i, _ in edges]`."""
     for inner in ast.walk(node):
         if isinstance(inner, (ast.ListComp, ast.GeneratorExp)) and len(inner.generators) == 1:
             target, of = inner.generators[0].target, inner.generators[0].iter
@@ -321,7 +321,7 @@ def _halves_in(node: ast.AST) -> Iterator[str]:
 
 
 def _picks_in(node: ast.AST) -> Iterator[ast.expr]:
-    """By what a function picks, each part of an index by itself."""
+    """Each part of the indices in a tree."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript):
             yield from inner.slice.elts if isinstance(inner.slice, ast.Tuple) else [inner.slice]

@@ -1,6 +1,6 @@
-"""Lengths of parameters and of what is in them, solved from the products in a function's text, which is read
-and never run: `p["U"] @ h + p["V"] @ x + p["b"]` takes matrices with as many rows as `b` is long, and so does
-`U @ h + V @ x + b`.
+"""Solve for the lengths of parameters and their parts from the products in a function's code, which is read
+and never run: in `p["U"] @ h + p["V"] @ x + p["b"]`, the matrices have as many rows as `b` has elements, and
+so in `U @ h + V @ x + b`.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _PRODUCTS = frozenset(("dot", "matmul"))
 _OF_TWO = frozenset("maximum minimum add subtract multiply divide power".split())
 _REDUCTIONS = frozenset("sum mean max min prod norm len size shape".split())
 _OF_SQUARE = frozenset("cholesky det eigh eigvalsh inv slogdet solve".split())
-"""Functions of square matrices; what they get of two triangles, those of positive definite ones."""
+"""Functions of square matrices; those that read one triangle take positive definite ones."""
 _OF_DEFINITE = frozenset("cholesky eigh eigvalsh".split())
 _OF_ANY_SQUARE = _OF_SQUARE - _OF_DEFINITE
 _NAMES_OF_MATRICES = ("weight", "kernel", "w_")
 _JOINING = frozenset(("concatenate", "hstack"))
 _SUMS = (ast.Add, ast.Sub)
 _DEEPEST = 12
-"""Names within names that are followed."""
+"""The depth to which names within values of names are followed."""
 
 Leaf = tuple[str, str | None]  # a parameter, or an entry of one
 Shape = tuple[int, ...]  # the numbers of its lengths
 
 
 def shapes_solved(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
-    """The kinds of the dicts with matrices that a function multiplies, and of the vectors that it multiplies
-    these with; none where the text does not tell the lengths.
+    """The kinds of dicts with matrices that a function multiplies, and of the vectors that it multiplies
+    these by; none where the code does not determine the lengths.
 
     >>> def step(p, h, x):
     ...     return np.tanh(p["U"] @ h + p["V"] @ x + p["b"])
@@ -52,7 +52,7 @@ def shapes_solved(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
 
 
 def taken_as_square(f: Callable) -> frozenset[str]:
-    """The parameters that a function inverts, or takes the determinants of, as they are.
+    """The parameters that a function inverts, or whose determinant it takes, as they are.
 
     >>> def strain_energy(F, mu):
     ...     return mu * np.sum(np.log(np.linalg.det(F)) ** 2)
@@ -65,11 +65,13 @@ def taken_as_square(f: Callable) -> frozenset[str]:
 
 
 def solved_together(f: Callable, of_factors: bool = False) -> Iterator[Mapping[str, Kind]]:
-    """What the products in the text of a function say of all its parameters at once, and of what is in them
-    (an "object" with the parts of which something is known): with matrices by their names; and with one on
-    the left of each product, for a `w` may be a row of weights and a matrix. Nothing without a matrix. What
-    is multiplied or divided before, `A @ (x / y)`, is taken for two vectors only if asked `of_factors`, for
-    one of them may be a number.
+    """What the products in the code of a function imply for all its parameters at once, and for their parts
+    (an "object" with the known parts). The first reading recognizes matrices by their names; in the second,
+    the left factor of each product is a matrix, since a `w` may be a row of weights or a matrix. Nothing is
+    returned without a matrix.
+
+    The operands of a product or quotient, as in `A @ (x / y)`, are both taken as vectors only with
+    `of_factors`, since one of them may be a number.
 
     >>> def step(x, h, Wx, Wh, b):
     ...     return 0.7 * h + np.tanh(Wx @ x + Wh @ h + b)
@@ -86,7 +88,9 @@ def solved_together(f: Callable, of_factors: bool = False) -> Iterator[Mapping[s
 
 
 def _split_in(node: ast.AST) -> Iterator[tuple[str, tuple[ast.expr, int]]]:
-    """The names of the equal parts into which a text splits something, with that and how many they are."""
+    """The names of the equal parts into which code splits an expression, with that expression and the number
+    of parts.
+    """
     for inner in ast.walk(node):
         if not isinstance(inner, ast.Assign) or not isinstance(inner.value, ast.Call):
             continue
@@ -98,7 +102,7 @@ def _split_in(node: ast.AST) -> Iterator[tuple[str, tuple[ast.expr, int]]]:
 
 
 class _Solver:
-    """Shapes of leaves as numbers of lengths, of which some are found to be one."""
+    """Shapes of leaves, as tuples of numbered lengths, some of which turn out to be equal."""
 
     def __init__(
         self,
@@ -110,21 +114,21 @@ class _Solver:
     ) -> None:
         self.joining = (*_SUMS, ast.Mult, ast.Div) if of_factors else _SUMS
         self.made, self.names, self.keys = values_by_name(node), names, keys
-        self.is_matrix_left = is_matrix_left  # of products: whatever stands there
+        self.is_matrix_left = is_matrix_left  # of products, whatever its name is
         self.shapes: dict[Leaf, Shape] = {}
-        self.forms: dict[Leaf, str] = {}  # of the square ones
+        self.forms: dict[Leaf, str] = {}  # of square matrices
         self.same: dict[int, int] = {}
         self.fresh = itertools.count()
-        self.sides: dict[Leaf, bool] = {}  # of the factors of products, whether it is the left one
-        self.learned = 0  # how many times something was found out
-        self.known: dict[tuple[int, int], tuple[int, Shape | None]] = {}  # of nodes: after how much of that
+        self.sides: dict[Leaf, bool] = {}  # whether a factor of a product is the left one
+        self.learned = 0  # how many facts were found
+        self.known: dict[tuple[int, int], tuple[int, Shape | None]] = {}  # node: facts then, shape
         self.split = dict(_split_in(node))
-        self.parts: list[tuple[int, int, int]] = []  # a length, how many parts it is split into, that of one
-        self.sums: list[tuple[int, tuple[int, ...]]] = []  # a length, those of the vectors that make it up
+        self.parts: list[tuple[int, int, int]] = []  # a length, the number of its parts, the length of one
+        self.sums: list[tuple[int, tuple[int, ...]]] = []  # a length, and those that add up to it
         places = [inner for inner in ast.walk(node) if isinstance(inner, (ast.BinOp, ast.Call))]
         self.turned = {self._turned_leaf(inner) for inner in ast.walk(node)}
-        self.of_names: dict[str, Shape | None] = {}  # at one place
-        for _ in range(3):  # what one line tells may be needed in another
+        self.of_names: dict[str, Shape | None] = {}  # while one expression is read
+        for _ in range(3):  # a line may need what a later one tells
             for place in places:
                 self.of_names.clear()
                 self.shape(place)
@@ -132,7 +136,7 @@ class _Solver:
     # -- lengths ---------------------------------------------------------------------------------------------
 
     def one(self, length: int) -> int:
-        """The number that stands for all lengths that are the same."""
+        """The number that represents all lengths equal to this one."""
         while length in self.same:
             length = self.same[length]
         return length
@@ -144,7 +148,7 @@ class _Solver:
             self.learned += 1
 
     def _new(self, is_matrix: bool) -> Shape:
-        """A shape of lengths of which nothing is known."""
+        """A shape of unknown lengths."""
         return tuple(itertools.islice(self.fresh, 1 + is_matrix))
 
     # -- expressions -----------------------------------------------------------------------------------------
@@ -165,18 +169,18 @@ class _Solver:
         return self.leaf(node.value) if isinstance(node, ast.Attribute) and node.attr == "T" else None
 
     def _is_matrix(self, leaf: Leaf, is_left: bool) -> bool:
-        """Whether a factor is a matrix: by its name, since it is transposed elsewhere, or as all on the left;
-        what it is multiplied with is a vector.
+        """Whether a factor is a matrix: by its name, because it is transposed elsewhere, or because all left
+        factors are taken as matrices. The other factor is a vector.
         """
         name = leaf[1] or leaf[0]
         is_named = name[:1].isupper() or name.startswith(_NAMES_OF_MATRICES) or is_matrix_name(name)
         return is_named or leaf in self.turned or is_left and self.is_matrix_left
 
     def shape(self, node: ast.AST, depth: int = 0) -> Shape | None:
-        """The shape of an expression; None where nothing tells it.
+        """The shape of an expression; None where it is not determined.
 
-        Names are made of names, and a way to a number may be gone thousands of times: what was seen since
-        something was last found out is not looked at again.
+        Names are defined by other names, so the same node may be reached thousands of times: a result is
+        reused until another fact is found.
         """
         if depth > _DEEPEST:
             return None
@@ -212,7 +216,7 @@ class _Solver:
         return self._of_call(node, depth) if isinstance(node, ast.Call) else None
 
     def _of_part(self, whole: ast.expr, count: int, depth: int) -> Shape | None:
-        """The shape of one of so many equal parts of a vector: `i, f, g, o = np.split(W @ x + b, 4)`."""
+        """The shape of one of several equal parts of a vector: `i, f, g, o = np.split(W @ x + b, 4)`."""
         shape = self.shape(whole, depth)
         if shape is None or len(shape) != 1:
             return None
@@ -226,7 +230,7 @@ class _Solver:
         return (part,)
 
     def _of_name(self, name: str, depth: int) -> Shape | None:
-        """The shape of what is assigned to a name; what it was before is not known."""
+        """The shape of the value assigned to a name; None while that is being read."""
         if name not in self.of_names:
             self.of_names[name] = None  # while its value is read
             self.of_names[name] = self.shape(self.made[name], depth)
@@ -248,11 +252,11 @@ class _Solver:
             return self._product(node.args[0], node.args[1], depth)
         if len(node.args) != 1 or node.keywords or name in _REDUCTIONS:
             return None
-        return self.shape(node.args[0], depth)  # of each element
+        return self.shape(node.args[0], depth)  # an elementwise function
 
     def _of_joined(self, node: ast.expr, depth: int) -> Shape | None:
-        """The shape of vectors that are joined end to end: `W @ np.concatenate([h, x])`. Leaves of which
-        nothing is known are vectors there.
+        """The shape of vectors that are joined end to end: `W @ np.concatenate([h, x])`. Leaves of unknown
+        shape are taken as vectors.
         """
         joined = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
         for part in joined:
@@ -297,14 +301,14 @@ class _Solver:
                 shapes[mine] = self.shapes[leaf] = other[-1:]  # beside a vector: a bias
                 self.learned += 1
         first, second = shapes
-        if first is None or second is None:  # a parameter, of which this tells nothing
+        if first is None or second is None:  # the other is a parameter of unknown shape
             return first or second if self.leaf(left) or self.leaf(right) else None
         for pair in zip(reversed(first), reversed(second)):
             self.unify(*pair)
         return max(first, second, key=len)
 
     def _is_part(self, shape: Shape | None) -> bool:
-        """Whether a vector is as long as the parts of one that is split, as the state of a cell is."""
+        """Whether a vector is as long as the parts of one that is split, like the state of an LSTM cell."""
         return bool(shape) and any(self.one(part) == self.one(shape[-1]) for *_, part in self.parts)  # type: ignore[index]
 
     def _product(self, left: ast.expr, right: ast.expr, depth: int) -> Shape | None:
@@ -331,9 +335,9 @@ class _Solver:
         return (*first[:-1], *second[1:])
 
     def _of_unknown(self, node: ast.expr, shape: Shape, depth: int) -> Shape | None:
-        """The shape of a vector beside a matrix for a sum or a difference of leaves of which nothing is
-        known, as `x - g.mean`, or numbers times that, and for a product or a quotient if these are asked for;
-        None of anything else.
+        """The shape of an unknown factor beside a matrix, taken as a vector: a sum or difference of leaves of
+        unknown shape, such as `x - g.mean`, or that times a constant; products and quotients only if
+        `of_factors`. None for anything else.
         """
         inner = self.made.get(node.id) if isinstance(node, ast.Name) else node
         if depth > _DEEPEST or not isinstance(inner, ast.BinOp):
@@ -350,14 +354,14 @@ class _Solver:
         return shape
 
     def _plain_leaf(self, node: ast.expr) -> Leaf | None:
-        """The leaf that an expression is, perhaps transposed."""
+        """The leaf that an expression is, possibly transposed."""
         return self._turned_leaf(node) or self.leaf(node)
 
     def _set(self, node: ast.expr, leaf: Leaf, shape: Shape) -> None:
         self.shapes[leaf] = shape[::-1] if self._turned_leaf(node) else shape
         self.learned += 1
 
-    # -- what was found --------------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------------------
 
     def kinds(self) -> Mapping[str, tuple[Kind, ...]]:
         dicts = dict(self._dicts())
@@ -367,7 +371,7 @@ class _Solver:
         return {**{leaf[0]: self._one_and_several(leaf) for leaf in plain}, **dicts}
 
     def together(self) -> Mapping[str, Kind]:
-        """The kind of each parameter of which something is known."""
+        """The kind of each parameter about which something is known."""
         if all(len(shape) < 2 for shape in self.shapes.values()):
             return {}
         parts: dict[str, list[tuple[str, Kind]]] = {}
@@ -380,12 +384,12 @@ class _Solver:
         }
 
     def _one_and_several(self, leaf: Leaf) -> tuple[Kind, ...]:
-        """What is multiplied, and of a vector a matrix of such, too."""
+        """The kind of a factor, and for a vector also a matrix of such vectors."""
         one = self._kind(self.shapes[leaf])
         return (one, self._several(leaf)) if one.form == "vector" else (one,)
 
     def _several(self, leaf: Leaf) -> Kind:
-        """A matrix of such vectors: rows where they stand on the left, else columns."""
+        """A matrix of such vectors: as rows if they are left factors, else as columns."""
         letter = self._letter(self.shapes[leaf][0])
         return Kind("matrix", dims=(_MANY, letter) if self.sides[leaf] else (letter, _MANY))
 
@@ -401,8 +405,8 @@ class _Solver:
         return Kind(form or ("number", "vector", "matrix")[len(shape)], dims=dims)
 
     def _letter(self, length: int) -> str:
-        """The letter of a length, by the order in which the leaves were met; of one that is split into parts
-        so many times that of a part, and of vectors that are joined the sum of theirs.
+        """The letter of a length, in the order in which the leaves were found. The length of a split vector
+        is a multiple of that of a part, and that of joined vectors a sum.
         """
         for of, count, part in self.parts:
             if self.one(of) == self.one(length):
