@@ -1,4 +1,4 @@
-"""One check of one rule as something to hand to another process: names and numbers, nothing that runs."""
+"""One check of one rule as data that can be sent to another process: names and numbers, no code."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ RIGHT, WRONG, UNKNOWN, ERROR = "right", "wrong", "inconclusive", "error"
 
 
 class JobError(RuleLabError):
-    """Checks that cannot be set up as asked, or a worker that finds another rule than was meant."""
+    """Checks that cannot be set up as requested, or a worker that finds a different rule than intended."""
 
 
 @dataclass(frozen=True)
 class Job:
     """One check of one rule, named so that any process that can import its module finds it.
 
-    `target` is the function as a person calls it and `mode` "rrule" or "frule". A built-in rule is checked
-    at check point `point` of its `table`; a rule of a module, stated `where`, at arguments that are drawn
-    for it: `accepts` and `place` say which rule of the target it is, `number` which of several alike.
+    `target` is the function's name as a person calls it, and `mode` is "rrule" or "frule". A built-in rule is
+    checked at check point `point` of its `table`; a rule of a module, stated `where`, at arguments drawn for
+    it: `accepts` and `place` identify the rule of the target, and `number` one of several alike.
     """
 
     target: str
@@ -66,18 +66,18 @@ class Job:
 
     @property
     def label(self) -> str:
-        """Which check this is, in words: `rrule of np.sin, point 3`, `frule of area(r)`."""
+        """The check in words: `rrule of np.sin, point 3`, `frule of area(r)`."""
         at = f", point {self.point + 1}" if self.table else self.accepts
         number = f", number {self.number + 1}" if self.number else ""
         return f"{self.mode} of {self.target}{at}{number}" + (f", seed {self.seed}" if self.seed else "")
 
     @property
     def rule(self) -> tuple:
-        """What the checks of one rule have in common."""
+        """The values that all checks of one rule share."""
         return self.family, self.target, self.mode, self.accepts, self.place, self.number
 
     def begun(self) -> Checking:
-        """The check, ready to be driven, in this process."""
+        """The check, ready to be run in this process."""
         return _at_point(self) if self.table else _of_module(self)
 
 
@@ -93,12 +93,12 @@ def module_jobs(
     domain: str | Sequence[tuple[str, str]] = (),
     folder: Path | None = None,
 ) -> tuple[Job, ...]:
-    """A check of every rule that the import of a module states, in the order of the module.
+    """Checks of every rule that the import of a module states, in the order of the module.
 
-    `module` is a dotted name or the path of a file. `names` are words of the names of functions: only rules
+    `module` is a dotted name or the path of a file. `names` are words from the names of functions: only rules
     of these are checked. `domain` gives kinds of arguments as for `rule_check`: words for all, or pairs of a
-    parameter and words. Statements that a function has no derivative leave nothing to check. ModuleError or
-    JobError, of one line, where there is nothing to check.
+    parameter and words. Statements that a function has no derivative need no check. ModuleError or JobError,
+    with a message of one line, if there is nothing to check.
     """
     where = located(module, folder)
     stated = [s for s in rules_stated(where) if s.rule.differentiable]
@@ -134,7 +134,7 @@ def _of_parameters(target: Any, domain: tuple[tuple[str, str], ...]) -> tuple[tu
 def shipped_jobs(
     names: Sequence[str] = (), *, seeds: Iterable[int] = (0,), depth: str = "normal"
 ) -> tuple[Job, ...]:
-    """A check of every rule that comes with rulelab, in both modes, at every check point of its table.
+    """Checks of every rule that comes with rulelab, in both modes, at every check point of its table.
 
     `names` as for `module_jobs`; each check is made once with each of the `seeds`.
     """
@@ -164,7 +164,7 @@ def _is_named(name: str, names: Sequence[str]) -> bool:
 
 
 def _all_met(names: Sequence[str], met: Sequence[str], known: Sequence[str]) -> None:
-    """JobError for the first of the names that no rule goes by."""
+    """Raise JobError for the first of the names that no function with a rule has."""
     for text in names:
         if not any(has_word(name, text) for name in met):
             near = did_you_mean(text, _words_of(known), 3)
@@ -179,7 +179,7 @@ def _words_of(names: Iterable[str]) -> set[str]:
 def _domain(
     domain: str | Sequence[tuple[str, str]], stated: Sequence[Stated]
 ) -> str | tuple[tuple[str, str], ...]:
-    """The domain, looked at: its words are kinds, and its parameters those of some function."""
+    """The domain, after checking that its words are kinds and its parameters those of some function."""
     if isinstance(domain, str):
         kind_named(domain)
         return domain
@@ -221,21 +221,22 @@ def _of_module(job: Job) -> Checking:
     args, kwargs = (None if job.domain else points_stated(module, target)) or ((), {})
     if len([s for s in same if s.target is target]) == 1:
         return checking(target, *copy.deepcopy(args), fkwargs=kwargs, **options)
-    alone = Registry()  # arguments are to be those of this rule, and of no other of its function
+    alone = Registry()  # arguments are drawn for this rule, not for others of its function
     alone.register(rule, target)
     if args and not isinstance(alone.ask(target, types_of(args), job.mode), Found):
         args, kwargs = (), {}
     check = checking(target, *copy.deepcopy(args), fkwargs=kwargs, registry=alone, **options)
     if DEFAULT.ask(target, types_of(check.first.inputs), job.mode) == Found(rule):
-        check.f = check.subject.primal  # then what `rulelab.pullback` does with the rule is looked at too
+        check.f = check.subject.primal  # then `rulelab.pullback` with this rule is checked, too
     return check
 
 
 def done(job: Job, limit: float | None = None) -> dict[str, Any]:
-    """Make a check and tell of it in plain data, whatever happens: verdict, sentence, lines, report, time.
+    """Run a check and return the outcome as plain data, whatever happens: verdict, sentence, lines, report,
+    time.
 
-    After `limit` seconds of the processor no further point is looked at. What goes wrong with the check
-    itself is reported as the verdict "error".
+    After `limit` seconds of processor time no further point is checked. A failure of the check itself is
+    reported as the verdict "error".
     """
     started = time.perf_counter()
     try:
@@ -268,12 +269,12 @@ def _told(job: Job, limit: Limit | None) -> dict[str, Any]:
 
 
 def over(limit: float) -> str:
-    """What is said of a check that took too long."""
+    """The statement about a check that took too long."""
     return f"it took more than {limit:g} s, the limit of a check"
 
 
 def plain(report: RuleCheck) -> dict[str, Any]:
-    """A report as what JSON can hold, the seconds left out: two runs of one check give the same."""
+    """A report as data for JSON, without the seconds: two runs of one check give the same."""
     data = json.loads(report.to_json())
     data.pop("seconds", None)
     return data

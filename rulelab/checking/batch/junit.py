@@ -1,4 +1,4 @@
-"""Checks as JUnit XML, the form of test results that CI services read."""
+"""Checks as JUnit XML, the format of test results that CI services read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _ELEMENTS = {"wrong": "failure", "inconclusive": "error", "error": "error", "ski
 
 @dataclass(frozen=True)
 class Case:
-    """One test case: what was checked, where it belongs, and how it ended, "right" or another verdict."""
+    """One test case: what was checked, the family it belongs to, and how it ended, "right" or another
+    verdict.
+    """
 
     name: str
     family: str
@@ -65,7 +67,9 @@ def _text(words: str) -> str:
 
 
 def save(text: str, path: Path) -> None:
-    """Write a file in one step: who reads it finds the old one or the new one whole. RecordError if not."""
+    """Write a file in one step, so that a reader finds either the old or the new one complete. RecordError on
+    failure.
+    """
     try:
         write_whole(path, text)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A module by its name or its file, and the rules that it states when it is imported."""
+"""Find a module by its name or its file, and the rules that it states when it is imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...rules.rule import Rule
 from ...rules.targets import resolve
 
 POINTS = "__rulelab_points__"
-"""The name under which a module may say where its rules are to be checked."""
+"""The name under which a module may give the points at which its rules are checked."""
 _OURS = os.path.join(FOLDER, "")
 
 
@@ -36,8 +36,8 @@ class NoRulesError(ModuleError):
 
 @dataclass(frozen=True)
 class Where:
-    """A module as another process finds it: its dotted name, the folder that it is imported from, and its
-    file where the name alone does not lead to it.
+    """A module as another process finds it: its dotted name, the folder from which it is imported, and its
+    file if the name alone is not enough.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Stated(NamedTuple):
 
 
 def located(text: str, folder: Path | None = None) -> Where:
-    """The module that `text` means, a dotted name or the path of a file, seen from `folder`.
+    """The module that `text` names, by a dotted name or the path of a file, relative to `folder`.
 
-    A file within packages (folders with an `__init__.py`) goes by its dotted name, so that its relative
-    imports work. ModuleError where the text can be neither.
+    A file within packages (folders with an `__init__.py`) gets its dotted name, so that its relative imports
+    work. ModuleError if the text can be neither.
     """
     folder = Path.cwd() if folder is None else folder
     if text.endswith(".py") or "/" in text or os.sep in text:
@@ -70,7 +70,7 @@ def located(text: str, folder: Path | None = None) -> Where:
 
 
 def _modules_beside(name: str, folder: str) -> list[str]:
-    """The modules that there are where one of this name was looked for: in its package, or in the folder."""
+    """The modules that exist where one of this name was looked for: in its package, or in the folder."""
     package, _, _ = name.rpartition(".")
     if not package:
         return [found.name for found in pkgutil.iter_modules([folder or "."])]
@@ -96,7 +96,7 @@ def _located_file(text: str, path: Path) -> Where:
 
 
 def load(where: Where) -> ModuleType:
-    """Import a module, once in a process; ModuleError, in one line, where that fails."""
+    """Import a module, once in a process; ModuleError, with a message of one line, if that fails."""
     if where.folder not in sys.path:
         sys.path.insert(0, where.folder)  # as `python -m` does, for the modules beside it
     known = sys.modules.get(where.name)
@@ -143,7 +143,7 @@ def _not_imported(where: Where, error: Exception) -> ModuleError:
 
 
 def _spot(error: Exception, frames: Sequence[traceback.FrameSummary]) -> Place | None:
-    """The line that an import failed at: in a text that is no Python, else the last one that ran."""
+    """The line at which an import failed: the syntax error, or else the last line that ran."""
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         before = (error.text or "")[: max(error.offset or 0, 1) - 1]
         return Place(error.filename, error.lineno, len(before.encode(errors="replace")))
@@ -153,15 +153,15 @@ def _spot(error: Exception, frames: Sequence[traceback.FrameSummary]) -> Place |
 
 
 def _is_machinery(filename: str) -> bool:
-    """Whether a line is Python's or ours: its author looks for their own."""
+    """Whether a line belongs to Python or rulelab: an author looks for their own."""
     return filename.startswith(("<frozen", _OURS)) or "importlib" in Path(filename).parts
 
 
 def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ...]:
-    """The rules that the import of a module states, in their order, for whatever functions.
+    """The rules that the import of a module states, in their order, for any functions.
 
-    All that are new in the registry after it, so those of the modules that it imports too; of a module that
-    was imported before, those written in its file or below its folder.
+    These are all rules that the import adds to the registry, so those of the modules that it imports, too;
+    for a module that was imported before, those written in its file or below its folder.
     """
     before = {id(stated.rule) for stated in all_stated(registry)}
     module = load(where)
@@ -171,10 +171,11 @@ def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ..
 
 
 def points_stated(module: ModuleType, target: Any) -> tuple[tuple, dict[str, Any]] | None:
-    """The arguments `(args, kwargs)` at which a module says that the rules of a function are to be checked.
+    """The arguments `(args, kwargs)` at which a module wants the rules of a function to be checked.
 
-    It does so in `__rulelab_points__`, a dict from the name of a function there to a list of such pairs, of
-    which the first counts. None where it says nothing; ModuleError where what it says is something else.
+    They are in `__rulelab_points__`, a dict from the name of a function in the module to a list of such
+    pairs, of which the first counts. None if the function is not there; ModuleError if the value has another
+    form.
     """
     stated = getattr(module, POINTS, {})
     for name, pairs in stated.items() if isinstance(stated, dict) else ():
@@ -202,7 +203,9 @@ def _is_named(module: ModuleType, name: Any, target: Any) -> bool:
 
 
 def all_stated(registry: Registry = DEFAULT) -> Iterator[Stated]:
-    """The rules of all authors, built-in ones left out, in the order in which their functions got one."""
+    """The rules of all authors, without built-in ones, in the order in which their functions first got
+    one.
+    """
     for entry in registry.entries():
         target = entry.target()
         if target is not None:

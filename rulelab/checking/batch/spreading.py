@@ -1,4 +1,4 @@
-"""Many jobs on many processes: none is lost when a process dies, and none may take for ever."""
+"""Run many jobs in many processes: no job is lost when a process dies, and none runs for ever."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from ..calling.budgets import Watched
 from .jobs import ERROR, UNKNOWN, Job, done, over
 
 AGAIN = 3
-"""How many times a job is handed out again after its process died, before that is reported as its
-outcome."""
+"""How many times a job is run again after its process died, before that is reported as its outcome."""
 PATIENCE = 30.0
-"""Seconds beyond the limit of a job in which nothing at all may come back from an executor."""
+"""Seconds beyond the limit of a job for which an executor may return nothing at all."""
 
-_GLANCE = 0.25  # seconds between two looks at the clock
+_GLANCE = 0.25  # seconds between two checks of the time
 
 Settle = Callable[[int, dict[str, Any]], None]
 
@@ -36,14 +35,14 @@ def _counted(number: int, one: str, several: str, what: str) -> tuple[str, ...]:
 
 @dataclass
 class Events:
-    """What happened on the way and is no part of the result: jobs handed out again, processes ended."""
+    """What happened on the way and is not part of the result: jobs run again, processes ended."""
 
     again: int = 0
     late: int = 0
     words: list[str] = field(default_factory=list)
 
     def lines(self) -> tuple[str, ...]:
-        """In words, nothing for what did not happen."""
+        """The events in words; nothing for those that did not happen."""
         again = _counted(self.again, "job was", "jobs were", "lost, and sent to a worker again")
         late = _counted(self.late, "process was", "processes were", "ended at the time limit")
         return (*again, *late, *self.words)
@@ -53,7 +52,7 @@ class Events:
 
 
 class Slot:
-    """A process of our own with at most one job in it, so that it is known which job it died of."""
+    """A process of ours with at most one job, so that it is known which job it died of."""
 
     def __init__(self) -> None:
         self.pool: futures.ProcessPoolExecutor | None = None
@@ -64,7 +63,7 @@ class Slot:
         self.is_late = False
 
     def give(self, index: int, job: Job, limit: float | None) -> None:
-        """Hand it a job; a process is started where there is none."""
+        """Send it a job; a process is started if there is none."""
         if self.pool is None:
             self.pool = futures.ProcessPoolExecutor(
                 1, mp_context=multiprocessing.get_context("spawn"), initializer=_ignore_interrupts
@@ -74,8 +73,8 @@ class Slot:
         self.job = self.pool.submit(done, job, limit)
 
     def look(self, limit: float | None) -> None:
-        """End the process if its job has taken too long: seconds since the process was up in which it ran or
-        waited, not those in which others had its core.
+        """End the process if its job has taken too long. What counts are the seconds since the process was up
+        in which it ran or waited, not those in which other processes had its core.
         """
         assert self.pid is not None and self.job is not None
         if limit is None or self.job.done() or not self.pid.done():
@@ -88,7 +87,7 @@ class Slot:
             self.kill()
 
     def kill(self) -> None:
-        """End the process at once, also one that is only being started and has not told its number."""
+        """End the process at once, even one that is still starting and has not sent its process id."""
         if self.pid is not None and self.pid.done() and not self.pid.cancelled():
             if self.pid.exception() is None:
                 _kill(self.pid.result())
@@ -97,7 +96,7 @@ class Slot:
                 process.kill()
 
     def drop(self) -> None:
-        """Let go of a process that has died; the next job gets a new one."""
+        """Give up a process that has died; the next job gets a new one."""
         if self.pool is not None:
             self.pool.shutdown(wait=False, cancel_futures=True)
         self.pool = self.pid = self.job = None
@@ -111,7 +110,9 @@ class Slot:
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C in a terminal reaches every process of a command; only the one that was started answers it."""
+    """Ignore Ctrl-C, which in a terminal reaches every process of a command: only the first process responds
+    to it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -124,7 +125,7 @@ def _kill(pid: int) -> None:
 
 @dataclass
 class Work:
-    """Jobs that are to be settled, each by one call of `settle`, and how often each was lost."""
+    """Jobs to settle, each by one call of `settle`, and how often each was lost."""
 
     jobs: Sequence[Job]
     limit: float | None
@@ -133,14 +134,14 @@ class Work:
     tries: dict[int, int] = field(default_factory=dict)
 
     def here(self) -> None:
-        """Make the checks one after the other in this process; the limit counts between two points."""
+        """Run the checks one by one in this process; the limit applies between two points."""
         for index, job in enumerate(self.jobs):
             self.settle(index, done(job, self.limit))
 
     # -- on processes of our own -----------------------------------------------------------------------------
 
     def in_processes(self, workers: int, indices: Iterable[int] | None = None) -> None:
-        """Make the checks in so many processes of our own, each with one job at a time."""
+        """Run the checks in up to `workers` processes of ours, each with one job at a time."""
         queue = deque(range(len(self.jobs)) if indices is None else indices)
         slots = [Slot() for _ in range(min(workers, len(queue)))]
         try:
@@ -162,7 +163,7 @@ class Work:
                 queue.extend(self._collected(slot))
 
     def _collected(self, slot: Slot) -> Iterator[int]:
-        """Settle what a slot has done; the index of its job where that is to be done again."""
+        """Settle the finished job of a slot; yield its index if it must be run again."""
         if slot.job is None or not slot.job.done():
             return
         lost = _lost(slot.job)
@@ -178,7 +179,7 @@ class Work:
             yield slot.index
 
     def _once_more(self, index: int, lost: BaseException) -> bool:
-        """Whether a lost job may be handed out again; where it may not, that is its outcome."""
+        """Whether a lost job may be run again; if not, the loss is its outcome."""
         self.tries[index] = self.tries.get(index, 0) + 1
         if self.tries[index] > AGAIN:
             self.settle(index, _no_answer(ERROR, f"{_said(lost)}, {self.tries[index]} times"))
@@ -189,10 +190,11 @@ class Work:
     # -- on anybody's executor -------------------------------------------------------------------------------
 
     def on_executor(self, executor: futures.Executor, workers: int) -> None:
-        """Make the checks on an executor that we were given; on processes of our own what it lets fall.
+        """Run the checks on a given executor, and those that it drops in processes of ours.
 
-        ExecutorError where it does not take the first job. A job that is stuck there cannot be ended: where
-        for the limit and a while nothing comes back, those still out are told as inconclusive.
+        ExecutorError if it does not take the first job. A job that is stuck there cannot be ended: if nothing
+        comes back for the limit and `PATIENCE` seconds more, the jobs still running are reported as
+        inconclusive.
         """
         if not callable(getattr(executor, "submit", None)):
             kind = type(executor).__name__
@@ -247,7 +249,7 @@ class Work:
 
 
 def _lost(future: futures.Future) -> BaseException | None:
-    """Why a finished job has no answer; None where it has one."""
+    """Why a finished job has no answer; None if it has one."""
     try:
         return future.exception()
     except futures.CancelledError as error:

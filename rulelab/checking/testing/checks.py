@@ -51,46 +51,51 @@ from ..reading.kinds import MATRICES
 from ..reading.said import wholes_said
 
 POINTS = {"quick": 3, "normal": 8, "deep": 40}
-"""Points drawn for each depth of a check, before those that reach further lines."""
+"""The number of points drawn at each depth of a check, before those that reach further lines."""
 MORE = {"quick": 2, "normal": 8, "deep": 24}
 PLANNED = {"quick": 6, "normal": 40, "deep": 90}
-"""Steps that a check of each depth usually takes, beside its points those at zeros, ties and borders."""
+"""The number of steps that a check of each depth usually takes, including points at zeros, ties and
+borders.
+"""
 FINDING = {"quick": 4.0, "normal": 10.0, "deep": 40.0}
-"""Seconds that may be spent on finding arguments that a function takes; most are found in a hundredth."""
+"""Seconds that may be spent on finding arguments that a function takes; usually a hundredth of that
+suffices.
+"""
 QUICK_CALLS = 60
-"""Calls for each number that is moved, about what a quick check makes."""
+"""Calls for each number that is perturbed, about as many as a quick check makes."""
 QUICK_SECONDS = 3.0
-"""Of the processor, that these calls may take; those of most functions take a hundredth."""
+"""Processor time that these calls may take; for most functions they take a hundredth of it."""
 MOST_QUICK_SECONDS = 12.0
-"""Of the processor, after which a quick check looks at no further point, and has no verdict: some calls have
-taken far longer than the first. A busy machine, where each costs half as much again, is to leave none out."""
+"""Processor time after which a quick check tries no further point and has no verdict: some calls took far
+longer than the first. On a busy machine each call costs half as much again, which must not exceed this limit.
+"""
 CALLS_TIMED = 3
-"""Calls of which the shortest counts where the first seems to take too long."""
+"""The number of calls of which the shortest counts if the first seems to take too long."""
 QUICK_CORRECTIONS = 200
-"""Changes of the rule that a quick check tries to find the corrected line."""
+"""The number of changes of the rule that a quick check tries to find the corrected line."""
 BEYOND = (64.0, 1 / 64)
-"""How many times larger an argument is made alone, to get to where a function compares it with others."""
+"""Factors by which a single argument is changed, to reach where a function compares it with others."""
 ODD = 14
-"""Kinds of points with ties, on numbers of the code or around them, that are looked at in any case."""
+"""How many kinds of points with ties, or on or around constants of the code, are tried in any case."""
 MOST_LINES = 6
-"""Lines that are named which no point reached."""
+"""The largest number of unreached lines that are named."""
 BESIDE_BORDERS = 16
-"""Points beside borders of the rule."""
+"""The number of points beside borders between branches of the rule."""
 
 
 class Checking(Otherwise, Numberless):
-    """A check in pieces, one point each; `result` may be called at any moment.
+    """A check in pieces, one point each; `result` may be called at any time.
 
     `depth` is "quick" (stops at the first wrong point), "normal" or "deep".
     """
 
     def pieces(self) -> Iterator[Progress]:
-        """Do the check, a point at each step."""
+        """Run the check, one point per step."""
         self._started, self._budget = time.perf_counter(), Budget()
         done = 0
         try:
             for done, words in enumerate(self._until_enough(), 1):
-                yield Progress(done, max(PLANNED[self.depth], done + 1), words)  # there is more to come
+                yield Progress(done, max(PLANNED[self.depth], done + 1), words)  # more follows
             self._settle_valueless()
             self._settle_far_off()
             self._settle_longer()
@@ -105,7 +110,7 @@ class Checking(Otherwise, Numberless):
             self._settle_lengths()
             self._look_for_numberless()
             self._settle_one_length()
-            self._diagnose()  # a correction is looked for where something is left to be wrong
+            self._diagnose()  # only if something is still wrong
             self._settle_symmetric()
             self._look_beside()
             yield Progress(done + 1, done + 1, "the mistake" if self.findings else "all checks")
@@ -122,7 +127,7 @@ class Checking(Otherwise, Numberless):
             except Exception as error:
                 if not self.subject.raised(error):
                     raise
-                self.findings.append(effects.again_failing(error))  # it had an answer before
+                self.findings.append(effects.again_failing(error))  # it did not raise before
                 return
             yield words
             if self.depth != "quick":
@@ -137,7 +142,9 @@ class Checking(Otherwise, Numberless):
         return bool(self._wrong()) and sum(not is_odd(probe.point) for probe in self.probes) > 1
 
     def _exceeds(self, words: str) -> None:
-        """What takes too long has no verdict: how far it got may depend on what else the machine does."""
+        """Record that there is no verdict because something takes too long: how far it got may depend on the
+        load of the machine.
+        """
         self.findings.append(Finding("time", words, UNKNOWN))
 
     def _steps(self) -> Iterator[str]:
@@ -171,7 +178,7 @@ class Checking(Otherwise, Numberless):
             for point in self._odd_ones():
                 self._look(point)
                 yield point.origin
-        with_arms = not self.is_witness  # a proof takes each of them for a case of its own
+        with_arms = not self.is_witness  # a proof treats each arm as a case of its own
         for probe in self.probes if with_arms else ():
             self.reached |= arms_at(self.subject, probe.point)
         for point in reaching(
@@ -189,7 +196,7 @@ class Checking(Otherwise, Numberless):
             yield from self._options_where_it_varies()
 
     def _beside_borders(self) -> Iterator[Point]:
-        """Points beside borders of the rule, where nothing is wrong so far."""
+        """Points beside borders between branches of the rule, if nothing is wrong so far."""
         if any(finding.level == WRONG for finding in self.findings) or self.subject.reverse is None:
             return
         if not doctor.has_branches(self.subject):
@@ -200,11 +207,13 @@ class Checking(Otherwise, Numberless):
         yield from itertools.islice(filter(self._is_usable, beside), BESIDE_BORDERS)
 
     def _is_slow(self, took: float) -> bool:
-        """Whether a call that takes so long is too long for a quick check."""
+        """Whether a call of this duration is too slow for a quick check."""
         return took * QUICK_CALLS * max(1, to_vec(self.first.inputs)[0].size) > QUICK_SECONDS
 
     def _time_of_a_call(self) -> float:
-        """The seconds of the shortest of some calls: the first of all may have loaded a library."""
+        """The duration of the shortest of some calls, in seconds: the very first may have loaded a
+        library.
+        """
 
         def timed() -> float:
             began = Budget()
@@ -216,7 +225,7 @@ class Checking(Otherwise, Numberless):
     def _last_steps(self) -> Iterator[str]:
         whole = [probe for probe in self.probes if probe.failure is None]
         smooth = [probe for probe in whole if probe.truth.is_smooth]
-        # That an answer is no number is judged point by point.
+        # Answers that are not finite are judged point by point.
         asked = [probe for probe in smooth if np.all(np.isfinite(probe.answers))] or smooth or whole
         if len(asked) > 1:
             if self.depth != "quick":
@@ -237,8 +246,8 @@ class Checking(Otherwise, Numberless):
                 yield "second order"
 
     def _odd_ones(self) -> Iterator[Point]:
-        """Points of each odd kind: one with ties, one on each side of every number in the code, and above all
-        of those that decide.
+        """Points of each odd kind: one with ties, one on each side of every constant in the code, and in any
+        case around those compared with.
         """
         seen: dict[str, int] = {}
         deciding = {f"around {mark:g}" for mark in decisive(self.subject)}
@@ -253,7 +262,9 @@ class Checking(Otherwise, Numberless):
         yield from self._mirrored_arrays()
 
     def _mirrored_arrays(self) -> Iterator[Point]:
-        """The first point with arrays, in each argument with the other sign, if the very first has none."""
+        """The first point with arrays, with the sign of one argument at a time changed, if the very first
+        point has no arrays.
+        """
         if has_arrays(self.first):
             return
         drawn = (p.point for p in self.probes if p.point.origin in PLAIN and not p.point.far)
@@ -265,8 +276,8 @@ class Checking(Otherwise, Numberless):
                     yield point
 
     def _odd_points(self, point: Point) -> Iterator[Point]:
-        """Odd points, with defaults of the sign that they have, for a width or a bound is positive, and with
-        shares and weights, which lie in an interval, in this.
+        """Odd points in which defaults keep their sign, since a width or a bound is positive, and arguments
+        that lie in an interval, such as shares and weights, stay in it.
         """
         defaults = self._positions_of_defaults()
         intervals = self.source.intervals()
@@ -283,15 +294,15 @@ class Checking(Otherwise, Numberless):
             yield from self._odd_points(probe.point)
         for number in range(20):
             yield self._point(number + 1)
-        # A branch at a number of the code, `gamma == 1.0`, may be for positive arguments, by a logarithm.
+        # A branch at a constant, `gamma == 1.0`, may need positive arguments, because of a logarithm.
         for probe in self.probes[:3]:
             for odd in self._odd_points(probe.point):
                 yield dataclasses.replace(odd, inputs=self._positive(odd.inputs))
-        for probe in self.probes[:3]:  # one argument beyond the others, as a bound of their size may be
+        for probe in self.probes[:3]:  # one argument larger than the others, like a bound of their size
             yield from self._with_one_beyond(probe.point)
 
     def _with_one_beyond(self, point: Point) -> Iterator[Point]:
-        """A point with one of its arguments many times larger, and smaller, than it is."""
+        """A point with one of its arguments many times larger, and many times smaller, than it is."""
         held = self.source.intervals()
         for i, x in enumerate(point.inputs):
             for factor in BEYOND if i not in held else ():
@@ -300,13 +311,13 @@ class Checking(Otherwise, Numberless):
                 yield point.moved(inputs, "with one argument of another size")
 
     def _positive(self, inputs: tuple) -> tuple:
-        """The inputs without signs, but for those that lie in an interval."""
+        """The absolute values of the inputs, except of those that lie in an interval."""
         held = self.source.intervals()
         return tuple(x if i in held else revalued((x,), np.abs)[0] for i, x in enumerate(inputs))
 
     def _holds_what_is_missing(self) -> bool:
-        """Whether the rule says that the cotangents of some inputs are not implemented, and has those of
-        others: the others are judged, and these inputs held fixed.
+        """Whether the rule says that the cotangents of some inputs are not implemented but returns others:
+        those are judged, and these inputs are held fixed.
         """
         if not self.refused or not isinstance(self.refused[-1].failure, NotImplementedTangentError):
             return False
@@ -331,7 +342,7 @@ class Checking(Otherwise, Numberless):
             self.skipped += 1
 
     def _ask_given_tangent(self, probe: Probe) -> None:
-        """The cotangent that the caller gave, as one more seed; ones and zeros hide mistakes."""
+        """Check the cotangent that the caller gave, as one more seed; ones and zeros hide mistakes."""
         seed = cotangent_vec(probe.truth.y, self.output_tangent)
         if seed.size and (np.all(seed == 1) or np.all(seed == 0)):
             what = "ones" if np.all(seed) else "zeros"
@@ -343,7 +354,7 @@ class Checking(Otherwise, Numberless):
         self.findings += self._of_probe(given)
 
     def _ask_other_mode(self) -> None:
-        """The dot-product test: forward and reverse rule are one linear map and its transpose."""
+        """Run the dot-product test: the forward and reverse rules are one linear map and its transpose."""
         assert self.other is not None
         for probe in [p for p in self.probes if p.failure is None and p.units][:3]:
             self._count("frule against rrule")
@@ -370,7 +381,8 @@ class Checking(Otherwise, Numberless):
     def _diagnose(self) -> None:
         if not any(finding.level == WRONG for finding in self.findings):
             return
-        if not self.is_witness or self._right_if_symmetric():  # what corrects it says that others are meant
+        # A correction shows that general matrices are intended, not only symmetric ones.
+        if not self.is_witness or self._right_if_symmetric():
             tries = QUICK_CORRECTIONS if self.depth == "quick" else None
             probes, compared = self._for_the_doctor()
             shown = {id(probe.point) for probe in probes}
@@ -389,12 +401,12 @@ class Checking(Otherwise, Numberless):
                     raise
 
     def _elsewhere(self) -> list[Point]:
-        """Points of other kinds than those judged, at which a corrected rule has to be right."""
+        """Points of other kinds than those judged, at which a corrected rule must be right."""
         return [self.first.moved(self._inputs(args), doctor.OF_OTHER_KINDS) for args in self.source.elsewhere]
 
     def _for_the_doctor(self) -> tuple[list[Probe], list[tuple[Probe, Closeness]]]:
-        """The probes and what was compared, without odd points and odd cotangents if the mistake is seen
-        without them: there a mistake may look like another one, or be none by chance.
+        """The probes and comparisons, without odd points and odd cotangents if the mistake is visible without
+        them: at these, a mistake may look like another one, or have no effect by chance.
         """
         usual = [(p, c) for p, c in self.compared if not is_odd(p.point)]
         if not any(c.wrong.any() for _, c in usual):
@@ -413,7 +425,7 @@ class Checking(Otherwise, Numberless):
         return [kept.get(id(p), p) for p in self.probes if id(p) in kept or any(p is q for q in failed)], cut
 
     def result(self, *, interrupted: bool = False) -> RuleCheck:
-        """The report of what is there."""
+        """The report of the results so far."""
         points = tuple(
             LookedAt(p.point.origin, tuple(shortened(x) for x in p.point.inputs)) for p in self.probes
         )
@@ -444,7 +456,7 @@ class Checking(Otherwise, Numberless):
         return {n for kinds in choices for n, k in zip(self.subject.names, kinds) if k.form in arrays}
 
     def _loses(self) -> str:
-        """Where digits get lost, in words; empty where none do."""
+        """Where digits are lost, in words; empty if none are."""
         if not self.lost:
             return ""
         point = max(self.lost, key=lambda p: np.abs(to_vec(p.point.floats)[0]).max(initial=0.0)).point
@@ -453,7 +465,7 @@ class Checking(Otherwise, Numberless):
         )
 
     def _is_open(self) -> bool:
-        """Whether something is wrong or cannot be told: then the headline says nothing else."""
+        """Whether something is wrong or unknown: then the headline says nothing else."""
         return not self.probes or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
 
     def _checks(self) -> Iterator[Checked]:
@@ -522,7 +534,7 @@ class Checking(Otherwise, Numberless):
             )
 
     def _unmeasured_as_given(self) -> list[str]:
-        """The arguments by which no two differences agree on any slope at the point that the caller gave."""
+        """The arguments for which no two differences agree on any slope at the point that the caller gave."""
         if self.source.drawn or not self.compared or self._is_open():
             return []
         probe = self.compared[0][0]
@@ -533,8 +545,8 @@ class Checking(Otherwise, Numberless):
         return [name for name, block in blocks if block.size and not block.any()]
 
     def _unreached(self) -> str:
-        """Which lines of the rule no point reached, in words: of these nothing is known. What only refuses an
-        argument needs no point, and a quick check looks at too few to say so.
+        """The lines of the rule that no point reached, in words: nothing is known about them. A line that
+        only refuses an argument needs no point, and a quick check has too few points to say so.
         """
         missed = lines_of(self.subject.rule_codes) - self.reached
         numbers = sorted({line for _, line in missed - raising_lines(self.subject.rule_codes)})
@@ -560,8 +572,9 @@ def _is_of(finding: Finding, name: str) -> bool:
 
 
 def _of_most_numbers(probes: list[Probe]) -> Iterator[tuple[Probe, Probe]]:
-    """The probe with most numbers among its inputs, beside the next and the one with fewest: what a rule
-    keeps of two small ones may be alike, as of two numbers that are centred and scaled there is but a sign.
+    """The probe with most numbers among its inputs, paired with the next and with the one with fewest: what a
+    rule stores for two small inputs may be equal. For two numbers that are centred and scaled, for example,
+    only a sign remains.
     """
     by_size = sorted(probes, key=lambda probe: to_vec(probe.point.floats)[0].size)
     if to_vec(by_size[-1].point.floats)[0].size > 1:
@@ -577,7 +590,7 @@ def _have_same_signs(x: Any, other: Any) -> bool:
 
 
 def _each_once(findings: list[Finding]) -> list[Finding]:
-    """The first of those that say the same."""
+    """The findings, without repetitions of the same statement."""
     first: dict[tuple[str, str, str], Finding] = {}
     for finding in findings:
         first.setdefault((finding.check, finding.words, finding.level), finding)

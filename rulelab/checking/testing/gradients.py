@@ -1,4 +1,4 @@
-"""Is this gradient right? That of any real function against differences: `grad_check`, `test_gradient`."""
+"""Check the gradient of any real function against finite differences: `grad_check`, `test_gradient`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..probing.perturb import jittered
 from ..probing.probes import Point, Probe, quiet, truth_at, vector_function, vector_of
 
 POINTS = 4
-"""Points of a check: the one that is given, and others near it."""
+"""The number of points of a check: the given one, and others near it."""
 
 
 class WrongGradientError(RuleError, AssertionError):
@@ -64,7 +64,7 @@ class GradientCheck(RuleCheck):
 
 
 class GradientChecking:
-    """The check of a gradient in pieces, one point each; `result` may be called at any moment."""
+    """The check of a gradient in pieces, one point each; `result` may be called at any time."""
 
     def __init__(
         self,
@@ -91,14 +91,14 @@ class GradientChecking:
         self.seconds = 0.0
 
     def _value(self, *args: Any, **kwargs: Any) -> Any:
-        """The function, its value a floating number also where it gives an integer."""
+        """The function, with a float as its value also where it returns an integer."""
         y = self.f(*args, **kwargs)
         return float(y) if isinstance(y, (int, np.integer)) and not isinstance(y, bool) else y
 
     # -- the work --------------------------------------------------------------------------------------------
 
     def pieces(self) -> Iterator[Progress]:
-        """Ask for the gradient at each point and measure it there."""
+        """Compute the gradient at each point and measure it there."""
         __tracebackhide__ = True
         started = time.perf_counter()
         try:
@@ -156,7 +156,9 @@ class GradientChecking:
             self.findings.append(Finding("gradient with respect to", words, WRONG, leaf.name, plain, probe))
 
     def _along_a_direction(self, probe: Probe, row: np.ndarray) -> None:
-        """One random direction through all arguments at once: the slope is measured by itself."""
+        """Measure the slope in one random direction through all arguments at once, independently of the other
+        differences.
+        """
         if not row.size:
             return
         vector, f = vector_function(self.subject, probe.point)
@@ -189,7 +191,7 @@ class GradientChecking:
     # -- the report ------------------------------------------------------------------------------------------
 
     def result(self, *, interrupted: bool = False) -> GradientCheck:
-        """The report of what is there."""
+        """The report of the results so far."""
         return GradientCheck(
             function=self.name,
             mode="gradient",
@@ -223,7 +225,7 @@ class GradientChecking:
 
 
 def _floating(x: Any, x_bar: Any) -> Any:
-    """An integer that has a gradient as the floating number it is differentiated as."""
+    """An integer that has a gradient as the float with which it is differentiated."""
     if x_bar is None or isinstance(x, (bool, np.bool_)):
         return x
     if isinstance(x, (int, np.integer)):
@@ -240,7 +242,7 @@ def _each_once(findings: list[Finding]) -> Iterator[Finding]:
 
 
 class _Listening(Cache):
-    """A new cache that keeps which of the author's own rules it was answered."""
+    """A new cache that records which of the author's own rules it returned."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -255,7 +257,7 @@ class _Listening(Cache):
 
 def rules_asked(f: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Rule, ...]:
     """The author's own rules that take part in the gradient of a call; none in the manual refresh mode, in
-    which others may count.
+    which other rules may be in use.
     """
     if DEFAULT_CACHE.mode == "manual":
         return ()
@@ -275,7 +277,9 @@ def gradient_checking(
     seed: int = 0,
     rng: np.random.Generator | None = None,
 ) -> GradientChecking:
-    """The check of the gradient of `f`, not begun: for whoever drives it in pieces. See `grad_check`."""
+    """The check of the gradient of `f`, not started, for callers that drive it in pieces. See
+    `grad_check`.
+    """
     rng = np.random.default_rng(seed) if rng is None else rng
     return GradientChecking(f, args, fkwargs or {}, points=points, rng=rng, rtol=rtol, atol=atol)
 
@@ -356,5 +360,5 @@ def test_gradient(f: Callable[..., Any], *args: Any, **options: Any) -> Gradient
     return grad_check(f, *args, **options).raise_unless_right()  # type: ignore[return-value]
 
 
-test_gradient.__test__ = False  # type: ignore[attr-defined]  # pytest takes what is called test… for a test
+test_gradient.__test__ = False  # type: ignore[attr-defined]  # pytest collects what is named test…
 check_gradient = test_gradient

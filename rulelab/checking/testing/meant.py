@@ -1,5 +1,5 @@
-"""Whether arguments are of those that a function is meant for, as far as its text, its docstring and its
-names tell: those that a check draws where nobody gave any.
+"""Whether a function is written for some arguments, as far as its code, its docstring and its names tell: for
+those that a check draws if none are given.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ..reading.relations import Related, related
 from ..reading.searches import Searches
 
 SECONDS = 2.0
-"""Of the processor, for the search among kinds of arguments."""
+"""Processor time for the search among kinds of arguments."""
 DRAWS, MOST_RIGHT = 6, 0.75
-"""Arguments at which a rule has to seem right, and at how many of them it does mostly."""
+"""The number of draws at which a rule must seem right, and the share of them that counts as most."""
 BESIDE = 1e-3
 """How far numbers are moved from where they were drawn, relative to their size."""
 _RANKS = {
@@ -40,8 +40,8 @@ _RANKS = {
 
 
 class Meant:
-    """The arguments that the rule of a function in a registry is for; it `is_registered` where its author put
-    it there, so that its answers have to have the form that the AD takes.
+    """The arguments that the rule of a function in a registry is written for. `is_registered` if its author
+    registered it, so that its answers must have the form that the AD takes.
     """
 
     def __init__(
@@ -57,24 +57,24 @@ class Meant:
 
     @cached_property
     def kinds(self) -> tuple[Kinds, ...]:
-        """The kinds that are drawn; none where none were found."""
+        """The kinds that are drawn; empty if none were found."""
         try:
             return kinds_of(self.guesser, several=False).kinds
-        except RuleLabError:  # none are found, or it has no parameters that can be told
+        except RuleLabError:  # none are found, or its parameters are not known
             return ()
 
     def excludes(self, args: tuple) -> bool:
-        """Whether arguments are none of those that are meant, and the rule seems right for these: what it
-        does elsewhere is no mistake for certain.
+        """Whether arguments are not among those intended, and the rule seems right for the intended ones:
+        what it does elsewhere need not be a mistake.
         """
         if not self.kinds or len(args) < len(self.guesser.names):
             return False
         return not self._has(args) and self._is_right
 
     def excludes_ranks(self, ranks: tuple[int, ...]) -> bool:
-        """Whether arguments with so many axes are none of those that are meant, and the rule seems right for
-        most of these: of numbers that nearly cancel a difference tells nothing. Matrices are none where
-        nothing is known of what is meant.
+        """Whether arguments with so many axes are not among those intended, and the rule seems right for most
+        of the intended ones: where numbers nearly cancel, a difference proves nothing. If it is not known
+        what is intended, only matrices are excluded.
         """
         if not self.kinds:
             return max(ranks, default=0) > 1
@@ -84,7 +84,7 @@ class Meant:
         return sum(self._seem_right) > len(self._seem_right) * MOST_RIGHT
 
     def finds_nothing(self, args: tuple) -> bool:
-        """Whether a loop looks in vain, or comes to an end of what it halves."""
+        """Whether a search loop ends without a result, or a bisection at an end of its interval."""
         guesser = self.guesser
         if self._searches.find_nothing(args, guesser.kwargs):
             return True
@@ -96,14 +96,14 @@ class Meant:
             return False
 
     def intervals(self) -> dict[str, tuple[float, float]]:
-        """The intervals in which the numbers of parameters lie, by name, where they lie in one."""
+        """The intervals of the numbers of parameters, by name, for those that have one."""
         pairs = zip(self.guesser.names, self.kinds[0]) if self.kinds else ()
         said = {name: (kind.low, kind.high) for name, kind in pairs}
         return {name: ends for name, ends in said.items() if np.isfinite(ends).any()}
 
     def _has(self, args: tuple) -> bool:
         guesser = self.guesser
-        drawn = args[: len(guesser.names)]  # others have defaults
+        drawn = args[: len(guesser.names)]  # the rest have defaults
         if not are_in_order(drawn, guesser.ordered) or not guesser.related.hold(drawn):
             return False
         if not self._related_with_defaults.hold(args):
@@ -116,7 +116,9 @@ class Meant:
 
     @cached_property
     def _related_with_defaults(self) -> Related:
-        """What is said of all parameters, those with defaults as well: what is clipped lies between two."""
+        """The relations between all parameters, including those with defaults: what is clipped lies between
+        two bounds.
+        """
         return related(self.guesser.target, all_names(self.guesser.target))
 
     @cached_property
@@ -135,14 +137,14 @@ class Meant:
 
     @cached_property
     def _seem_right(self) -> list[bool]:
-        """Of arguments of the kinds meant, whether the rule seems right there."""
+        """For arguments of the intended kinds, whether the rule seems right there."""
         guesser, first = self.guesser, self.kinds[0]
         drawn = [*(guesser.drawn(first) for _ in range(DRAWS)), *guesser.inside(first)]
         return [self._seems_right(args) for args in drawn if not self.finds_nothing(args)]
 
     def _seems_right(self, args: tuple) -> bool:
-        """Whether the rule seems right at some arguments, or close beside them: on the border between two
-        cases the function has no derivative.
+        """Whether the rule seems right at some arguments, or very close to them: on the border between two
+        branches the function has no derivative.
         """
         return any(
             self.guesser.seems_right(moved) for moved in (args, revalued(args, lambda x: x * (1 - BESIDE)))
@@ -150,7 +152,7 @@ class Meant:
 
 
 def _is_of(kind: Kind, x: Any) -> bool:
-    """Whether an argument is one of a kind, as far as its rank, its numbers and its symmetry go."""
+    """Whether an argument is of a kind, as far as its rank, its numbers and its symmetry go."""
     if kind.made is not None:
         return not isinstance(x, (float, np.ndarray))
     if kind.form not in _RANKS:

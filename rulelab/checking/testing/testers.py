@@ -1,4 +1,4 @@
-"""Is this rule right? What an author calls: `rule_check`, and the testers for a test suite."""
+"""Check the rules of a function: `rule_check`, and the testers for a test suite."""
 
 from __future__ import annotations
 
@@ -177,7 +177,9 @@ def checking(
 
 
 def _held_by_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tuple[Lengths, ...]]:
-    """The lengths of arrays that a function goes through beside a list or a tuple, whose length stays."""
+    """The lengths of arrays over which a function iterates in parallel with a list or a tuple, whose length
+    stays the same.
+    """
     found: dict[str, tuple[Lengths, ...]] = {}
     for those in zipped(primal):
         beside = {name: named[name] for name in those if name in named}
@@ -189,7 +191,7 @@ def _held_by_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tuple[
 
 
 def _outside(subject: Subject, point: Point) -> DomainError:
-    """The arguments that a domain does not have, and what it has."""
+    """The error that names the arguments outside a domain, and the domain."""
     said = []
     for name, x, (low, high) in zip(subject.names, point.floats, point.bounds):
         numbers = to_vec(x)[0]
@@ -204,8 +206,8 @@ def _outside(subject: Subject, point: Point) -> DomainError:
 def _begun_with_options(
     begun: Callable[[Mapping[str, Any]], Source], f: Callable, kwargs: dict[str, Any]
 ) -> tuple[Source, dict[str, Any]]:
-    """Where to begin, and the keyword arguments, also those that the function needs and nobody gave: the
-    first at which arguments are found. NoInputsError where there are none with any.
+    """The source of points, and the keyword arguments including required ones that were not given: the first
+    choice with which arguments are found. NoInputsError if there is none.
     """
     failure: NoInputsError | None = None
     for options in options_to_try(f, kwargs):
@@ -217,7 +219,7 @@ def _begun_with_options(
         taken = (f"{name} = {value} was taken, as it has no default" for name, value in options.items())
         source.notes = (*source.notes, *taken)
         return source, {**kwargs, **options}
-    assert failure is not None  # there is always a choice
+    assert failure is not None  # there is at least one choice
     raise failure
 
 
@@ -231,13 +233,13 @@ def _check_options(depth: str, order: int, mode: str | None) -> None:
 
 
 def _mode_of(f: Callable, registry: Registry) -> str:
-    """Reverse, unless there are forward rules only."""
+    """Reverse, unless there are only forward rules."""
     modes = {rule.mode for rule in rules_of(resolve(f)[0], registry)}
     return "frule" if modes == {"frule"} else "rrule"
 
 
 def _by_place(f: Callable, args: tuple, kwargs: dict[str, Any], registry: Registry) -> tuple[tuple, dict]:
-    """The arguments as a rule of the author's takes them: by place, whichever of them were given by name."""
+    """The arguments as an author's rule takes them: by position, even if some were given by name."""
     target, bound = resolve(f)
     names = {name for name in kwargs if name in _names_by_place(target)}
     if not names or all(rule.built_in for rule in rules_of(target, registry)):
@@ -254,7 +256,7 @@ def _by_place(f: Callable, args: tuple, kwargs: dict[str, Any], registry: Regist
 
 
 def _names_by_place(target: Any) -> tuple[str, ...]:
-    """The parameters of a function in Python that take an argument by its place."""
+    """The parameters of a Python function that may be passed by position or by name."""
     code = getattr(target, "__code__", None)
     return () if code is None else code.co_varnames[code.co_posonlyargcount : code.co_argcount]
 
@@ -266,25 +268,25 @@ def _constants(args: tuple) -> Iterator[int]:
 
 
 def _unanswered(subject: Subject, inputs: tuple, config: Any, registry: Registry) -> Iterator[int]:
-    """The inputs that a built-in rule takes as constants: the AD refuses calls in which they vary."""
+    """The inputs that a built-in rule treats as constants: the AD refuses calls in which they vary."""
     found = ask(subject.primal, inputs, {}, "rrule", config, registry)
     if isinstance(found, Found) and found.rule.built_in and found.rule.leading is not None:
         yield from range(found.rule.leading, len(inputs))
 
 
 def _guards(subject: Subject, inputs: tuple, given: int) -> tuple[int, ...]:
-    """The inputs that nobody gave and that are there for a formula not to fail."""
+    """The inputs that were not given and only keep a formula from failing."""
     return tuple(i for i in range(given, len(inputs)) if is_a_guard(subject.names[i], inputs[i]))
 
 
 def _wholes(subject: Subject, inputs: tuple) -> tuple[int, ...]:
-    """The inputs of which the function says that their numbers are whole."""
+    """The inputs whose numbers are whole according to the function."""
     said = wholes_said(subject.primal)
     return tuple(i for i, name in enumerate(subject.names[: len(inputs)]) if name in said)
 
 
 def _held(subject: Subject, inputs: tuple, kwargs: Mapping[str, Any], those: tuple[int, ...]) -> list[int]:
-    """Those inputs of which the rule says that they have no derivative."""
+    """Those inputs for which the rule returns NoTangent()."""
     if not those or subject.reverse is None:
         return []
     with contextlib.suppress(Exception), quiet():
@@ -302,7 +304,7 @@ def _other_mode(f: Callable, args: tuple, kwargs: dict, config: Any, registry: R
 
 
 def _domain(f: Callable, domain: Any, names: tuple[str, ...] | None) -> dict[str, Kind]:
-    """The kinds that a domain names, by parameter."""
+    """The kinds that a domain gives, by parameter."""
     if domain is None:
         return {}
     if isinstance(domain, Mapping):
@@ -311,7 +313,7 @@ def _domain(f: Callable, domain: Any, names: tuple[str, ...] | None) -> dict[str
 
 
 def _bounds(names: tuple[str, ...], inputs: tuple, kinds: dict[str, Kind]) -> tuple[tuple[float, float], ...]:
-    """The interval of each input; none at all where no kind limits one."""
+    """The interval of each input; empty if no kind limits any."""
     anywhere = Kind()
     found = tuple(
         (kind.low, kind.high) for kind in (kinds.get(name, anywhere) for name in names[: len(inputs)])
@@ -320,14 +322,12 @@ def _bounds(names: tuple[str, ...], inputs: tuple, kinds: dict[str, Kind]) -> tu
 
 
 def finished(check: Checking, seconds: float | None = None) -> RuleCheck:
-    """The report of a check that is driven to its end; Ctrl-C or the end of `seconds` gives a partial one."""
+    """The report of a check run to its end; Ctrl-C or the end of `seconds` gives a partial one."""
     return run(Limited(check, seconds))
 
 
 @shows_options_of(checking, but=("names",))
-def rule_check(
-    f: Callable[..., Any], *args: Any, seconds: float | None = None, **options: Any
-) -> RuleCheck:
+def rule_check(f: Callable[..., Any], *args: Any, seconds: float | None = None, **options: Any) -> RuleCheck:
     """Whether the reverse rule of `f` is right, as far as numbers can say.
 
     The rule is called at points around `args` or, without any, at points drawn according to its annotations
@@ -499,5 +499,5 @@ def _same_for_complex_cotangents(f: Callable, z: Any, report: RuleCheck, options
 
 _TESTERS: tuple[Any, ...] = (test_rrule, test_frule, test_scalar)
 for _tester in _TESTERS:
-    _tester.__test__ = False  # pytest takes whatever is called test… for a test
+    _tester.__test__ = False  # pytest collects whatever is named test…
 check_rrule, check_frule, check_scalar = test_rrule, test_frule, test_scalar

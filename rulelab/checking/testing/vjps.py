@@ -87,7 +87,7 @@ def vjp_checking(
     names: tuple[str, ...] | None = None,
     **options: Any,
 ) -> Checking:
-    """The check of a vjp, not begun: for whoever drives it in pieces. See `check_vjp`.
+    """The check of a vjp, not started, for callers that drive it in pieces. See `check_vjp`.
 
     `names` are those of the arguments, by default the names of the parameters of `f`.
     """
@@ -98,7 +98,7 @@ def vjp_checking(
     primal, place = _plain(f), _place(vjp)
     names = positional_names(f) if names is None else names
     name = getattr(vjp, "__name__", "the vjp") if by is None else by
-    registry = Registry()  # of its own: what is judged here is nobody's rule
+    registry = Registry()  # a separate one: the vjp must not become a rule of f
     rule = Rule(
         getattr(f, "__name__", type(f).__name__),
         "rrule",
@@ -113,7 +113,7 @@ def vjp_checking(
     check.subject = dataclasses.replace(
         check.subject,
         names=_padded(names, count),
-        rule=None,  # the function that states it is ours; the lines to look at are those of the vjp
+        rule=None,  # it is stated by a wrapper; the lines to show are those of the vjp
         place=place,
         codes=tuple(dict.fromkeys((*codes_of(vjp), *codes_of(f)))),
         by=name,
@@ -124,7 +124,7 @@ def vjp_checking(
 
 
 def _plain(f: Callable) -> Callable:
-    """A function that does what `f` does, and that no rule is for; `f` may be any callable."""
+    """A function that does what `f` does, but has no rule; `f` may be any callable."""
 
     @functools.wraps(f)
     def primal(*args: Any, **kwargs: Any) -> Any:
@@ -136,8 +136,8 @@ def _plain(f: Callable) -> Callable:
 
 
 def _as_rule(vjp: Vjp, name: str, names: tuple[str, ...]) -> Callable:
-    """The vjp in the form of a reverse rule, whose cotangents share memory with nothing: others have their
-    own conventions for that.
+    """The vjp in the form of a reverse rule whose cotangents share no memory with anything: a vjp may have
+    its own conventions for that.
     """
 
     def rule(*args: Any, **kwargs: Any) -> tuple[Any, Callable]:
@@ -166,7 +166,7 @@ def _as_rule(vjp: Vjp, name: str, names: tuple[str, ...]) -> Callable:
 
 
 def _one_each(given: Any, expected: tuple[str, ...], name: str) -> tuple:
-    """One cotangent for each argument; RuleCountError where they are not that many."""
+    """One cotangent for each argument; RuleCountError if there are more or fewer."""
     if not isinstance(given, tuple) and not (isinstance(given, list) and len(expected) > 1):
         given = (given,)
     if len(given) != len(expected):
@@ -176,7 +176,7 @@ def _one_each(given: Any, expected: tuple[str, ...], name: str) -> tuple:
 
 
 def _in_form_of(y: Any, y_bar: Any) -> Any:
-    """A cotangent as the vjps of others know it: numbers and arrays, in tuples where `y` is a tuple."""
+    """A cotangent in the form that a vjp expects: numbers and arrays, in tuples where `y` is a tuple."""
     if isinstance(y_bar, (np.ndarray, np.generic, float, complex)):
         return y_bar
     return to_vec(y)[1](cotangent_vec(y, y_bar, "y"))

@@ -1,5 +1,5 @@
-"""What numbers say of a rule that is proved for some arguments, where nobody has said which are meant: a
-proof is of the kinds, sizes and layouts that were traced, and users have others, too.
+"""What numbers say about a rule that is proved for some arguments, where it is not known which are intended:
+a proof holds for the kinds, sizes and layouts that were traced, and users have others, too.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .testers import checking, finished
 
 
 class Seen(NamedTuple):
-    """What numbers say of a rule: what is `wrong` with it, and at which arguments; where it gives nan or
-    infinity although it is right elsewhere, and the function has a slope; what is wrong at arguments that may
-    not be meant, and is `set_aside`.
+    """What numbers say about a rule: what is `wrong` with it and at which arguments; where it returns nan or
+    infinity although it is right elsewhere and the function has a slope; and what is wrong at arguments that
+    may not be intended, and is `set_aside`.
     """
 
     wrong: tuple[str, str] | None = None
@@ -32,13 +32,13 @@ class Seen(NamedTuple):
 def seen_by_numbers(
     f: Callable, kwargs: Mapping[str, Any], registry: Registry, of_form: bool = True, in_doubt: bool = False
 ) -> Seen:
-    """What numbers say of the reverse rule of a function at arguments that are drawn, as `rule_check` draws
-    them; nothing where no arguments are found. The `of_form` of its answers is wrong, too, unless this need
-    not be what the AD takes.
+    """What numbers say about the reverse rule of a function at drawn arguments, as `rule_check` draws them;
+    nothing if no arguments are found. A wrong form of its answers counts only with `of_form`: they need not
+    have the form that the AD takes.
 
-    The mistake is not looked for, and few points are looked at unless one is wrong there: the whole check
-    then has to say so, too, for it knows what condemns no rule. It is asked at once where the proof is
-    `in_doubt`: something is wrong at arguments that may not be meant, and it knows more of what is.
+    The mistake is not located, and few points are checked unless one is wrong. Then the whole check must
+    confirm it, since it knows which deviations do not make a rule wrong. It runs at once if the proof is
+    `in_doubt`: something is wrong at arguments that may not be intended, and it knows more about which are.
     """
     try:
         check = _judged(f, kwargs, registry, few=not in_doubt)
@@ -61,12 +61,12 @@ def _of_the_first(check: Checking, of_form: bool) -> tuple[str, str] | None:
     wrong = [one for one in check.findings if one.level == WRONG and (of_form or not _is_of_form(one))]
     if not wrong:
         return None
-    first = next((one for one in wrong if one.check != "linear"), wrong[0])  # a wrong number says more
+    first = next((one for one in wrong if one.check != "linear"), wrong[0])  # a wrong number tells more
     return _in_words(first), "" if first.probe is None else check.shown(first.probe.point)
 
 
 def _is_of_form(finding: Finding) -> bool:
-    """Whether an answer, or the value beside it, is another kind of thing than the AD takes."""
+    """Whether an answer, or the value beside it, has a form that the AD does not take."""
     if finding.check != "value" or finding.probe is None:
         return finding.check == "answer"
     given, value = to_vec(finding.probe.y)[0], to_vec(finding.probe.truth.y)[0]
@@ -74,7 +74,7 @@ def _is_of_form(finding: Finding) -> bool:
 
 
 def _in_words(finding: Finding) -> str:
-    """The statement, and in which way the arguments are others than those that are drawn."""
+    """The statement, and how the arguments differ from those that are drawn."""
     origin = "" if finding.probe is None else finding.probe.point.origin
     where = origin.removeprefix("near ").removeprefix("the first, ")
     if where in _USUAL or finding.check in (NO_NUMBER, AT_ZERO):  # these name the arguments themselves
