@@ -1,8 +1,8 @@
-"""What the pages of one panel share: the event loop, the verdicts, the status line, whose turn it is to run.
+"""What the pages of one panel share: the event loop, the verdicts, the status line, and the queue of runs.
 
 A browser's message may arrive on a thread of its own (JupyterLab sends those of widgets to a subshell), so
-every callback is passed to the event loop that the panel was opened on, and no two of them run at once. Only
-Stop is heard where it arrives. Whatever fails is reported in the panel's own status line.
+every callback is passed to the event loop on which the panel was opened, and no two of them run at once. Only
+Stop is handled on the thread it arrives on. Every failure is reported in the panel's own status line.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from .turns import RUNNING, WAITING, Request, Turns
 
 
 class Board:
-    """What the tabs of one panel share: the event loop, the verdicts, the status line, whose turn it is to
-    run, the words for errors.
+    """What the tabs of one panel share: the event loop, the verdicts, the status line, the queue of runs, and
+    the wording of errors.
 
-    `changed(soon)` is called when what the panel shows has changed: at once after a run, soon after a size.
+    `changed(soon)` is called when what the panel shows has changed, with True if the update may wait a
+    moment.
     """
 
     def __init__(self, pair: Pair, loop: asyncio.AbstractEventLoop | None, changed: Callable[[bool], None]):
@@ -56,7 +57,7 @@ class Board:
             )
 
     def show_verdicts(self) -> None:
-        """What is known by now, in a line that stays: the verdict of each page, and the colour of the most
+        """Show the results so far, in a line that stays: the verdict of each page, and the colour of the most
         pressing one.
         """
         if self.closed:
@@ -77,21 +78,23 @@ class Board:
         self.marked()
 
     def judged(self, tab: tabs.Tab) -> tuple[str, str] | None:
-        """The verdict of a page and a few words on it; that of a run that failed is "not judged"."""
+        """The verdict of a page and a few words about it; "not judged" for a run that failed."""
         if tab.name in self.unjudged:
             return "error", NOT_JUDGED_BY_AN_ERROR
         return tabs.judged(tab, self.pair)
 
     def when_opened(self, tab: str, action: Callable[[], None]) -> None:
-        """Do this each time somebody turns to the page of this tab."""
+        """Call this each time the page of this tab is opened."""
         self.opened[tab] = action
 
     def when_closed(self, action: Callable[[], None]) -> None:
-        """Do this when the panel is closed."""
+        """Call this when the panel is closed."""
         self.closing.append(action)
 
     def callback(self, action: Callable[..., None]) -> Callable[..., None]:
-        """The action as a widget's callback: on the panel's loop, its errors told in the status line."""
+        """The action as a widget's callback: it runs on the panel's loop, and its errors are shown in the
+        status line.
+        """
 
         def called(*message: Any) -> None:
             if self.loop is None or threading.get_ident() == self.thread:
@@ -102,7 +105,7 @@ class Board:
         return called
 
     def guarded(self, action: Callable[..., None], *given: Any) -> None:
-        """Do it; an error, or the kernel's interrupt, is reported and ends nothing else."""
+        """Run the action; an error, or the kernel's interrupt, is reported and ends nothing else."""
         if self.closed:
             return
         outer = self._doing
@@ -117,9 +120,9 @@ class Board:
             self._doing = outer
 
     def ask(self, request: Request) -> None:
-        """Run what a page asks for, now or when its turn has come."""
+        """Run what a page requests, now or when its turn comes."""
         if not self.turns.ask(request):
-            return  # it was pressed twice, before the page could follow
+            return  # pressed twice, before the page was updated
         if self.turns.state(request.page) == WAITING and self.turns.running is not None:
             self.say(f"{self.turns.queue.removesuffix('.')}, until {self.turns.running.doing} is done.")
 
@@ -140,7 +143,7 @@ class Board:
         )
 
     def _end(self, request: Request, report: Any, error: Exception | None) -> None:
-        """Show what a run has given, also one that was stopped or has failed, and begin the next."""
+        """Show what a run has returned, even if it was stopped or has failed, and begin the next."""
 
         def show() -> None:
             if report is not None:
@@ -155,12 +158,12 @@ class Board:
         self.guarded(self.changed, False)
 
     def _fail(self, request: Request, error: Exception) -> None:
-        """Tell an error in the status line, and on the page until its next run."""
+        """Show an error in the status line, and on the page until its next run."""
         page = request.page
         self.failed[page] = error_in_words(error)
         if request.judges:
             self.unjudged.add(page)
-        self.say(f"{page}: {self.failed[page].partition(chr(10))[0]}")  # the page says it all
+        self.say(f"{page}: {self.failed[page].partition(chr(10))[0]}")  # the page shows all of it
         if page in self.opened:
             self.opened[page]()
 
@@ -170,18 +173,18 @@ class Board:
         self.marked()
 
     def say_progress(self, doing: str, progress: Progress) -> None:
-        """How far the run is, what it does, about when it will be done, and who waits."""
+        """Show how far the run is, what it does, when it will be done, and what waits."""
         left = self.turns.left(progress)
         words = f"{doing}, {min(99, percent(progress))} %{f', {left}' if left else ''}: {progress.doing}"
         self.say("\n".join(filter(None, (words, self.turns.queue))))
 
     def stop(self, page: str) -> None:
-        """End the run of a page, or what a control has asked for, or take the page out of those that wait.
+        """End the run of a page, or the action of a control, or take the page out of the queue.
 
-        Heard on the thread that it arrives on, because the loop may be busy with a long call.
+        Handled on the thread it arrives on, because the loop may be busy with a long call.
         """
         doing, state = self._doing, self.turns.state(page)
-        if doing is not None:  # also while a run waits for its turn: this is what takes long
+        if doing is not None:  # also while a run waits: the action is what takes long
             doing.ask()
         if state == RUNNING or doing is not None:
             self.runner.stop()
@@ -195,7 +198,7 @@ class Board:
             self.say(f"{page}: no longer waiting. {self.turns.queue}".strip())
 
     def close(self) -> None:
-        """End the run, and whatever else the tabs have going."""
+        """End the run and everything else that the tabs have started."""
         self.closed = True
         self.turns.clear()
         self.runner.close()

@@ -1,5 +1,5 @@
-"""The body of a cell that states a rule: run in the user's namespace, its source kept, its last function
-returned.
+"""Run the body of a cell that states a rule in the user's namespace, keep its source, and return its last
+function.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ..screen import of_message
 
 
 class MagicError(UsageError):
-    """Wrong use of a magic, told in one line.
+    """Wrong use of a magic, reported in one line.
 
-    IPython prints a plain UsageError on stderr, where notebook test tools take the cell for a success; a
-    subclass that renders itself is short too, and fails everywhere.
+    IPython prints a plain UsageError on stderr, where notebook test tools count the cell as a success; a
+    subclass that renders itself is short too, and is always a failure.
     """
 
     def _render_traceback_(self) -> list[str]:
@@ -26,16 +26,16 @@ class MagicError(UsageError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, after what there was has been shown: one line, and the cells that follow do not run."""
+    """Ctrl-C, after the results so far were shown: one line, and the cells that follow do not run."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"Interrupted: {self}"]
 
 
 class CellSyntaxError(UsageError):
-    """Python could not read the body of a cell; shows the user's line and nothing of ours.
+    """Python could not parse the body of a cell; shows the user's line and no lines of rulelab.
 
-    Not a SyntaxError itself: IPython shows those with the frames of whoever compiled the text.
+    Not a SyntaxError itself: IPython shows those with the frames of the code that compiled the text.
     """
 
     def __init__(self, error: SyntaxError, lines: list[str]):
@@ -47,7 +47,7 @@ class CellSyntaxError(UsageError):
 
 
 class CellRun(NamedTuple):
-    """What running a body left: its file name for tracebacks, and its last top-level function."""
+    """The results of running a body: its file name for tracebacks, and its last top-level function."""
 
     filename: str
     function: Callable
@@ -79,9 +79,7 @@ def run_body(shell, body: str, magic_line: str) -> CellRun:
 
 
 def evaluate(shell, text: str, names: dict, node: ast.expr):
-    """The value of an expression that was parsed from `text`; functions in it keep their source, as in a
-    cell.
-    """
+    """The value of an expression parsed from `text`; functions in it keep their source, as in a cell."""
     __tracebackhide__ = True
     filename = _kept(shell, text)
     code = shell.compile(ast.Expression(node), filename, "eval")
@@ -89,8 +87,8 @@ def evaluate(shell, text: str, names: dict, node: ast.expr):
 
 
 def parse(magic: str, text: str, what: str, shown: str | None = None) -> ast.expr:
-    """The one expression that `text` is; a MagicError of one line if it is not, which shows what the user
-    typed.
+    """The single expression that `text` is; if it is not one, a MagicError of one line that shows what the
+    user typed.
     """
     shown = text if shown is None else shown
     try:
@@ -104,7 +102,7 @@ def parse(magic: str, text: str, what: str, shown: str | None = None) -> ast.exp
 
 
 def _caret(error: SyntaxError, text: str, shown: str) -> str:
-    """Two lines: what the user typed, which stands somewhere in the text, and a caret where the error is."""
+    """Two lines: what the user typed, which is somewhere in the text, and a caret at the error."""
     if "\n" in shown:
         return ""
     place = max((error.offset or 1) - 1 - max(text.find(shown), 0), 0)
@@ -115,24 +113,23 @@ def _caret(error: SyntaxError, text: str, shown: str) -> str:
 
 
 def cell_label(shell) -> str:
-    """How messages call the cell that is running: "cell In [3]"."""
+    """The name of the running cell in messages: "cell In [3]"."""
     return f"cell In [{cell_number(shell)}]"
 
 
 def cell_number(shell) -> int:
-    """The number that the running cell has in the margin; the shell's own counter may already be one
-    further.
-    """
+    """The number of the running cell in the margin; the shell's own counter may already be one further."""
     result = getattr(shell.displayhook, "exec_result", None)
     number = getattr(result, "execution_count", None)
     return shell.execution_count if number is None else number
 
 
 def label_cell(shell, info) -> None:
-    """Tell the messages the number of the cell that is about to run; `info` is what `pre_run_cell` passes on.
+    """Register the number of the cell that is about to run, for messages; `info` is what `pre_run_cell`
+    passes on.
 
-    The number is where the history will put the cell: the shell's counter is raised before this event in
-    some versions of IPython and after it in others.
+    The number is the index at which the history will store the cell: some versions of IPython increase the
+    shell's counter before this event, others after it.
     """
     transformed = info.transformed_cell if hasattr(info, "transformed_cell") else _retransformed(shell, info)
     if info.raw_cell and transformed is not None:
@@ -143,10 +140,10 @@ def label_cell(shell, info) -> None:
 
 
 def _retransformed(shell, info) -> str | None:
-    """What IPython is about to run, for versions of it that do not tell."""
+    """The code that IPython is about to run, for versions of IPython that do not pass it."""
     try:
         return shell.transform_cell(info.raw_cell)
-    except Exception:  # it says so itself when it comes to run the cell
+    except Exception:  # IPython reports this itself when it runs the cell
         return None
 
 
@@ -157,8 +154,8 @@ def label_earlier_cells(shell) -> None:
 
 
 def _transformed(shell, body: str) -> str:
-    """IPython's `!` and `%` in the body turned to Python; the blank lines that this drops at the head are
-    put back.
+    """The body with IPython's `!` and `%` turned into Python; leading blank lines, which this drops, are
+    restored.
     """
     lines = body.splitlines(keepends=True)
     blank = 0

@@ -1,5 +1,5 @@
-"""Tab after one of our magics: what its argument may be, what is meant most often first, then its options;
-Python where the argument is Python.
+"""Complete an argument of a rulelab magic on Tab: the values it may have, likely ones first, then its
+options; Python where the argument is Python.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from .names import may_vary
 from .session import Session
 
 FUNCTION_NAMES = ("F", "F_CR", "LOSS", "NAME", "EXPR", "TEXT", "OBJECT")
-"""The metavars of arguments that name a function; what a magic calls so is completed with functions."""
+"""The metavars of arguments that name a function: they are completed with functions."""
 NUMBERS = ("1", "10", "60")
-"""What is offered for a number of seconds or of rounds."""
+"""What is offered for a number of seconds or rounds."""
 SIZES = ("3,5", '"2x3, 4x2"')
 DOMAINS = (*INTERVALS, "complex", *FORMS)
 
 _LINE = re.compile(r"^\s*(?:[\w.,\s]+=\s*)?%{1,2}(?P<magic>\w+)[ \t](?P<rest>.*)$", re.S)
 _AFTER_AT = re.compile(r"(?:^|\s)--at(?:\s+|=)(?P<python>.*)$", re.S)
 
-_WORD = re.compile(r"(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$)|[^\s\"'])+")  # quotes keep its spaces, also open ones
+_WORD = re.compile(r"(?:\"[^\"]*(?:\"|$)|'[^']*(?:'|$)|[^\s\"'])+")  # with spaces in quotes, closed or not
 
 Sources = Mapping[str, Callable[[str], list[SimpleCompletion]]]
 
@@ -50,10 +50,10 @@ Sources = Mapping[str, Callable[[str], list[SimpleCompletion]]]
 def matcher_for(shell, parsers: Callable[[], dict[str, argparse.ArgumentParser]], sources: Sources):
     """A matcher for IPython's `Completer.custom_matchers`.
 
-    `parsers()` maps the names of our magics to their parsers, `sources` the metavar of an argument to what
-    lists its values that begin with a word. The rest of a line that is Python (after `--at`, an expression)
-    is completed by IPython's own completion of Python, which has to be asked for that text alone: given the
-    whole line it takes the magic for a remainder of two numbers, and finds no names.
+    `parsers()` maps the names of the magics to their parsers; `sources` maps the metavar of an argument to a
+    function that lists its values with a given beginning. The rest of a line that is Python (after `--at`, an
+    expression) is completed by IPython's own completion of Python, which gets only that text: given the whole
+    line, it takes the `%` of the magic for the modulo operator and finds no names.
     """
     python = _Python(shell)
 
@@ -73,7 +73,7 @@ def matcher_for(shell, parsers: Callable[[], dict[str, argparse.ArgumentParser]]
         else:
             offered = _offered(parser, before, fragment, sources)
         offered = [c for c in offered if c.text.startswith(fragment)]
-        if fragment and not offered:  # or IPython would list all that it knows
+        if fragment and not offered:  # otherwise IPython would list every name it knows
             offered = [SimpleCompletion(fragment, type="value")]
         return {
             "completions": offered,
@@ -86,8 +86,8 @@ def matcher_for(shell, parsers: Callable[[], dict[str, argparse.ArgumentParser]]
 
 
 def python_part(parser: argparse.ArgumentParser, rest: str) -> str | None:
-    """The Python that the cursor is in, at the end of what follows the name of a magic; None where it is in
-    the magic's own part.
+    """The Python in which the cursor is, at the end of what follows the name of a magic; None if it is in the
+    magic's own part.
     """
     at = _AFTER_AT.search(rest)
     if at is not None and "--at" in parser._option_string_actions:
@@ -109,7 +109,7 @@ def python_part(parser: argparse.ArgumentParser, rest: str) -> str | None:
 
 
 def _words(rest: str) -> list[str]:
-    """The words of what follows the name of a magic; the last is the one that the cursor is in, or empty.
+    """The words of what follows the name of a magic; the last is the one at the cursor, or empty.
 
     >>> _words('f --domain "positive ve'), _words("f ")
     (['f', '--domain', '"positive ve'], ['f', ''])
@@ -119,8 +119,8 @@ def _words(rest: str) -> list[str]:
 
 
 def _option_within(parser, fragment: str) -> tuple[Any, str]:
-    """The option of `--option=value` and the beginning of the value; None and the fragment as it is where
-    there is none.
+    """The option of `--option=value` and the beginning of the value; None and the unchanged fragment if there
+    is none.
     """
     name, equals, value = fragment.partition("=")
     action = parser._option_string_actions.get(name) if equals else None
@@ -128,14 +128,14 @@ def _option_within(parser, fragment: str) -> tuple[Any, str]:
 
 
 class _Python:
-    """IPython's completion of a text that is Python, apart from the line that it stands in."""
+    """IPython's completion of a text that is Python, separate from the line that contains it."""
 
     def __init__(self, shell):
         self.shell = shell
         self.completer: IPCompleter | None = None
 
     def completed(self, text: str) -> SimpleMatcherResult:
-        """What may stand at the end of the text: parameters, then the user's own names, numbers first."""
+        """What may follow at the end of the text: parameters, then the user's own names, numbers first."""
         found = [c for c in self._found(text) if not c.text.startswith("%")]
         fragment = text[found[0].start :] if found else ""
         if not text.removesuffix(fragment).endswith("."):
@@ -148,14 +148,14 @@ class _Python:
         }
 
     def _type(self, found) -> str:
-        """What a name stands for. Jedi has half a second to say so, and does not know it of a long list."""
+        """The type of a completion. Jedi has half a second to tell, and does not for a long list."""
         if found.type not in (None, "<unknown>"):
             return found.type
         value = self.shell.user_ns.get(found.text, vars(builtins).get(found.text))
         return "module" if isinstance(value, ModuleType) else _kind(value) or "instance"
 
     def _rank(self, name: str) -> int:
-        """The place of a name among all: before what Python has built in stands what the user has made."""
+        """The rank of a name: the user's own names come before Python's builtins."""
         if name.endswith("="):
             return 0
         own, hidden = self.shell.user_ns, self.shell.user_ns_hidden
@@ -168,15 +168,15 @@ class _Python:
             self.completer = IPCompleter(shell=self.shell, parent=self.shell)
         self.completer.namespace = self.shell.user_ns
         self.completer.global_namespace = self.shell.user_global_ns
-        for setting in ("use_jedi", "evaluation", "greedy"):  # as `%config IPCompleter` may have changed them
+        for setting in ("use_jedi", "evaluation", "greedy"):  # `%config IPCompleter` may have changed them
             setattr(self.completer, setting, getattr(self.shell.Completer, setting))
         with provisionalcompleter():
             yield from rectify_completions(text, self.completer.completions(text, len(text)))
 
 
 def functions_in(shell, session: Session, word: str) -> list[SimpleCompletion]:
-    """What may be called and begins with `word`: names of the namespace, with dots what is in modules and
-    classes, and the names that have a rule: these first, modules last. No property is asked for its value.
+    """Callables whose names begin with `word`: names of the namespace, attributes of modules and classes
+    after a dot, and names that have a rule. Those come first, and modules last. No property is evaluated.
     """
     owner, dot, beginning = word.rpartition(".")
     inside = _inside(_looked_up(shell, owner)) if dot else _top(shell)
@@ -198,7 +198,7 @@ def _ruled_names(registry: Registry) -> set[str]:
 
 
 def sources_in(shell, session: Session) -> Sources:
-    """What the values of arguments may be, by the metavars of these."""
+    """The possible values of arguments, by their metavars."""
 
     def functions(word: str) -> list[SimpleCompletion]:
         return functions_in(shell, session, word)
@@ -231,7 +231,7 @@ def _as(texts: Iterable[str], kind: str) -> list[SimpleCompletion]:
 
 
 def _domains(word: str) -> list[SimpleCompletion]:
-    """The words of domains; several, and an interval, stand in quotes."""
+    """The words of domains; several words, and an interval, are in quotes."""
     if word[:1] not in ("'", '"'):
         return _as([one for one in DOMAINS if " " not in one] + ['"(0, 1)"'], "value")
     before = word[: len(word) - len(re.split(r"[\s'\":,]", word)[-1])]
@@ -239,14 +239,14 @@ def _domains(word: str) -> list[SimpleCompletion]:
 
 
 def _topics(word: str) -> list[SimpleCompletion]:
-    """The pages of the manual, then the public names; after a `#` the sections of the page."""
+    """The pages of the manual, then the public names; after a `#`, the sections of the page."""
     if "#" in word:
         return _as((section.topic for section in manual.all_sections()), "value")
     return _as([*manual.pages(), *manual.public_names()], "value")
 
 
 def _paths(word: str) -> list[SimpleCompletion]:
-    """Folders and files; those whose names need no quotes."""
+    """Folders and files whose names need no quotes."""
     folder, slash, beginning = word.rpartition("/")
     try:
         with os.scandir(Path(folder + slash or ".").expanduser()) as there:
@@ -271,7 +271,7 @@ def _top(shell) -> Iterator[tuple[str, Any]]:
 
 
 def _inside(owner) -> Iterator[tuple[str, Any]]:
-    """The attributes of a module, of a class, or of the class of an object, none of them computed."""
+    """The attributes of a module, of a class, or of the class of an object, without evaluating any."""
     if isinstance(owner, ModuleType):
         for name, value in list(vars(owner).items()):
             yield (f"{name}.", None) if isinstance(value, ModuleType) else (name, value)
@@ -281,7 +281,7 @@ def _inside(owner) -> Iterator[tuple[str, Any]]:
 
 
 def _looked_up(shell, dotted: str):
-    """What a dotted name stands for, found without running anything of the user's; or None."""
+    """The object that a dotted name stands for, found without running any of the user's code; or None."""
     first, *rest = dotted.split(".")
     found = shell.user_ns.get(first)
     for name in rest:
@@ -310,8 +310,8 @@ def _offered(parser, before: list[str], fragment: str, sources: Sources) -> list
 
 
 def _option_waiting(parser, before: list[str]):
-    """The option of which a value comes next, and which of its values, if the words before the cursor end
-    with one.
+    """The option whose value comes next and the index of that value, if the words before the cursor end with
+    an option.
     """
     for place, word in enumerate(reversed(before[-2:])):
         action = parser._option_string_actions.get(word)
@@ -326,7 +326,7 @@ def _count(action) -> int:
 
 
 def _positional_at(parser, before: list[str]):
-    """The positional argument that the cursor is on."""
+    """The positional argument at the cursor."""
     given, words = 0, iter(before)
     for word in words:
         action = parser._option_string_actions.get(word)
@@ -342,18 +342,18 @@ def _positional_at(parser, before: list[str]):
 
 
 def _values(action, place: int, fragment: str, sources: Sources) -> list[SimpleCompletion]:
-    """What an argument may be, or its value at a place where it takes several."""
+    """The possible values of an argument, or of one of its values if it takes several."""
     if action.choices is not None:
         return _as(map(str, action.choices), "value")
     metavar = action.metavar[place] if isinstance(action.metavar, tuple) else action.metavar
     if metavar in sources:
         return sources[metavar](fragment)
-    # A new name: nothing but an example, or IPython would offer all that it knows.
+    # A new name: only an example, otherwise IPython would offer every name it knows.
     return _as([fragment or str(metavar).lower()], "value")
 
 
 def _options(parser, before: list[str], fragment: str) -> list[SimpleCompletion]:
-    """Each option that is not there yet, once, under the first of its names that fits; help if asked for."""
+    """Each option not given yet, once, under the first of its names that matches; help only if asked for."""
     found = []
     for action in parser._actions:
         fitting = [text for text in action.option_strings if text.startswith(fragment)]

@@ -1,7 +1,7 @@
-"""What panels are made of: their controls, and how these look.
+"""The controls of panels, and their appearance.
 
-JupyterLab keeps a few kilobytes of every model ever opened, closed or not, until its kernel ends. The widgets
-of a panel that look alike therefore share the models of their layout and style, which each would have alone.
+JupyterLab keeps a few kilobytes for every model ever opened, closed or not, until its kernel ends. Widgets of
+a panel that look alike therefore share the models of their layout and style.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _STYLE = """\
 </style>"""
 _TAB = ".rulelab-panel .rulelab-tab-{at}-{word} > .lm-TabBar .lm-TabBar-tab:nth-child({nth})"
 MARKED_TABS = 12
-"""Tabs that can have the colour of their verdict; that of others is shown by the symbol alone."""
+"""The number of tabs that can have the colour of their verdict; further ones show it only by the symbol."""
 
 
 def style() -> str:
@@ -84,21 +84,22 @@ def style() -> str:
 def slug(word: str) -> str:
     return word.replace(" ", "-")
 
+
 BUTTON = {"width": "auto", "min_width": "6em"}
 """The layout of a button."""
 BUTTON_ALONE = {**BUTTON, "align_self": "flex-start", "margin": "4px 3px"}
-"""The layout of one that has a row of a column to itself."""
+"""The layout of a button that has a row of a column to itself."""
 
 
 class Kit:
-    """The widgets of one panel, which share the models of their looks; `close()` takes them all away."""
+    """The widgets of one panel, which share the models of their appearance; `close()` removes them all."""
 
     def __init__(self) -> None:
         self._looks: dict[tuple, W.Widget] = {}
         self._own: list[W.Layout] = []
 
     def made(self, kind: type[W.Widget], **given: Any) -> Any:
-        """A widget, with the layout and style of those for which the same dicts are given."""
+        """A widget that shares its layout and style with others made with the same dicts."""
         for part in ("layout", "style"):
             trait = kind.class_traits().get(part)
             if trait is not None and not isinstance(given.get(part), W.Widget):
@@ -112,7 +113,7 @@ class Kit:
         return self._looks[key]
 
     def own_layout(self, **properties: str) -> W.Layout:
-        """A layout for one widget alone, which may be changed."""
+        """A layout for a single widget, which may be changed."""
         self._own.append(W.Layout(**properties))
         return self._own[-1]
 
@@ -121,7 +122,7 @@ class Kit:
         return self.made(W.HTML, value=value)
 
     def words(self, text: str) -> W.HTML:
-        """A paragraph that stays as it is."""
+        """A paragraph of fixed text."""
         return self.html(f'<p class="rulelab-words">{escape(text)}</p>')
 
     def column(self, *children: W.Widget) -> W.Box:
@@ -129,13 +130,13 @@ class Kit:
         return self.made(W.VBox, children=children)
 
     def row(self, *children: W.Widget) -> W.Box:
-        """Controls beside each other, as far as there is room."""
+        """Controls beside each other, if there is room."""
         row = self.made(W.HBox, children=children)
         row.add_class("rulelab-row")
         return row
 
     def button(self, words: str, explained: str, pressed: Callable[..., None], **given: Any) -> W.Button:
-        """A button, with what is said while the mouse is over it."""
+        """A button with a tooltip."""
         given = {"description": words, "tooltip": explained, "layout": BUTTON, **given}
         button = self.made(W.Button, **given)
         button.on_click(pressed)
@@ -152,7 +153,7 @@ class Kit:
         )
 
     def number(self, name: str, value: int, least: int, most: int) -> W.BoundedIntText:
-        """A box for a whole number, as wide as the longest."""
+        """A box for an integer, as wide as the longest."""
         width = f"{len(name) * 0.55 + max(6.0, len(str(most)) * 0.6 + 3.5):.0f}em"
         return self.made(
             W.BoundedIntText,
@@ -165,7 +166,9 @@ class Kit:
         )
 
     def close(self, root: W.Widget) -> None:
-        """Close the panel's outermost widget, all within it, and the looks: what is open is kept for ever."""
+        """Close the panel's outermost widget, all within it, and the shared models: models left open are kept
+        for ever.
+        """
         _close(root)
         for look in (*self._looks.values(), *self._own):
             _close(look)
@@ -176,7 +179,7 @@ class Kit:
 def _close(widget: W.Widget) -> None:
     """Close a widget and all within it.
 
-    JupyterLab keeps of a closed model what it was before its last change, so a page is emptied twice.
+    JupyterLab keeps the state of a closed model from before its last change, so a page is emptied twice.
     """
     for child in getattr(widget, "children", ()):
         _close(child)

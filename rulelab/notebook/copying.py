@@ -1,9 +1,8 @@
-"""What can be copied or saved from a page of the panel: its tables as Markdown, LaTeX or CSV, its pictures
-as SVG.
+"""Copy or save parts of a page of the panel: its tables as Markdown, LaTeX or CSV, its pictures as SVG.
 
-A button writes to the clipboard by a handler that is the same for every page and holds no word of anybody's:
-what is copied stands in a text box, escaped. Where the clipboard is not to be had, the box is opened with its
-text selected; where no handler runs at all, it can still be unfolded.
+A button writes to the clipboard by a handler that is the same on every page and contains no text of a user:
+what it copies is in a text box, escaped. Where the clipboard is not available, the box is opened with its
+text selected; where no handler runs at all, the box can still be unfolded.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ STYLE = """\
   border: 1px solid var(--jp-border-color1, #757575); border-radius: 3px; white-space: pre; overflow: auto; }
 .rulelab-taken a { text-decoration: underline;
   color: var(--jp-content-link-color, color-mix(in srgb, #0b5cad 45%, currentColor)); }"""
-"""The lines of a style sheet for what is below: the panel has them once, for its pages."""
+"""The style sheet for the elements below: the panel includes it once for all its pages."""
 KINDS = {
     "Markdown": ("md", "text/markdown"),
     "LaTeX": ("tex", "application/x-tex"),
     "CSV": ("csv", "text/csv"),
 }
-"""How tables can be taken along: the ending of a file, and its media type."""
+"""The formats of copied tables: the extension of a file, and its media type."""
 
 COPY = " ".join(
     """(async button => {
@@ -57,7 +56,7 @@ COPY = " ".join(
     : `No button can copy ${kind} from here. It is selected below: press Ctrl+C, or Cmd+C on a Mac.`;
 })(this)""".split()
 )
-"""What a button does when it is pressed. It is always this very text: what is copied is in no part of it."""
+"""The code that a button runs. It is always this very text, which does not contain what is copied."""
 
 
 def table_as(kind: str, table: Table) -> str:
@@ -78,14 +77,14 @@ def table_as(kind: str, table: Table) -> str:
 
 
 def _cells(row: Sequence[str]) -> list[str]:
-    """The cells as words: what a spreadsheet would take for a formula has a quote before it."""
+    """The cells as text: a quote precedes what a spreadsheet would read as a formula."""
     told = (printable(" ".join(str(cell).split("\n"))) for cell in row)
     return [f"'{cell}" if cell.startswith(tuple("=@+-")) and not is_number(cell) else cell for cell in told]
 
 
 def tables_html(parts: Iterable[Any]) -> str:
-    """Buttons that copy the tables of a page's parts, and folded below them the same as text and as files;
-    empty without a table.
+    """Buttons that copy the tables of a page's parts, and below them, folded, the same as text and as files;
+    empty if there are no tables.
     """
     shown = list(parts)
     tables = [table for part in shown for table in _tables_of(part)]
@@ -105,7 +104,9 @@ def tables_html(parts: Iterable[Any]) -> str:
 
 
 def all_as(kind: str, parts: Iterable[Any]) -> str:
-    """The tables of some parts as one text, each under its caption; formulas as mathematics in LaTeX."""
+    """The tables of some parts as one text, each under its caption; in LaTeX, formulas are set as
+    mathematics.
+    """
     texts: list[str] = []
     for part in parts:
         formulas = getattr(part, "_repr_latex_", None) if kind == "LaTeX" else None
@@ -130,7 +131,7 @@ def _tables_of(part: Any) -> Iterator[Table]:
 
 
 def _box(kind: str, text: str, tables: Sequence[Table]) -> str:
-    """One kind of text in a box, and links that hold the same as files: in CSV a file is one table."""
+    """Text of one format in a box, and links to the same as files: in CSV, a file for each table."""
     ending, media = KINDS[kind]
     files = [(table_as("CSV", t), _file_name(t.caption)) for t in tables] if kind == "CSV" else []
     files = files or [(text, _file_name(tables[0].caption))]
@@ -146,7 +147,7 @@ def _box(kind: str, text: str, tables: Sequence[Table]) -> str:
 
 
 def pictures_html(parts: Iterable[Any]) -> str:
-    """Links that hold the pictures of a page's parts as SVG."""
+    """Links to the pictures of a page's parts as SVG."""
     pictures = (part for part in parts if hasattr(part, "svg"))
     shown = list(filter(None, (_picture(part, number) for number, part in enumerate(pictures, 1))))
     return f'<div class="rulelab-taken tex2jax_ignore mathjax_ignore">{"".join(shown)}</div>'
@@ -166,7 +167,7 @@ def _link(data: bytes, media: str, name: str, words: str) -> str:
 
 
 def _file_name(caption: str) -> str:
-    """A caption as the name of a file.
+    """A file name made from a caption.
 
     >>> _file_name("Time of one call against N: minimum, median")
     'time-of-one-call-against-n-minimum'

@@ -1,5 +1,5 @@
-"""What the magics show that is not a report of its own: gradients, source, rules, what was stale, errors in
-six lines.
+"""The results of magics that are not reports of their own: gradients, source, rules, stale passes, and errors
+in six lines.
 """
 
 from __future__ import annotations
@@ -36,11 +36,15 @@ _COLOURS = {
     "m": ("number", "#06604a", "#9ed6a0"),
     "d": ("def", "#0030c0", "#8ab4f8"),
 }
-"""Of each kind of word the name of its colour in JupyterLab, and the colour in the light and in the dark."""
+"""For each kind of token, the name of its colour in JupyterLab, and the colours for a light and for a dark
+theme.
+"""
 
 
 def _lines_of_colour() -> str:
-    """A page without a theme may be light or dark: there a colour is mixed with that of the text."""
+    """The lines of the style sheet for the colours. A page without a theme may be light or dark: there a
+    colour is mixed with the text colour.
+    """
     plain, dark = [], []
     for letter, (name, light, in_the_dark) in _COLOURS.items():
         here = f".rulelab-source .rulelab-{letter}"
@@ -60,15 +64,14 @@ SOURCE_STYLE = """\
 .rulelab-source .rulelab-c { font-style: italic; }
 COLOURS
 </style>""".replace("COLOURS", _lines_of_colour())
-"""JupyterLab's own dark theme has comments and names in colours that are too dark to be read easily."""
+"""JupyterLab's own dark theme has colours for comments and names that are too dark to read easily."""
 
 
 class _TupleShown(tuple, Report):
-    """A tuple that in a notebook shows itself as tables; its text is that of the tuple, and remarks below it.
-    """
+    """A tuple shown as tables in a notebook; its text is that of the tuple, with remarks below."""
 
     def remarks(self) -> tuple[str, ...]:
-        """What is to be known beside the values."""
+        """Remarks about the values."""
         return ()
 
     def __str__(self) -> str:  # the text of a report would hide that this is a tuple
@@ -82,19 +85,17 @@ class _TupleShown(tuple, Report):
 
 
 class Gradient(_TupleShown):
-    """A gradient: the tuple that `rl.gradient` returns, which in a notebook names the arguments.
+    """A gradient: the tuple that `rl.gradient` returns, shown with the names of the arguments in a notebook.
 
-    Its text is that of the tuple, and a note. `function` is the name of what was differentiated, `names` has
-    one entry for each positional argument, and `note` says what these are where that could be misread.
+    Its text is that of the tuple, and a note. `function` is the name of the differentiated function, `names`
+    has one entry for each positional argument, and `note` says what these are where that could be misread.
     """
 
     function: str
     names: tuple[str, ...]
     note: str
 
-    def __new__(
-        cls, values: Iterable = (), function: str = "f", names: Sequence[str] = (), note: str = ""
-    ):
+    def __new__(cls, values: Iterable = (), function: str = "f", names: Sequence[str] = (), note: str = ""):
         self = super().__new__(cls, values)
         self.function, self.note = function, note
         self.names = (*names, *(str(i) for i in range(len(names), len(self))))
@@ -127,13 +128,15 @@ _MOST_PARTS = 12  # rows of a table for one argument
 
 
 def _parts(name: str, value) -> list[tuple[str, Any]]:
-    """A row for each part of the gradient of a list, a dict or an object; one for all if these are many."""
+    """A row for each part of the gradient of a list, a dict or an object; a single row if there are too
+    many.
+    """
     found = list(itertools.islice(named_leaves(name, value), _MOST_PARTS + 1))
     return found if 0 < len(found) <= _MOST_PARTS else [(name, value)]
 
 
 def _kind(value) -> tuple[str, str]:
-    """dtype and shape of a gradient, in words; of what has none, its class."""
+    """The dtype and shape of a gradient, in words; for a value without these, its class."""
     if isinstance(value, (np.ndarray, np.generic)):
         return str(value.dtype), "×".join(map(str, value.shape)) or "scalar"
     name = "–" if value is None else class_shown(value)
@@ -141,11 +144,11 @@ def _kind(value) -> tuple[str, str]:
 
 
 class Jacobian(_TupleShown):
-    """Jacobians: the tuple that `rl.jacobian` returns, which in a notebook shows itself as matrices.
+    """Jacobians: the tuple that `rl.jacobian` returns, shown as matrices in a notebook.
 
-    Its text is that of the tuple. `function` is the name of what was differentiated, `names` and `shapes` are
-    those of the positional arguments, `output` is the shape of the result, `partial` says what is missing of
-    it, if anything is, and `note` what the arguments are where that could be misread.
+    Its text is that of the tuple. `function` is the name of the differentiated function, `names` and `shapes`
+    are those of the positional arguments, `output` is the shape of the result, `partial` says which part is
+    missing, if any, and `note` says what the arguments are where that could be misread.
     """
 
     function: str
@@ -213,12 +216,12 @@ class Jacobian(_TupleShown):
 
 
 class Hessian(Report):
-    """A Hessian: what `rl.hessian` returns is `matrix`, an array or, by a number, a number.
+    """A Hessian: `matrix` is what `rl.hessian` returns, an array, or a number with respect to a number.
 
-    NumPy takes the report for the array, `np.linalg.eigvalsh(h)` for one; it is indexed and goes through its
-    rows as that does. `function` and `name` are those of the function and of its argument, `shape` is that of
-    the argument, `partial` says what is missing, if anything is, and `note` what the argument is where that
-    could be misread.
+    NumPy functions accept the report as the array, as in `np.linalg.eigvalsh(h)`; indexing and iteration work
+    as for the array. `function` and `name` are those of the function and of its argument, `shape` is that of
+    the argument, `partial` says which part is missing, if any, and `note` says what the argument is where
+    that could be misread.
     """
 
     def __init__(
@@ -264,7 +267,7 @@ class Hessian(Report):
         }
 
     def to_latex(self) -> str:
-        """A matrix, if it is small; otherwise the table of what can be said of it."""
+        """A matrix, if it is small; otherwise the table of its properties."""
         matrix = _as_matrix(self.matrix)
         if not _is_small(matrix):
             return super().to_latex()
@@ -272,11 +275,11 @@ class Hessian(Report):
 
 
 _SMALL = 8  # rows and columns of a matrix that is shown whole
-_EIGENVALUES = 200  # rows of a matrix whose eigenvalues take no time worth a thought
+_EIGENVALUES = 200  # rows of a matrix whose eigenvalues take negligible time
 
 
 def _lead(what: str, partial: str) -> tuple[str, ...]:
-    """The line above a matrix of which something is missing."""
+    """The line above a matrix of which a part is missing."""
     return (f"{what}: {partial}",) if partial else ()
 
 
@@ -285,7 +288,9 @@ def _noted(note: str) -> tuple[str, ...]:
 
 
 def _as_matrix(value):
-    """A Jacobian or Hessian with rows and columns; None for what is none. A vector is a column."""
+    """A Jacobian or Hessian with rows and columns, a vector as a column; None if it has more axes or there is
+    none.
+    """
     if value is None:
         return None
     array = np.asarray(value)
@@ -313,7 +318,7 @@ def _asymmetry(matrix) -> str:
 
 
 def _eigenvalues(matrix) -> str:
-    """The smallest and the largest of the symmetric part."""
+    """The smallest and the largest eigenvalue of the symmetric part."""
     if not matrix.size or len(matrix) > _EIGENVALUES or not np.isfinite(matrix).all():
         return "–"
     found = np.linalg.eigvalsh((matrix + matrix.T) / 2)
@@ -322,7 +327,7 @@ def _eigenvalues(matrix) -> str:
 
 
 def _labels(name: str, shape: tuple[int, ...]) -> list[str]:
-    """What each number of an array is called: its name and its index."""
+    """A label for each element of an array: its name and its index."""
     if not shape:
         return [name]
     return [f"{name}[{', '.join(map(str, index))}]" for index in np.ndindex(shape)]
@@ -334,14 +339,14 @@ def _matrix_table(caption: str, matrix, rows: list[str], columns: list[str]) -> 
 
 
 def _latex_matrix(letter: str, name: str, matrix) -> str:
-    """A matrix under a letter with the name of the argument as its index."""
+    """A matrix as the value of a letter whose index is the name of the argument."""
     rows = r" \\ ".join(" & ".join(map(shortened, row)) for row in matrix)
     body = rf"{letter}_{{{name_latex(name)}}} = \begin{{bmatrix}} {rows} \end{{bmatrix}}"
     return rf"\begin{{equation*}} {body} \end{{equation*}}"
 
 
 class Source(str):
-    """Python source that shows itself coloured in a notebook and as it is elsewhere."""
+    """Python source, coloured in a notebook and plain elsewhere."""
 
     def _repr_html_(self) -> str:
         classes = "rulelab-source tex2jax_ignore mathjax_ignore"
@@ -360,19 +365,19 @@ class Source(str):
         return json.dumps(self.to_dict(), indent=2)
 
     def to_markdown(self) -> str:
-        """The source in a fence that nothing in it can end."""
+        """The source in a fence longer than any in it."""
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", self)), default=0))
         return f"{fence}python\n{printable(str(self)).rstrip()}\n{fence}"
 
     def to_latex(self) -> str:
-        """The source as LaTeX's `verbatim`; a string in it that would end that is taken apart."""
+        """The source as LaTeX's `verbatim`; text in it that would end that is split."""
         text = printable(str(self)).rstrip().replace("\\end{verbatim}", "\\end {verbatim}")
         return f"\\begin{{verbatim}}\n{text}\n\\end{{verbatim}}"
 
 
 class Stub(Source):
-    """The skeleton of a rule, which was put into the next cell; it shows itself in a sentence, with the
-    source folded.
+    """The skeleton of a rule, which was put into the next cell; shown as a sentence, with the source
+    folded.
     """
 
     function: str
@@ -400,13 +405,13 @@ class Stub(Source):
 
 
 def refutes(check: Any, proof: Any) -> bool:
-    """Whether a proof says "wrong" of a rule of which a check by numbers does not."""
+    """Whether a proof says "wrong" about a rule for which a check by numbers does not."""
     checked = getattr(check, "verdict", None)
     return isinstance(checked, str) and checked != WRONG and _word(proof) == "REFUTED"
 
 
 def contradicts(check: Any, proof: Any) -> bool:
-    """Whether a check by numbers says "wrong" of a rule that is proved for some arguments."""
+    """Whether a check by numbers says "wrong" about a rule that is proved for some arguments."""
     return getattr(check, "verdict", None) == WRONG and _word(proof) == "PROVED"
 
 
@@ -416,10 +421,10 @@ def _word(proof: Any) -> str:
 
 class Defined(Report):
     """What `%%rrule`, `%%frule` or `%scalar_rule` did: which name now has which rule, from which cell, what
-    was there before, and remarks for its author.
+    it replaced, and remarks for its author.
 
-    `check` is the `RuleCheck` of it where one was wanted, `proof` the `SymbolicReport`, or words where there
-    is none.
+    `check` is its `RuleCheck` if one was requested, `proof` its `SymbolicReport`; either may be words if
+    there is none.
     """
 
     def __init__(
@@ -439,7 +444,9 @@ class Defined(Report):
 
     @property
     def verdict(self) -> str | None:
-        """The verdict of check and proof together: "wrong" where one of them says so; None without any."""
+        """The verdict of check and proof together: "wrong" if one of them says so; None if there is
+        neither.
+        """
         checked = getattr(self.check, "verdict", None)
         if checked == WRONG or _word(self.proof) == "REFUTED":
             return WRONG
@@ -489,7 +496,7 @@ class Defined(Report):
 
 
 def advice_in_short(name: str, advices: Sequence[Advice]) -> tuple[str, ...]:
-    """Advice on the rule of a name, a line for each and one that says where there is more."""
+    """Advice on the rule of a name, one line each, and a line that says where there is more."""
     if not advices:
         return ()
     lines = (f"Line {advice.place.line}: {advice.found}" for advice in advices)
@@ -497,7 +504,7 @@ def advice_in_short(name: str, advices: Sequence[Advice]) -> tuple[str, ...]:
 
 
 class Undone(Report):
-    """What `%rule_undo` did: the rules that are gone, and those that are there again."""
+    """What `%rule_undo` did: the rules that were removed, and those that were restored."""
 
     def __init__(self, name: str, gone: Sequence[str], back: Sequence[str]):
         self.name, self.gone, self.back = name, tuple(dict.fromkeys(gone)), tuple(dict.fromkeys(back))
@@ -512,9 +519,10 @@ class Undone(Report):
 
 
 class WhichRules(Report):
-    """What `%which_rule` found: the answers for both modes, and what rules for the call are kept under.
+    """What `%which_rule` found: the rules for both modes, and the key under which rules for the call are
+    stored.
 
-    `reverse` and `forward` are what `rl.which_rule` gives; the report is true where there is an rrule.
+    `reverse` and `forward` are what `rl.which_rule` returns; the report is true if there is an rrule.
     """
 
     def __init__(self, called: str, key: str, reverse, forward):
@@ -538,9 +546,9 @@ class WhichRules(Report):
 
 
 class Rules(Report):
-    """The rules of a registry: the user's own one by one, the built-in ones folded behind their number.
+    """The rules of a registry: the user's own one by one, the built-in ones folded under their count.
 
-    With `text` only those are shown in whose target's name it stands as a word, and nothing is folded.
+    With `text`, only those are shown whose target's name contains it as a word, and nothing is folded.
     """
 
     def __init__(self, registry: Registry, text: str = ""):
@@ -571,14 +579,14 @@ class Rules(Report):
 
 
 def _word_meant(text: str, registry: Registry) -> str:
-    """Which word in the names of functions with rules may have been meant, as the end of a sentence."""
+    """A word in the names of functions with rules that may have been intended, as the end of a sentence."""
     everything = listed(registry.rules(), "", homes=homes_in(registry.entries()))
     words = {word for rule in everything for word in re.split(r"[._]", rule.target) if len(word) > 2}
     return did_you_mean(text, words, alike=OF_MANY_WORDS)
 
 
 class Refreshed(Report):
-    """What `%grad_refresh` did: the mode, and each compiled pass that was stale with the reason."""
+    """What `%grad_refresh` did: the mode, and each stale compiled pass with the reason."""
 
     def __init__(self, report):
         self.report = report
@@ -608,8 +616,8 @@ class Refreshed(Report):
 
 
 def error_lines(error: RuleLabError) -> list[str]:
-    """An error as IPython is to show it: its own lines under its class, and the stub offered where a rule
-    would help.
+    """The lines of an error for IPython: its own lines under its class, and a suggestion to write a rule
+    where one would help.
     """
     lines = f"{type(error).__name__}: {error}".split("\n")
     if error.read and lines[-1].startswith("read: "):
@@ -620,26 +628,26 @@ def error_lines(error: RuleLabError) -> list[str]:
 
 
 def shown_error(error: RuleLabError) -> list[str]:
-    """The same as they fit on the screen."""
+    """The same lines, wrapped to fit the screen."""
     return of_message(error_lines(error))
 
 
 def in_one_line(error: BaseException) -> str:
-    """What an error says, in a line, without where it was."""
+    """The message of an error in one line, without its place."""
     if isinstance(error, RuleLabError):
         return " ".join(str(error.found).split())
     return raised_words(error)
 
 
 def error_in_words(error: BaseException) -> str:
-    """An error in a line or a few, with the user's own line: for a place that has no room for a traceback."""
+    """An error in one or a few lines, with the user's own line: where there is no room for a traceback."""
     if isinstance(error, RuleLabError):
         return "\n".join(error_lines(error))
     if type(error).__module__.startswith("rulelab."):
         return str(error)
     words = raised_words(error)
     if str(error) and not isinstance(error, RecursionError):
-        words = f"{type(error).__name__}: {error}"  # with its lines
+        words = f"{type(error).__name__}: {error}"  # keeps line breaks
     steps = [step for step in traceback.walk_tb(error.__traceback__) if not is_of_a_library(step[0])]
     if not steps:
         return f"{words} (inside rulelab; please report it)"
@@ -649,7 +657,7 @@ def error_in_words(error: BaseException) -> str:
 
 
 def _culprit(error: RuleLabError) -> str:
-    """The function a rule would help: the one in whose body it happened."""
+    """The function for which a rule would help: the one in whose body the error occurred."""
     name = getattr(error.place, "function", None)
     return name if name and name.isidentifier() else "f"
 
@@ -676,8 +684,8 @@ def _coloured(source: str) -> str:
 
 
 def coloured_lines(source: str) -> list[str]:
-    """Each line of the source as escaped HTML with one class for each kind of token, none of which goes on
-    into the next line; plain where Pygments is not there.
+    """Each line of the source as escaped HTML with a class for each kind of token, none of which extends into
+    the next line; without colours if Pygments is not installed.
     """
     try:
         from pygments.lexers import PythonLexer

@@ -10,7 +10,7 @@ _SECTION = re.compile(rf"^({'|'.join(SECTIONS)})\n-+\n", re.MULTILINE)
 
 
 def sections(docstring: str) -> dict[str, str]:
-    """The text of each section by its name; what stands above the first one has the name "".
+    """The text of each section by its name; the text before the first section has the name "".
 
     >>> sections("Adds.\\n\\nParameters\\n----------\\nx : int\\n    A number.\\n")
     {'': 'Adds.', 'Parameters': 'x : int\\n    A number.'}
@@ -21,7 +21,7 @@ def sections(docstring: str) -> dict[str, str]:
 
 
 def entries(section: str) -> Iterator[tuple[str, str, str]]:
-    """Name, type and words of each thing that a section of parameters, results or errors lists.
+    """Name, type and description of each entry in a section of parameters, results or errors.
 
     >>> list(entries("x, y : int, optional\\n    Two\\n    numbers.\\n*args"))
     [('x, y', 'int, optional', 'Two\\nnumbers.'), ('*args', '', '')]

@@ -1,4 +1,4 @@
-"""Formulas in the text cells of a notebook as MathML, for a page that asks no network for a script.
+"""Formulas in the text cells of a notebook as MathML, for a page that loads no script over the network.
 
 A preprocessor of nbconvert, which loads it by its name:
 

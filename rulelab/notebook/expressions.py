@@ -1,5 +1,5 @@
-"""`EXPR [== FORMULA]`: an expression of the author's and a formula for its derivative, each as a function of
-the names that vary.
+"""`EXPR [== FORMULA]`: an author's expression and a formula for its derivative, each as a function of the
+names that vary.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from .names import free_names, may_vary
 
 
 class Equation(NamedTuple):
-    """The text and the tree of an expression, and those of the formula on the right of `==`, if there is
-    one.
-    """
+    """The text and the tree of an expression, and those of the formula to the right of `==`, if any."""
 
     text: str
     tree: ast.expr
@@ -31,8 +29,8 @@ class Equation(NamedTuple):
 
 
 class Varying(NamedTuple):
-    """A function of the names that vary, its text, and what these names hold; `float` for one that is not
-    defined.
+    """A function of the names that vary, its text, and the values of these names; `float` for an undefined
+    name.
     """
 
     names: tuple[str, ...]
@@ -45,18 +43,18 @@ class Varying(NamedTuple):
     held: tuple[str, ...] = ()
 
     def notes(self) -> list[str]:
-        """What the report is to say of the names."""
+        """Notes for the report about the names."""
         said = [f"{name} is any real number: nothing of that name is defined" for name in self.undefined]
         return [*said, *([f"held fixed: {', '.join(self.held)}"] if self.held else [])]
 
     @property
     def undefined(self) -> list[str]:
-        """The names that are taken for any real number."""
+        """The names that stand for any real number."""
         return [name for name, value in zip(self.names, self.values, strict=True) if value is float]
 
 
 def split_options(method, line: str) -> tuple[Any, str]:
-    """The options of a line, and the expression behind them, which may begin with a minus."""
+    """The options of a line, and the expression after them, which may begin with a minus sign."""
     __tracebackhide__ = True
     words = arg_split(line, posix=False, strict=False)
     actions = method.parser._option_string_actions
@@ -73,7 +71,7 @@ def split_options(method, line: str) -> tuple[Any, str]:
 
 
 def parse_names(magic: str, text: str) -> list[str]:
-    """What `--wrt` takes: names with commas between."""
+    """The value of `--wrt`: names separated by commas."""
     names = [name.strip() for name in text.strip("'\"").split(",")]
     if not all(map(str.isidentifier, names)) or len(set(names)) < len(names):
         raise MagicError(f"{magic}: --wrt takes names, as in --wrt x or --wrt x,y, not {text}")
@@ -81,7 +79,7 @@ def parse_names(magic: str, text: str) -> list[str]:
 
 
 def equation(magic: str, text: str) -> Equation:
-    """The two sides of the one `==` that is not within brackets; nothing of it is run.
+    """The two sides of the single `==` that is not within brackets; nothing is run.
 
     >>> found = equation("%sym_check", "f(x == y) == (a, b)")
     >>> found.text, found.formula
@@ -103,8 +101,8 @@ def _segment(text: str, node: ast.expr) -> str:
 
 
 def plain_call(equation: Equation, namespace: Mapping) -> ast.Call | None:
-    """The call if it is one of names and numbers, all defined, without a formula: what varies is its
-    positional arguments then, as in the other magics. None for any other expression.
+    """The call, if it consists of names and numbers, all defined, without a formula: its positional arguments
+    then vary, as in the other magics. None for any other expression.
     """
     call = equation.tree
     if equation.formula is not None or not isinstance(call, ast.Call) or not call.args:
@@ -126,8 +124,8 @@ def _is_simple(node: ast.expr) -> bool:
 def varying(
     magic: str, shell, equation: Equation, scope: Mapping, namespace: Mapping, wrt: list[str] | None
 ) -> Varying:
-    """Expression and formula as functions of the names `wrt`; else of those in the expression which hold a
-    float or an array of floats, or which nothing is defined for.
+    """Expression and formula as functions of the names `wrt`; by default of those in the expression that hold
+    a float or an array of floats, or are undefined.
     """
     __tracebackhide__ = True
     free = free_names(equation.text)
@@ -158,7 +156,6 @@ def _may_be_tuple(node: Any, names: list[str]) -> bool:
     return isinstance(node, (ast.Tuple, ast.Call))
 
 
-
 def _names_of(magic: str, equation: Equation, free: list[str], namespace: Mapping) -> list[str]:
     called = _used_as(equation.tree)
     names = [
@@ -175,7 +172,7 @@ def _names_of(magic: str, equation: Equation, free: list[str], namespace: Mappin
 
 
 def _held(names: list[str], namespace: Mapping) -> Iterator[str]:
-    """The data among names that do not vary: numbers with their value, arrays by name."""
+    """Those names that do not vary but hold data: numbers with their value, arrays by name."""
     for name in names:
         value = namespace.get(name)
         if isinstance(value, (int, float, complex, np.number)):
@@ -189,7 +186,7 @@ def _is_defined(name: str, namespace: Mapping) -> bool:
 
 
 def _used_as(tree: ast.expr) -> set[str]:
-    """The names that are called, or that have an attribute or an item: a real number has none."""
+    """The names that are called, or whose attributes or items are read: a real number has none."""
     owners = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     owners += [node.value for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.Subscript))]
     return {owner.id for owner in owners if isinstance(owner, ast.Name)}
@@ -221,8 +218,8 @@ def _value_of(magic: str, name: str, namespace: Mapping) -> Any:
 
 
 def _function(magic: str, shell, names: list[str], body: str, own: Mapping) -> tuple[Any, str]:
-    """`body` as a function of the names, and its text. Local names, which it would not see, come through a
-    function around it.
+    """`body` as a function of the names, and its text. Local names, which it would not see, are passed
+    through a function around it.
     """
     text = f"lambda {', '.join(names)}: ({body})"
     around = [name for name in free_names(body) if name in own and name not in names]

@@ -1,9 +1,9 @@
-"""Pictures: PNG with an alternative text, drawn by matplotlib without pyplot, so that the user's backend
-does not matter.
+"""Pictures: PNG with an alternative text, drawn by matplotlib without pyplot, so that the user's backend does
+not matter.
 
-They are drawn on white, and a dark theme of Jupyter turns them to dark by its own colours: the hues stay, and
-light and dark change places. So a map is light where its numbers are small: they are close to the ground,
-light or dark. Lines differ in their marks and dashes as well as in colour.
+They are drawn on white, and on a dark theme of Jupyter they are inverted by CSS: hues stay, and light and
+dark are swapped. So a colour map is light where its numbers are small, which is then close to the background,
+light or dark. Lines differ in their markers and dashes as well as in colour.
 """
 
 from __future__ import annotations
@@ -23,23 +23,26 @@ import numpy as np
 from ..errors import printable
 from ..tables import DARK_HOSTS, Page, engineering, span
 
-DOTS_PER_INCH = 200  # twice the screen's, for those with fine dots
+DOTS_PER_INCH = 200  # twice the usual, for high-resolution screens
 LARGE = 16
-"""Elements from which on a picture says more than the table's row."""
+"""The number of elements from which on a picture says more than the table's row."""
 MOST_POINTS = 2000
-"""Points along an axis; a longer one is drawn in stretches, each with its first element and its largest
-difference."""
+"""The largest number of points along an axis; a longer one is drawn in stretches, each by its first element
+and its largest difference.
+"""
 FEW_POINTS = 60
-"""Elements of a vector that are drawn as points; more are a line."""
+"""The largest number of elements of a vector that are drawn as points; more are drawn as a line."""
 LEAST_BLOCKS = 8
 MANY_TIMES = 20
-"""The largest difference over the smallest from which on their axis is logarithmic."""
+"""The ratio of the largest to the smallest difference from which on their axis is logarithmic."""
 FEW_POWERS = 100
-"""The largest over the smallest up to which a logarithmic axis has plain numbers."""
+"""The ratio of the largest to the smallest number up to which a logarithmic axis has plain numbers."""
 LONGEST = 40
-"""Letters of a name that a legend has room for."""
+"""The length of a name for which a legend has room."""
 LEGIBLE = 0.7
-"""The part of its width below which the letters of a picture are too small; a narrower page scrolls it."""
+"""The fraction of its width below which the letters of a picture are too small; a narrower page scrolls
+it.
+"""
 
 _STYLE = f"""\
 <style>
@@ -58,10 +61,10 @@ _DASHES = (":", "--", "-")
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG, what it shows in words (for who does not see it), its caption, and its width on the screen.
+    """A PNG, an alternative text, its caption, and its width on the screen.
 
-    `again` draws the figure once more, for who wants it as SVG. One that goes `beside` what stands before it
-    does so where there is room.
+    `again` draws the figure again, for an SVG. A picture that goes `beside` the preceding output does so if
+    there is room.
     """
 
     png: bytes
@@ -90,7 +93,7 @@ class Picture:
         return f"![{alt}](data:image/png;base64,{base64.b64encode(self.png).decode('ascii')})"
 
     def svg(self) -> bytes | None:
-        """The picture as SVG, with its letters as outlines; None where it cannot be drawn again."""
+        """The picture as SVG, with its letters as outlines; None if it cannot be drawn again."""
         return None if self.again is None else _svg(self.again())
 
 
@@ -99,10 +102,10 @@ def _drawn(draw: Callable[[], Any], alt: str, caption: str, width: int, **kind: 
 
 
 def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | None:
-    """An array of both sides drawn over each other, and below it the difference, element by element; None
-    where the row of a table says as much: small arrays, and what is no array of numbers.
+    """A picture of two arrays drawn over each other, and below it the difference, element by element. None if
+    the row of a table says as much: for small arrays, and for anything but arrays of numbers.
 
-    `difference` is a `checking.compared.Difference`. A vector is drawn as points or as a line, what has
+    `difference` is a `checking.compared.Difference`. A vector is drawn as points or as a line, an array with
     more axes as images side by side: a matrix of the first axis against all others.
     """
     a, b = (np.asarray(side) for side in (difference.left, difference.right))
@@ -138,13 +141,13 @@ def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | No
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
-    """The numbers as float or complex: small unsigned integers wrap around when they are subtracted."""
+    """The numbers as float or complex: small unsigned integers would wrap around in a subtraction."""
     return array.astype(complex if array.dtype.kind == "c" else float)
 
 
 def _thinned(apart: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """The differences with at most `MOST_POINTS` along an axis, each the largest of a stretch of elements,
-    and where along it the stretches begin.
+    and the starts of the stretches.
     """
     length = apart.shape[axis]
     starts = np.arange(0, length, -(-length // MOST_POINTS)) if length > MOST_POINTS else np.arange(length)
@@ -254,7 +257,7 @@ def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tupl
         axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", va="center")
         return
     norm = LogNorm(*(finite.min(), finite.max())) if finite.min() < finite.max() else None
-    tinted = ListedColormap(colormaps["OrRd"](np.linspace(0.2, 1.0, 256)))  # the least is not blank, either
+    tinted = ListedColormap(colormaps["OrRd"](np.linspace(0.2, 1.0, 256)))  # not blank for the least
     shown = axes.imshow(
         drawn, norm=norm, aspect="auto", cmap=tinted, interpolation="nearest", extent=_edges(apart)
     )
@@ -275,8 +278,9 @@ def _middle(timings: Any) -> str:
 
 
 def spread_picture(timings: Sequence[Any]) -> Picture | None:
-    """How the times of one call are spread, a strip for each function: a point for each block, the middle
-    half as a box, the median as a line. None with fewer than eight blocks. `timings` have name and timings.
+    """A picture of the spread of the times of one call, a strip for each function: a point for each block,
+    the middle half as a box, the median as a line. None with fewer than eight blocks. `timings` have name and
+    timings.
     """
     shown = [one for one in timings if len(one.timings) >= LEAST_BLOCKS]
     if not shown:
@@ -293,7 +297,7 @@ def _strips(timings: Sequence[Any]) -> Any:
     most = max(len(_on_lines(one.name).split("\n")) for one in timings)
     figure = _figure(4.6, 0.7 + max(0.5, 0.22 * most) * len(timings))
     axes = figure.add_subplot()
-    colours = (_COLOURS[1], _COLOURS[2], _COLOURS[0])  # those of the times against N
+    colours = (_COLOURS[1], _COLOURS[2], _COLOURS[0])  # as in the picture of times against N
     for row, (one, colour) in enumerate(zip(timings, itertools.cycle(colours))):
         times = np.array(one.timings)
         heights = row + 0.5 * ((np.arange(len(times)) * 0.618034) % 1.0 - 0.5)  # spread evenly, not by chance
@@ -330,8 +334,9 @@ def _few_ticks(least: float, most: float) -> list[float]:
 
 
 def scaling_picture(scaling: Any) -> Picture | None:
-    """Time of one call against the size N, both axes logarithmic, a line for each of the functions; None
-    with nothing to draw. `scaling` has `lines` with name, sizes, medians, minima and exponent.
+    """A picture of the time of one call against the size N, both axes logarithmic, with a line for each
+    function; None if there is nothing to draw. `scaling` has `lines` with name, sizes, medians, minima and
+    exponent.
     """
     lines = [line for line in scaling.lines if len(line.sizes)]
     if not lines:
@@ -373,8 +378,8 @@ _BESIDE = 24  # characters of a line beside the axes
 
 
 def _on_lines(name: str) -> str:
-    """A name on lines that are short enough to stand beside the axes, and a word that is too long without its
-    middle: what tells two names apart often comes last.
+    """A name on lines short enough to be beside the axes. The middle of a word that is too long is left out,
+    since what distinguishes two names often comes last.
 
     >>> _on_lines("value with pullback of softmax_cr")
     'value with pullback of\\nsoftmax_cr'
@@ -384,7 +389,7 @@ def _on_lines(name: str) -> str:
 
 
 def _short(name: str, longest: int = LONGEST) -> str:
-    """A name for a legend, in which matplotlib leaves out what begins with an underscore."""
+    """A name for a legend, in which matplotlib omits names that begin with an underscore."""
     name = " ".join(printable(name).split())
     name = name if len(name) <= longest else f"{name[: longest - 1]}…"
     return f"\N{ZERO WIDTH SPACE}{name}" if name.startswith("_") else name
@@ -427,7 +432,7 @@ def _png(figure: Any) -> bytes:
 
     out = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands there, and `alt` has it
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # drawn as a box; `alt` has it
         FigureCanvasAgg(figure).print_png(out)
     return out.getvalue()
 

@@ -1,9 +1,7 @@
-"""The formats in which a command of `rulelab` prints its findings: for people, for programs, for a GitHub
-job.
+"""The formats in which a command of `rulelab` prints its results: for people, for programs, for a GitHub job.
 
-What a command found is anything with a text, `to_json` and `to_github`: a report, or `Said`. Errors of use
-go to the standard error stream, whatever the form, and what a program reads is then an object with the key
-`error`.
+A result is anything with a text, `to_json` and `to_github`: a report, or `Said`. Usage errors go to the
+standard error stream in any format, and a program then reads an object with the key `error`.
 """
 
 from __future__ import annotations
@@ -24,18 +22,18 @@ FORMATS = (TEXT, JSON, GITHUB)
 
 
 class Sayable(Protocol):
-    """What a command found."""
+    """The result of a command."""
 
     def to_json(self) -> str:
         """For programs."""
 
     def to_github(self) -> str:
-        """Annotations, and lines for people that cannot be taken for commands."""
+        """Annotations, and lines for people that cannot be mistaken for commands."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """A text, the data that it was made of, and what of it GitHub is to show beside lines of files.
+    """A text, the data it was made from, and the annotations that GitHub shows beside lines of files.
 
     >>> found = Said("two rules", ["f", "g"])
     >>> str(found), found.to_json().split(), found.to_github()
@@ -67,19 +65,19 @@ def add_format(command: argparse.ArgumentParser) -> None:
 
 
 def written(found: Sayable, form: str) -> str:
-    """What was found, in one of the FORMATS; the text is as wide as the terminal, and in its colours."""
+    """The result in one of the FORMATS; text is as wide as the terminal, and coloured if it is."""
     ways: dict[str, Callable[[], str]] = {JSON: found.to_json, GITHUB: found.to_github}
     return ways[form]() if form in ways else on_screen(found)
 
 
 def say(found: Sayable, form: str) -> None:
-    """Print what was found, at once."""
+    """Print the result, flushed."""
     print(written(found, form), flush=True)
 
 
 def say_error(command: str, words: str, form: str, where: tuple[str, int, int] = ("", 0, 0)) -> None:
-    """Say why a command could not be carried out: on the error stream, and in the form that was asked for
-    what a program or a job on GitHub reads in place of a result.
+    """Report why a command failed: on the error stream, and also in the requested format where a program or a
+    GitHub job reads the result.
     """
     print(on_screen(f"{command}: {words}", sys.stderr), file=sys.stderr)
     if form == GITHUB:
@@ -91,7 +89,7 @@ def say_error(command: str, words: str, form: str, where: tuple[str, int, int] =
 
 
 def asked_for(words: Sequence[str]) -> str:
-    """The form that a command line asks for, also where it cannot be read.
+    """The format that a command line requests, even if the line cannot be parsed.
 
     >>> asked_for(["check", "f.py", "--format", "json", "--jbos"]), asked_for(["rules"])
     ('json', 'text')

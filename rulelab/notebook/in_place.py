@@ -1,8 +1,8 @@
-"""Results that are shown where the bar of their magic was, so that no empty output is left there.
+"""Show a result in the output where the progress bar of its magic was, so that no empty output is left there.
 
-A magic hands its result to IPython, which shows it in a new output. Where the cell ends with that magic, and
-a bar was shown meanwhile, nothing else can stand between the two: then the result takes the bar's place. In
-`Out[n]` it is as ever.
+A magic returns its result to IPython, which shows it in a new output. If the cell ends with that magic and a
+bar was shown meanwhile, nothing else can come between the two, so the result replaces the bar. `Out[n]` is
+not affected.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from typing import Any
 from ..ad.progress import place_of_bar, places_of_bars
 
 _awaited: tuple[Any, Any, str] | None = None
-"""The result that is to be shown next, where, and in which run of a cell."""
+"""The result to be shown next, its output, and the run of the cell it belongs to."""
 
 
 @contextmanager
 def of_magic(shell: Any, spelled: str) -> Iterator[list[Any]]:
-    """For the run of a magic, `%name` or `%%name`; its result is appended to the list that this gives."""
+    """The context of a run of a magic, `%name` or `%%name`; its result is appended to the list that this
+    yields.
+    """
     global _awaited
     _awaited = None
     result: list[Any] = []
@@ -36,7 +38,7 @@ def _run(shell: Any) -> str:
 
 
 def _is_last(shell: Any, spelled: str) -> bool:
-    """Whether the cell that runs ends with this magic, whose result is nothing else's argument."""
+    """Whether the running cell ends with this magic, whose result is not an argument of anything else."""
     parent: dict = getattr(shell, "get_parent", dict)() or {}
     code = str((parent.get("content") or {}).get("code", "")).strip()
     line = code if spelled.startswith("%%") else code.rpartition("\n")[2]
@@ -44,7 +46,7 @@ def _is_last(shell: Any, spelled: str) -> bool:
 
 
 def place_of(shell: Any, result: Any) -> Any | None:
-    """The handle of the output that waits for this result, to be used once; None where none does."""
+    """The handle of the output that waits for this result, to be used once; None if there is none."""
     global _awaited
     found, _awaited = _awaited, None
     if found is None or found[0] is not result or found[2] != _run(shell):
@@ -53,9 +55,9 @@ def place_of(shell: Any, result: Any) -> Any | None:
 
 
 def show_in_place(shell: Any, result: Any) -> None:
-    """IPython's function to display a report: in the place that waits for it, else as every object is."""
+    """IPython's function to display a report: in the output that waits for it, else like every object."""
     place = place_of(shell, result)
     if place is None:
-        raise NotImplementedError  # which IPython takes for "not by this function"
+        raise NotImplementedError  # which tells IPython to display it as usual
     data, metadata = shell.display_formatter.format(result)
     place.update(data, metadata=metadata, raw=True)

@@ -1,4 +1,4 @@
-"""A call in the line of a magic, taken apart, and what is to be said of its arguments."""
+"""The parts of a call in the line of a magic, and a note about its arguments."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .names import computed_arguments, free_names, may_vary
 
 
 class Invocation(NamedTuple):
-    """A call taken apart: the function and its arguments, all evaluated, what the function was called, and
-    what is to be said of the arguments.
+    """The parts of a call: the function and its arguments, all evaluated, the name of the function in the
+    line, and a note about the arguments.
     """
 
     function: Any
@@ -22,8 +22,8 @@ class Invocation(NamedTuple):
 
 
 def note_of_arguments(magic: str, call: ast.Call, text: str, called: str, names: Mapping) -> str:
-    """With respect to what a derivative of a call is, if its arguments are computed from names that may vary,
-    and how to ask for the derivative with respect to these.
+    """A note that says with respect to what a derivative of a call is, if its arguments are computed from
+    names that may vary, and how to get the derivative with respect to these names.
     """
     computed = computed_arguments(call, names)
     varying = [name for name in free_names(text) if may_vary(names.get(name))]

@@ -1,4 +1,6 @@
-"""The line of a magic as text: its options, its comment and `;`, where `--at` begins, and what is Python."""
+"""The line of a magic as text: its options, its comment and `;`, the start of `--at`, and the part that is
+Python.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ def options_of(method) -> list[str]:
 
 def parse_arguments(method, line: str, at: str | None = None):
     """The options of a line, which `--at` with arguments may follow, by the parser of a magic; unbalanced
-    quotes are wrong use, too.
+    quotes are a usage error, too.
     """
     __tracebackhide__ = True
     asked, parser = Asked(line.strip(), at), method.parser
     try:
         args, unknown = parser.parse_known_args(arg_split(line, strict=True))
-    except ValueError:  # from shlex, for quotes only: a backslash at the end of a line is IPython's
+    except ValueError:  # from shlex, only for quotes: IPython handles a backslash at the end of a line
         raise MagicError(f"{method.spelled}: a quotation mark is not closed: {line.strip()}") from None
     except UsageError as error:
         rest = f" --at {at}" if at is not None and parser.is_lacking(error) else ""
@@ -47,13 +49,15 @@ def parse_arguments(method, line: str, at: str | None = None):
 
 
 def options_first(magic: str, head: str, text: str, late: str) -> str:
-    """The line of a magic with an option, and what follows it, in front: all but the rest of the text."""
+    """The line of a magic with an option, and what follows it, moved to the front; the rest of the text is
+    left out.
+    """
     return " ".join(filter(None, (magic, head.strip(), text[place_of(late, text) :].strip())))
 
 
 def refuse_late_options(method, line: str, text: str, what: str) -> None:
-    """MagicError if an option of a magic stands in the Python at the end of its line. Python might read it:
-    `x --check` is `x - (-check)`.
+    """Raise MagicError if an option of a magic is in the Python at the end of its line. Python might accept
+    it: `x --check` is `x - (-check)`.
     """
     letters = () if is_python(text) else ("-o", "-h")
     late = option_in(text, [*options_of(method), *letters])
@@ -64,13 +68,15 @@ def refuse_late_options(method, line: str, text: str, what: str) -> None:
 
 
 def call_as_at(method, line: str) -> str:
-    """`F(x, y) --deep` as `F --deep --at x, y`: who has just called a function asks about that call."""
+    """`F(x, y) --deep` as `F --deep --at x, y`: a user who has just called a function asks about that
+    call.
+    """
     name = r"(?:^|\s)([^\W\d][\w.]*)\("
     if split_at(line)[1] is not None:
         return line
     try:
         words = method.parser.parse_known_args(arg_split(line, strict=True))[0]
-    except (ValueError, UsageError):  # which is told when it is read
+    except (ValueError, UsageError):  # reported when the line is parsed
         return line
     asked = getattr(words, "function", None) or ""
     found = re.search(name, line) if "(" in asked else None
@@ -85,7 +91,7 @@ def call_as_at(method, line: str) -> str:
 
 
 def words_after_options(method, line: str) -> list[str]:
-    """The words of an expression; none where the line ends within a string, so that its end is no end."""
+    """The words of an expression; none if the line ends within a string."""
     try:
         return method.parser.parse_known_args(arg_split(line, strict=True))[0].expression
     except ValueError:
@@ -93,7 +99,7 @@ def words_after_options(method, line: str) -> list[str]:
 
 
 def unquoted(word: str) -> str:
-    """A word of a line without the quotes around it, which keep its spaces.
+    """A word of a line without the quotes around it, which protect its spaces.
 
     >>> unquoted("'my rules.py'"), unquoted("rules.py")
     ('my rules.py', 'rules.py')
@@ -110,7 +116,7 @@ def is_python(text: str) -> bool:
 
 
 def option_in(text: str, options: Container[str]) -> str | None:
-    """The first of the options which stands as a word in Python; text in quotes does not count.
+    """The first of the options that occurs as a word in Python; text in quotes does not count.
 
     >>> option_in("x, '--run' --no-widget", {"--run", "--no-widget"})
     '--no-widget'
@@ -120,7 +126,7 @@ def option_in(text: str, options: Container[str]) -> str | None:
 
 
 def place_of(option: str, text: str) -> int:
-    """Where an option stands that `option_in` has found.
+    """The position of an option that `option_in` has found.
 
     >>> place_of("--run", "x, '--run', y --run")
     14
@@ -132,7 +138,7 @@ def place_of(option: str, text: str) -> int:
 
 
 def without_semicolon(line: str) -> str:
-    """The line without a comment and a `;` at its end, both of which are IPython's, not the expression's.
+    """The line without a comment and a `;` at its end, which belong to IPython, not to the expression.
 
     >>> without_semicolon('f("a;", 1);  # quiet')
     'f("a;", 1)'
@@ -156,7 +162,7 @@ def _without_comment(line: str) -> str:
 
 
 def silenced(line: str) -> bool:
-    """Whether a line ends with `;`: of a cell magic IPython only looks at the end of the cell.
+    """Whether a line ends with `;`: for a cell magic, IPython only checks the end of the cell.
 
     >>> silenced("mse_cr --of mse;"), silenced("mse_cr --of mse  # why; why not")
     (True, False)
@@ -165,7 +171,7 @@ def silenced(line: str) -> bool:
 
 
 def split_at(line: str) -> tuple[str, str | None]:
-    """The options of a line, and what follows its first `--at`; None where there is none.
+    """The options of a line, and the text after its first `--at`; None if there is none.
 
     >>> split_at('f f_cr -o c --at -x, {"a": " --at "}')
     ('f f_cr -o c', '-x, {"a": " --at "}')
@@ -175,7 +181,7 @@ def split_at(line: str) -> tuple[str, str | None]:
 
 
 def texts_of_arguments(text: str) -> list[str]:
-    """The positional arguments of a call, or of the list after `F --at`, as they are written.
+    """The positional arguments of a call, or of the list after `F --at`, as source text.
 
     >>> texts_of_arguments("f(x + 1, y, k=2)"), texts_of_arguments("-o h f --at x, y")
     (['x + 1', 'y'], ['x', 'y'])
@@ -189,7 +195,7 @@ def texts_of_arguments(text: str) -> list[str]:
 
 
 def raw_rest(line: str, rest: list[str]) -> str:
-    """The end of the line that was split into the words `rest`, as it was written: joining them would
+    """The end of the line that was split into the words `rest`, as it was written: joining the words would
     change its spaces.
 
     >>> raw_rest('-o g  f("a  b")', ['f("a', 'b")'])

@@ -1,4 +1,4 @@
-"""Loading into a shell and unloading from it: the magics, their completion, the hooks at each cell."""
+"""Load into a shell and unload from it: the magics, their completion, and the hooks at each cell."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .settings import surroundings, without_bad_values
 
 
 class _Loaded(NamedTuple):
-    """What loading put into a shell and what it found there, so that unloading can take exactly that away."""
+    """What loading added to a shell and what it found there, so that unloading can remove exactly that."""
 
     magics: RuleLab
     hidden: dict[str, dict[str, Callable]]
@@ -42,12 +42,12 @@ class _Loaded(NamedTuple):
 
 
 _shells: weakref.WeakSet[RuleLab] = weakref.WeakSet()
-"""The magics of each shell of the process that has them: our errors and notices are the process's."""
+"""The magics of each shell of the process that has them: errors and notices are shared by the process."""
 
 
 def load_ipython_extension(shell) -> None:
-    """`%load_ext rulelab`: the magics, their completion, and hooks at each cell: one tells messages its
-    number, one keeps rules on their names. Loading twice is loading once.
+    """Run `%load_ext rulelab`: add the magics, their completion, and hooks at each cell, one that registers
+    its number for messages and one that keeps rules on their names. Loading twice has no further effect.
     """
     if _loaded(shell) is not None:
         return
@@ -74,7 +74,7 @@ def load_ipython_extension(shell) -> None:
 
 
 def unload_ipython_extension(shell) -> None:
-    """`%unload_ext rulelab`: everything that loading did, undone. Rules stay: they belong to their
+    """Run `%unload_ext rulelab`: undo everything that loading did. Rules stay: they belong to their
     functions.
     """
     loaded = _loaded(shell)
@@ -107,7 +107,7 @@ def unload_ipython_extension(shell) -> None:
 
 
 def session() -> Session:
-    """The session of the shell that runs now; raises MagicError where the extension is not loaded."""
+    """The session of the current shell; raises MagicError if the extension is not loaded."""
     shell = get_ipython()
     loaded = None if shell is None else _loaded(shell)
     if loaded is None:
@@ -153,11 +153,11 @@ OTHER_NAMES = {
     "derive": "rule_derive", "export": "rule_export", "panel": "rule_lab", "lab": "rule_lab",
     "stub": "rule_stub", "lint": "rule_lint", "source": "adjoint", "manual": "rule_docs", "docs": "rule_docs",
 }  # fmt: skip
-"""What somebody may type who looks for a magic by what it does."""
+"""Names that a user may type to find a magic by what it does."""
 
 
 def magic_meant(error: BaseException | None, ours: Mapping[str, Mapping[str, Any]]) -> str:
-    """Which of our magics may have been meant where IPython does not know one; empty where none is like it.
+    """The magic that may have been intended where IPython does not know one; empty if none is similar.
 
     >>> magic_meant(UsageError("Line magic function `%gradeint` not found."), {"line": {"gradient": None}})
     '%gradient'
@@ -177,16 +177,16 @@ def _loaded(shell) -> _Loaded | None:
 
 
 def print_notice(notice: str) -> None:
-    """Print a notice as lines that fit."""
+    """Print a notice, wrapped to fit the screen."""
     print("\n".join(of_message(notice.split("\n"))))
 
 
 def _agree(change=None) -> None:
-    """What belongs to the whole process, as the shells that have the magics want it: notices are lines of
-    the output, not warnings, and our errors are shown by their own lines.
+    """Set what belongs to the whole process as the shells with magics require: notices are lines of the
+    output, not warnings, and rulelab's errors are shown by their own lines.
 
-    The hook for errors is a method on their class, which IPython looks for on any exception;
-    `set_custom_exc` has room for one handler in a shell, and another extension may need it.
+    The hook for errors is a method on their class, which IPython looks up on any exception; `set_custom_exc`
+    has room for one handler in a shell, and another extension may need it.
     """
     if not _shells and print_notice in CACHE.on_notice:
         CACHE.on_notice.remove(print_notice)

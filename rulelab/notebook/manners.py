@@ -336,5 +336,3 @@ def _named_functions(args) -> list[str]:
     named = [getattr(args, one, None) for one in ("function", "twin")]
     found = [one for one in named if one is not None]
     return found or getattr(args, "functions", None) or args.expression[:1]
-
-
