@@ -79,24 +79,24 @@ SECONDS_AT_MOST = argument(
 )
 USAGE_OF_A_MATRIX = "[--mode MODE] [--seconds N] [-o RESULT] (EXPR | F --at ARGS)"
 SHORT_PROOF_SECONDS = 2.0
-"""How long `--prove` may take."""
+"""The time limit of `--prove`."""
 
 
 MOST_PROVED = 64
-"""Numbers that remembered arguments may have where they go to SymPy, which takes no more."""
+"""How many numbers remembered arguments may hold to be passed to SymPy."""
 MOST_SCANNED = 16
 """The same for a scan."""
 MOST_DERIVED = 100_000
-"""The same where a rule is derived from them: its checks call the function at them."""
+"""The same where a rule is derived at them: its checks call the function at them."""
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether an argument is a whole number, or holds some alone."""
+    """Whether an argument is an integer, or an array of integers."""
     return not isinstance(value, bool) and np.asarray(value).dtype.kind in "iu"
 
 
 def _shapes(report: Any) -> list[tuple[int, ...]] | None:
-    """The shapes of the arguments at which a rule is refuted; None where it is so without an example."""
+    """The shapes of the arguments at which a rule is refuted; None if there is no counterexample."""
     example = getattr(report.verdict, "counterexample", None)
     if example is None:
         return None
@@ -118,7 +118,7 @@ def _source_of_arguments(last: ComparedAt) -> str:
 
 
 def _by_keywords(call: Invocation, texts: Sequence[str]) -> str:
-    """How a call is written with all of its arguments but the first as keywords; empty where it has none."""
+    """A call with all of its arguments but the first as keywords; empty where it cannot be written so."""
     _, *others = argument_names(call.function, call.args)
     if not call.name or len(texts) != len(call.args) or not all(map(str.isidentifier, others)):
         return ""
@@ -127,12 +127,14 @@ def _by_keywords(call: Invocation, texts: Sequence[str]) -> str:
 
 
 def _asked(line: str, args) -> str:
-    """The call at the end of a line, or the whole line where it is `F --at ARGS`."""
+    """The call at the end of a line, or the whole line if it has `--at`."""
     return line if split_at(line)[1] is not None else raw_rest(line, args.expression)
 
 
 def _refuse_unless_two(args) -> None:
-    """MagicError unless the line names what is compared: F and its copy, or a loss and a function in it."""
+    """Raise MagicError unless the line names two things to compare: F and its copy, or a loss and a function
+    in it.
+    """
     if (args.without is None) == (args.twin is None):
         raise MagicError("%grad_compare: give F and F_CR, or LOSS --without F")
 
@@ -191,10 +193,9 @@ class RuleLab(ManneredMagics, Settings):
         return Defined(name, run.function.__name__, label, of, remarks, replaced)
 
     def _checked(self, method, args, defined: Defined, mode: str = "rrule") -> Defined:
-        """What a cell defined, with the verdict of a quick check and that of a short proof, where they are
-        wanted.
+        """What a cell defined, with the verdicts of a quick check and of a short proof, if requested.
 
-        The rule is in its place whatever they say.
+        The rule stays in place whatever they say.
         """
         if args.check or self.check == "quick":
             try:
@@ -217,7 +218,7 @@ class RuleLab(ManneredMagics, Settings):
         return defined
 
     def _proved(self, name: str) -> Any:
-        """The report of a short symbolic check of the rule of a name, or why there is none, in words."""
+        """The report of a short symbolic check of the rule of a name, or in words why there is none."""
         try:
             from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
@@ -229,7 +230,7 @@ class RuleLab(ManneredMagics, Settings):
             return f"not judged: {in_one_line(error)}"
 
     def _quickly(self, name: str, mode: str) -> RuleCheck | str:
-        """The quick check of the rule of a name, or why there is none, in words."""
+        """The quick check of the rule of a name, or in words why there is none."""
         try:
             f = lookup(name, self.shell.user_ns)
             given, _ = self._where(name, f)
@@ -240,8 +241,8 @@ class RuleLab(ManneredMagics, Settings):
             return f"not judged: {in_one_line(error)}"
 
     def _where(self, name: str, f, at: Invocation | None = None, domain=None) -> tuple[Invocation, str]:
-        """The arguments of a check, and in words where they come from if they are not in the line: the last
-        command that had some for this function; none where they are to be drawn.
+        """The arguments of a check, and in words where they come from if not from the line: the last command
+        with arguments for this function. no arguments if they are to be drawn.
         """
         if at is not None:
             return at, ""
@@ -255,7 +256,7 @@ class RuleLab(ManneredMagics, Settings):
 
     def _numbers(self, method, name: str, f: Any, given: Invocation | None, most: int = MOST_PROVED) -> tuple:
         """The arguments of a derivation or a scan: those of the line, otherwise the last ones of the
-        function; none where these are too many numbers.
+        function; none if these hold too many numbers.
         """
         if given is not None:
             self._remember(method, (name,), given)
@@ -266,14 +267,16 @@ class RuleLab(ManneredMagics, Settings):
         return last.args
 
     def _remember(self, method, names: tuple[str, ...], given: Invocation) -> None:
-        """Keep the arguments of a function: the next magic about it begins with them."""
+        """Store the arguments of a function for the next magic about it."""
         if not names[0] or not given.args:
             return
         compared = ComparedAt(given.args, given.kwargs, method.spelled, cell_label(self.shell))
         self.session.remember_comparison(names, compared)
 
     def _remarks(self, name: str, target, rule) -> tuple[str, ...]:
-        """What is said under a rule that was just defined: which others answer, and advice if wanted."""
+        """Remarks below a rule that was just defined: which other rules are still used, and advice if
+        enabled.
+        """
         others = self.session.beside(name, target, rule)
         return (*others, *(self._advised(name, target, rule) if self.advice else ()))
 
@@ -281,7 +284,7 @@ class RuleLab(ManneredMagics, Settings):
         """The advice on a rule that was just defined, a line for each suggestion."""
         try:
             found = rule_lint(target, registry=self.session.registry)
-        except Exception as error:  # the rule is in its place; what is said of it may not fail the cell
+        except Exception as error:  # the rule is in place; a remark must not fail the cell
             return (f"There is no advice on this rule: {' '.join(str(error).split())}",)
         return advice_in_short(name, [a for a in found.advices if a.rule == rule.__name__])
 
@@ -354,7 +357,7 @@ class RuleLab(ManneredMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.scalar_rule, line)
-        if cell is not None and len(args.expression) > 1:  # options may stand behind the name, too
+        if cell is not None and len(args.expression) > 1:  # options may follow the name
             name, *options = args.expression
             line = " ".join([*options, name])
             args = parse_arguments(self.scalar_rule, line)
@@ -666,7 +669,7 @@ class RuleLab(ManneredMagics, Settings):
         need_positional(call.function, call.args, call.kwargs)
         try:
             found = gradient(call.function, *call.args, **call.kwargs)
-        except ScalarOutputError:  # the function takes them
+        except ScalarOutputError:  # the function accepts the arguments
             self._remember(self.gradient, (call.name,), call)
             raise
         names = argument_names(call.function, call.args)
@@ -705,7 +708,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._as_far(self.jacobian, args, shown, allowance)
 
     def _as_far(self, method, args, shown: Any, allowance: Allowance) -> Any:
-        """A matrix, whole or not; after Ctrl-C the cells that follow do not run."""
+        """A matrix, complete or not; after Ctrl-C the cells that follow do not run."""
         __tracebackhide__ = True
         self.kept(args, shown)
         if allowance.interrupted:
@@ -815,7 +818,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._ran(self.rule_check, args, check, f"check of {args.function}", where)
 
     def _ran(self, method, args, check, doing: str, where: str = ""):
-        """The report of a check that is driven to its end; Ctrl-C shows what there is, and is reported."""
+        """The report of a check run to its end; Ctrl-C shows the results so far and is reported."""
         __tracebackhide__ = True
         limited = Limited(check, args.seconds)
         found = shown_in_magics(run(Barred(limited, doing, args.seconds, beats=1.0)))
@@ -1034,9 +1037,9 @@ class RuleLab(ManneredMagics, Settings):
         return self._symbolic_report(self.rule_symbolic, args, f"proof of {args.function}", question)
 
     def _retried_at_last_arguments(self, prove: Callable, name: str) -> Callable:
-        """A prover that tries again at the last arguments of the function where it cannot judge arguments of
-        its own choice, or refutes the rule at others: of other shapes, where the example is more to the point
-        if it is of these, or at floats in the place of whole numbers.
+        """A prover that tries again at the last arguments of the function if it cannot judge at arguments of
+        its own choice, or if it refutes the rule there: at arguments of other shapes, where an example with
+        the user's shapes is more useful, or at floats in place of integers.
         """
 
         def proved(f: Any, **options: Any) -> Any:
@@ -1063,7 +1066,7 @@ class RuleLab(ManneredMagics, Settings):
         return proved
 
     def _symbolic_report(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
-        """The report that answers a question to SymPy; Ctrl-C shows what is known by then, with a note."""
+        """The report that answers a question to SymPy; Ctrl-C shows what is known so far, with a note."""
         __tracebackhide__ = True
         asking = Asking(doing, question.keywords["time_limit"])
         try:
@@ -1190,13 +1193,15 @@ class RuleLab(ManneredMagics, Settings):
         return self._cut_short(self.rule_derive, args, f"rule of {args.function}", seconds, question)
 
     def _cut_short(self, method, args, doing: str, seconds: float, question: partial) -> Any:
-        """The report that answers a question which has one at any moment; Ctrl-C ends it, and is reported."""
+        """The report that answers a question which always has an answer so far; Ctrl-C ends it and is
+        reported.
+        """
         __tracebackhide__ = True
         with Asking(doing, seconds, keeps=True) as asking:
             try:
                 found = shown_in_magics(question(time_limit=seconds, stop=asking.stop))
             except RuleLabError:
-                if asking.asked:  # before there was anything
+                if asking.asked:  # before there was a result
                     raise KeyboardInterrupt from None
                 raise
         if (cell := getattr(found, "cell", None)) is not None:
@@ -1241,7 +1246,7 @@ class RuleLab(ManneredMagics, Settings):
             found = scan_stability(f, **options)
             if at or last is None or last.kwargs or found.word != NOT_JUDGED:
                 return found
-            return replace(found, notes=(_too_many(last, MOST_SCANNED),))  # not how the guesses failed
+            return replace(found, notes=(_too_many(last, MOST_SCANNED),))  # not the failed guesses
 
         options: dict[str, Any] = {"at": at or None, "plane": args.plane, "name": args.function}
         question = partial(scanned, f, registry=self.session.registry, **options)

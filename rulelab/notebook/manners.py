@@ -1,5 +1,5 @@
-"""What the magics share: how one is made of a method, how the arguments of its line are evaluated, how a
-result is kept, how misuse and Ctrl-C are reported.
+"""What the magics share: making one from a method, evaluating the arguments of its line, keeping a result,
+and reporting misuse and Ctrl-C.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _IPYTHONS_OWN = re.compile(r"In|Out|exit|quit|get_ipython|_{1,3}|_i{1,3}|_i?\d+|
 
 
 def _name(text: str) -> str:
-    """What `-o` takes: a name to bind, which is neither Python's nor IPython's."""
+    """The value of `-o`: a name to bind that Python and IPython do not use."""
     if not text.isidentifier() or keyword.iskeyword(text):
         raise argparse.ArgumentTypeError(f"needs a name to keep the result under, not {text}")
     if _IPYTHONS_OWN.fullmatch(text):
@@ -64,7 +64,7 @@ def _name(text: str) -> str:
 
 
 class _HelpAsked(Exception):
-    """`-h` stands in the line."""
+    """The line contains `-h`."""
 
 
 class _AskHelp(argparse.Action):
@@ -132,7 +132,7 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
                     with Waiting(spelled):
                         asked = without_semicolon(line) if comments else line.removesuffix(";").rstrip()
                         result = magic(self, asked, scope, **extra)
-                    # Of a line with comments IPython sees to it; in one without, a `#` is as any other sign.
+                    # IPython handles a line with comments; in one without, `#` is an ordinary character.
                     is_quiet = silenced(line) if comments else line.endswith(";")
                     result = None if is_quiet and (cell is not None or not comments) else result
                     results.append(result)
@@ -160,7 +160,7 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
 
 
 class _MagicParser(OptionParser, MagicArgumentParser):
-    """IPython's parser of a magic, with our words."""
+    """IPython's parser of a magic, with rulelab's messages."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(self.in_words(message))
@@ -171,7 +171,7 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
     about, _, examples = inspect.cleandoc(magic.__doc__).partition("\nExamples::\n")
     words = {
         "description": f"{about.rstrip()}\n\nIn plain Python::\n\n    {plain}",
-        "epilog": f"\nExamples::\n{examples}",  # headed by a newline, or IPython takes the indent away
+        "epilog": f"\nExamples::\n{examples}",  # starts with a newline, or IPython removes the indent
     }
     if usage is not None:
         words["usage"] = f"{spelled[1:]} {usage}".replace("%", "%%")  # which argparse fills in
@@ -180,13 +180,13 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
         above = f"directly above def {magic.__name__}"
         raise TypeError(f"{spelled} has no -o: write @OUTPUT as its last decorator, {above}")
     magic.parser.__class__, magic.parser.spelled = _MagicParser, spelled  # IPython makes the parser itself
-    magic.parser.allow_abbrev = False  # or `--a` would be taken for `--at`, and for whatever comes later
+    magic.parser.allow_abbrev = False  # or `--a` would mean `--at`, or any later option
     # IPython heads the help with the marks of a reST literal block, which a reader of `?` would only see
     magic.__doc__ = magic.__doc__.removeprefix("::\n\n  ")
 
 
 class ManneredMagics(Magics):
-    """Magics that read their lines alike, and keep what they find in one session."""
+    """Magics that parse their lines in the same way and keep their results in one session."""
 
     shell: Any
 
@@ -195,14 +195,14 @@ class ManneredMagics(Magics):
         self.session = session or Session()
 
     def kept(self, args, result):
-        """Remember a result, under the name that `-o` gave and as the session's last."""
+        """Store a result, under the name given by `-o` and as the session's last."""
         self.session.last = result
         if args.output is not None:
             self.shell.user_ns[args.output] = result
         return result
 
     def show(self, result) -> None:
-        """Display a result now: before an interrupt is reported, or where there are several."""
+        """Display a result now: before an interrupt is reported, or if there are several."""
         from IPython.display import display
 
         place = place_of_bar()
@@ -220,7 +220,7 @@ class ManneredMagics(Magics):
         return callable_only(method, found, name)
 
     def with_call(self, method, line: str, scope: dict):
-        """The options of a line, and the call at its end evaluated as IPython evaluates any expression."""
+        """The options of a line, and the call at its end, evaluated as IPython evaluates any expression."""
         __tracebackhide__ = True
         args, magic = parse_arguments(method, line), method.spelled
         text = raw_rest(line, args.expression)
@@ -247,7 +247,7 @@ class ManneredMagics(Magics):
         return args, self.call(method, call, text, scope)._replace(name=called, note=note)
 
     def call(self, method, call: ast.Call, text: str, scope: dict) -> Invocation:
-        """A call taken apart, its parts evaluated."""
+        """The evaluated parts of a call."""
         __tracebackhide__ = True
         given = self._evaluated(call, text, scope)
         called = ast.get_source_segment(text, call.func) or "the function"
@@ -256,8 +256,9 @@ class ManneredMagics(Magics):
         return given
 
     def with_at(self, method, line: str, scope: dict, needed: bool = True, refuse=None):
-        """The options of a line, and the arguments after `--at` evaluated; None without `--at`, if that is
-        not `needed`. What else is wrong with the line is said first, by `refuse(options)` as well.
+        """The options of a line, and the evaluated arguments after `--at`; None without `--at`, if that is
+        not `needed`. Other errors in the line are reported first, including those that `refuse(options)`
+        raises.
         """
         __tracebackhide__ = True
         options, at = split_at(call_as_at(method, line))
@@ -317,7 +318,7 @@ class ManneredMagics(Magics):
         return args, given._replace(function=self.function(method, name, scope), name=name)
 
     def _options(self) -> list[str]:
-        """The options of all our magics that begin with two dashes."""
+        """The options of all magics that begin with two dashes."""
         return [option for method in self.magics["line"].values() for option in options_of(method)]
 
     def _evaluated(self, call: ast.Call, text: str, scope: dict) -> Invocation:
@@ -332,7 +333,7 @@ class ManneredMagics(Magics):
 
 
 def _named_functions(args) -> list[str]:
-    """The functions that the words of a line name, the one in question first."""
+    """The functions that a line names, the main one first."""
     named = [getattr(args, one, None) for one in ("function", "twin")]
     found = [one for one in named if one is not None]
     return found or getattr(args, "functions", None) or args.expression[:1]

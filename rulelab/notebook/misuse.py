@@ -1,4 +1,4 @@
-"""What a line names that is not there, cannot be called or does not fit, and what was probably meant."""
+"""Names in a line that do not exist, cannot be called or do not fit, and what was probably intended."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .session import lookup, meant_by
 
 
 def refuse_misfit(method, f: Any, name: str, given: Invocation) -> None:
-    """MagicError if the arguments do not fit a function, in the words of Python: it would say so itself, from
-    within some frame of ours.
+    """Raise MagicError if the arguments do not fit a function, in Python's words: Python's own error would
+    come from a frame inside rulelab.
     """
     if not isinstance(f, (types.FunctionType, types.MethodType)) or not (given.args or given.kwargs):
         return
     signature = signature_of_callable(f, follow_wrapped=False)
-    if hasattr(f, "__signature__"):  # what it says of itself, and need not be so
+    if hasattr(f, "__signature__"):  # which need not be true
         return
-    bind = signature.bind if given.args else signature.bind_partial  # keywords alone are held fixed
+    bind = signature.bind if given.args else signature.bind_partial  # only keywords: held fixed
     try:
         bind(*given.args, **given.kwargs)
     except TypeError as error:
@@ -40,8 +40,8 @@ def refuse_misfit(method, f: Any, name: str, given: Invocation) -> None:
 
 
 def called_by_words(text: str, names: Mapping[str, Any]) -> str | None:
-    """A call for the name of a function alone, or with its arguments behind it after a space or `--at`; None
-    for anything else.
+    """A call for the name of a function, alone or followed by its arguments after a space or `--at`; None for
+    anything else.
     """
     found = re.fullmatch(r"([^\W\d][\w.]*)(?:\s+(?:--at\s+)?([\w\s.,]+))?", text)
     f = None if found is None or keyword.iskeyword(found[1]) else lookup(found[1], names)
@@ -51,8 +51,8 @@ def called_by_words(text: str, names: Mapping[str, Any]) -> str | None:
 
 
 def with_its_pair(method, options: str, names: Mapping[str, Any]) -> tuple[Any, str] | None:
-    """A function, and the line in which its copy stands beside it, where a magic about both was given one of
-    them alone; None where the other is not known.
+    """A function, and the line with its copy added, where a magic about both was given only one of them; None
+    if the other is not known.
     """
     words = arg_split(options, strict=False)
     named = [word for word in words if all(part.isidentifier() for part in word.split("."))]
@@ -72,8 +72,8 @@ def with_its_pair(method, options: str, names: Mapping[str, Any]) -> tuple[Any, 
 
 
 def refuse_unknown(method, call: ast.Call, called: str | None, names: Mapping[str, Any]) -> None:
-    """MagicError for a function or an argument that is not there: Python's own error comes with a traceback,
-    and without the name that may have been meant.
+    """Raise MagicError for a function or an argument that does not exist: Python's own error comes with a
+    traceback and does not suggest a name.
     """
     if called is not None and re.fullmatch(r"[^\W\d][\w.]*", called):
         if called not in names and lookup(called, names) is None:
@@ -92,7 +92,7 @@ def callable_only(method, found, name: str):
 
 
 def refuse_to_overwrite(method, output: str | None, names: Iterable[str | None]) -> None:
-    """MagicError if the result would take the place of a function that the line names."""
+    """Raise MagicError if the result would replace a function that the line names."""
     for name in names:
         if output is not None and name is not None and name.split(".")[0] == output:
             raise MagicError(f"{method.spelled}: -o {output} would overwrite {output}, which the line names")

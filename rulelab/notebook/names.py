@@ -1,4 +1,4 @@
-"""The names in an expression: what it reads from outside, and by which of them it can be called."""
+"""The names in an expression: those it reads from outside, and those by which it can be called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..annotations import signature_of_callable
 
 
 def free_names(text: str) -> list[str]:
-    """The names that an expression reads from outside, as they first appear.
+    """The names that an expression reads from outside, in the order of their first use.
 
     >>> free_names("sum(w * t for t in x) + (lambda w: w)(y)")
     ['sum', 'w', 'x', 'y']
@@ -26,7 +26,7 @@ def free_names(text: str) -> list[str]:
 
 
 def as_a_call(text: str) -> str:
-    """An expression as a call by the names that stand in it as arguments; empty where there are none.
+    """An expression as a call with the names in it as arguments; empty if there are none.
 
     >>> as_a_call("f(x)[0].sum()"), as_a_call("np.pi + 1")
     ('(lambda x: f(x)[0].sum())(x)', '')
@@ -50,7 +50,7 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 
 
 def parameters_of(f: Any) -> str:
-    """The arguments that a function needs, as they stand in a call."""
+    """The arguments that a function needs, as written in a call."""
     try:
         parameters = signature_of_callable(f).parameters.values()
     except (TypeError, ValueError):
@@ -67,7 +67,7 @@ def may_vary(value: Any) -> bool:
 
 
 def computed_arguments(call: ast.Call, namespace: Mapping) -> list[str]:
-    """The positional arguments of a call that are computed from names which may vary, as they are written: in
+    """The positional arguments of a call that are computed from names which may vary, as source text: in
     `f(g(x), x[0])` the first. A gradient of the call is with respect to these arguments, not to the names.
 
     >>> call = ast.parse("f(g(x) + 1, x[0], x.copy(), n - 1, np.array([2.0]))", mode="eval").body
@@ -78,7 +78,7 @@ def computed_arguments(call: ast.Call, namespace: Mapping) -> list[str]:
 
 
 def _operands_vary(node: ast.AST, namespace: Mapping) -> bool:
-    """Whether a node computes something from a name that may vary, rather than takes a part of it."""
+    """Whether a node computes something from a name that may vary, rather than selecting a part of it."""
     operands: list[ast.expr] = []
     if isinstance(node, ast.BinOp):
         operands = [node.left, node.right]
@@ -91,7 +91,7 @@ def _operands_vary(node: ast.AST, namespace: Mapping) -> bool:
 
 
 def _owners(node: ast.expr) -> Iterator[ast.expr]:
-    """The name of a function, and of the module or the object before its dot."""
+    """The expression for a function, and for the modules or objects before its dots."""
     yield node
     while isinstance(node, ast.Attribute):
         node = node.value
@@ -99,7 +99,7 @@ def _owners(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def is_method_of_a_result(call: ast.Call) -> bool:
-    """Whether a call without arguments is that of a method of what another expression gives: `f(x).sum()`.
+    """Whether a call without arguments calls a method of the result of another expression: `f(x).sum()`.
 
     >>> [is_method_of_a_result(ast.parse(t, mode="eval").body) for t in ("f(x)[0].sum()", "a.sum()", "f()")]
     [True, False, False]

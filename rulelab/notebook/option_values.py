@@ -1,4 +1,4 @@
-"""What the options of magics take: domains, sizes, seconds, partial derivatives and generators, from text."""
+"""Parse the values of a magic's options: domains, sizes, seconds, partial derivatives and generators."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..checking.reading.kinds import DomainError, kind_named
 from .cells import MagicError, evaluate, parse
 
 LONGEST = 3600
-"""Seconds that a limit may be at most."""
+"""The largest time limit, in seconds."""
 
 
 def parse_partials(magic: str, line: str) -> tuple[str, str, ast.expr]:
-    """The name, the text and the tree of the lambda in `f(x, y): y*out, x*out`; nothing of it is run.
+    """The name, the text and the tree of the lambda in `f(x, y): y*out, x*out`; nothing is run.
 
     >>> name, text, tree = parse_partials("%scalar_rule", "np.sinc(x): x*out")
     >>> name, text, type(tree).__name__
@@ -45,7 +45,7 @@ def parse_partials(magic: str, line: str) -> tuple[str, str, ast.expr]:
 
 
 def parse_domain(text: str) -> Any:
-    """What `--domain` takes: words, an interval, or either for each parameter; in quotes where it has spaces.
+    """The value of `--domain`: words, an interval, or either for each parameter; in quotes if it has spaces.
 
     >>> parse_domain('"positive vector"'), parse_domain("(0,1)"), parse_domain("'x: positive, A: square'")
     ('positive vector', (0, 1), {'x': 'positive', 'A': 'square'})
@@ -71,8 +71,8 @@ def _domain_of_one(words: str) -> Any:
 
 
 def parse_sizes(text: str) -> list:
-    """What `--sizes` takes: lengths and shapes separated by commas, each for all arrays, or with one word for
-    each argument; in quotes where it has spaces.
+    """The value of `--sizes`: lengths and shapes separated by commas, each for all arrays, or with one word
+    for each argument; in quotes if it has spaces.
 
     >>> parse_sizes("3,5"), parse_sizes('"2x3 3, 4x2 number"')
     ([(3,), (5,)], [((2, 3), (3,)), ((4, 2), ())])
@@ -92,7 +92,7 @@ def _shape_of(word: str) -> tuple[int, ...]:
 
 
 def parse_seconds(text: str) -> float:
-    """What `--seconds` takes, where it is a limit: a number above 0.
+    """The value of `--seconds` as a time limit: a number above 0.
 
     >>> parse_seconds("0.5")
     0.5
@@ -109,7 +109,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_generator(text: str) -> ast.Lambda:
-    """The argument list of a generator, in `n` and `rng`, as a function of the two; nothing of it is run.
+    """The argument list of a generator, in `n` and `rng`, as a function of the two; nothing is run.
 
     >>> ast.unparse(parse_generator("rng.random(n), k=2.0"))
     "lambda n, rng: ((rng.random(n),), {'k': 2.0})"
@@ -126,8 +126,9 @@ def parse_generator(text: str) -> ast.Lambda:
 
 
 def generator(shell, text: str) -> Callable[[int, Any], tuple[tuple, dict]]:
-    """The function of `n` and `rng` that a generator's text is: it gives positional arguments and keywords.
+    """The function of `n` and `rng` that a generator's text stands for: it returns positional and keyword
+    arguments.
 
-    It lives in the user's namespace; what its names stand for is looked up when it is called.
+    Its names are looked up in the user's namespace when it is called.
     """
     return evaluate(shell, f"at({text})", {}, parse_generator(text))

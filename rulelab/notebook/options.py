@@ -1,7 +1,7 @@
-"""Parsers of options whose errors are sentences: of magics and of commands alike.
+"""Parsers of options whose errors are sentences, for magics and for commands.
 
-argparse's own words ("expected 2 arguments", "invalid int value") speak to the author of a parser. Here is
-what its user is told instead: what is missing or wrong, and how the line reads with it.
+argparse's own messages ("expected 2 arguments", "invalid int value") address the author of a parser. These
+address its user: what is missing or wrong, and the corrected line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EXPLICIT = re.compile(r"argument ([^:]+): " + re.escape(gettext.gettext("ignore
 
 
 def parse_count(text: str) -> int:
-    """What an option takes that says how many: a whole number from 1 on.
+    """The value of an option that is a count: a whole number from 1 on.
 
     >>> parse_count("60")
     60
@@ -37,7 +37,7 @@ def parse_count(text: str) -> int:
 
 
 class OptionParser(argparse.ArgumentParser):
-    """A parser that says in a sentence what is wrong with a line.
+    """A parser that reports errors in a line as sentences.
 
     `spelled` is how its line begins: `%rule_check`, or `rulelab check`.
     """
@@ -46,17 +46,17 @@ class OptionParser(argparse.ArgumentParser):
     _typed: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does; the words are kept for what is said of them."""
+        """As in argparse; the words are stored for messages about them."""
         self._typed = () if args is None else list(args)
         return super().parse_known_args(args, namespace)
 
     @staticmethod
     def is_lacking(error: Exception) -> bool:
-        """Whether an error says that an argument is missing, and ends with the line that has it."""
+        """Whether an error says that an argument is missing, and so ends with a completed line."""
         return str(error).startswith(_GIVE)
 
     def in_words(self, message: str) -> str:
-        """A message of argparse as a sentence; one that is a sentence already stays.
+        """A message of argparse as a sentence; one that already is a sentence is unchanged.
 
         >>> parser = OptionParser(prog="rulelab check")
         >>> _ = parser.add_argument("--deep", action="store_true")
@@ -71,7 +71,7 @@ class OptionParser(argparse.ArgumentParser):
         return message
 
     def _missing(self, names: Sequence[str]) -> str:
-        """What has to stand in the line and does not, and the line with it."""
+        """The arguments that are missing, and the line with them."""
         called = {named(action): action for action in self._actions}
         missing = [called[name.partition("/")[0]] for name in names if name.partition("/")[0] in called]
         told = ", and ".join(f"{named(one)}, {in_short(one)}" for one in missing) or ", ".join(names)
@@ -104,14 +104,14 @@ class OptionParser(argparse.ArgumentParser):
 
 
 def named(action: argparse.Action) -> str:
-    """How an argument is called: an option by its first spelling, anything else as the help has it."""
+    """The name of an argument: the first spelling of an option, or the name in the help."""
     if action.option_strings:
         return action.option_strings[0]
     return action.metavar if isinstance(action.metavar, str) else action.dest
 
 
 def written(action: argparse.Action) -> str:
-    """How an argument stands in a line, with names for its values: `--to TARGET FILE`."""
+    """An argument as written in a line, with names for its values: `--to TARGET FILE`."""
     values = _values(action)
     return " ".join([named(action), *values] if action.option_strings else [named(action)])
 
@@ -132,12 +132,12 @@ def _one_of(words: Sequence[str]) -> str:
 
 
 def in_short(action: argparse.Action) -> str:
-    """What an argument is: the first words of its help."""
+    """A short description of an argument: the first words of its help."""
     return re.split(r"[;:(]|\. ", action.help or "a value")[0].strip()
 
 
 def lacking(action: argparse.Action, given: int) -> str:
-    """What is said of an option with too few values."""
+    """The message about an option with too few values."""
     values = _values(action)
     if len(values) > 1:
         missing = " and ".join(values[given:])
@@ -149,7 +149,7 @@ def lacking(action: argparse.Action, given: int) -> str:
 
 
 def refused(action: argparse.Action, text: str, why: str) -> str:
-    """What is said of a value that an option cannot take: its type's own words, behind its name."""
+    """The message about a value that an option cannot take: its type's own words, after its name."""
     kind: Callable | Any = action.type
     if kind in (int, float):
         why = f"{WHOLE_NUMBER if kind is int else 'must be a number'}, not {text}"

@@ -1,4 +1,4 @@
-"""The live pages of the panel: what can be asked for on each, and what it shows."""
+"""The live pages of the panel: the controls of each, and what it shows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LARGEST = 100_000_000
 
 
 class _Page:
-    """What the pages with controls have in common: what they show, the cell that does the same, and what can
-    be taken along.
+    """What pages with controls share: their content, the cell that does the same, and what can be copied or
+    saved.
     """
 
     name: str
     drawn = False
-    """Whether there are pictures on it."""
+    """Whether there are pictures on the page."""
 
     def __init__(self, pair: Pair, board: Board):
         self.pair, self.board, self.kit = pair, board, board.kit
@@ -46,7 +46,7 @@ class _Page:
         board.when_opened(self.name, self.show)
 
     def show(self) -> None:
-        """Show what there is now."""
+        """Show the current content."""
         failed = self.board.failed.get(self.name)
         words = f'<p class="rulelab-failed">{sign_of("error").html()}{prose(failed)}</p>' if failed else ""
         cell = self._tab.cell(self.pair)
@@ -58,7 +58,7 @@ class _Page:
         )
         content = tabs.content(self._tab, self.pair)
         if failed and all(isinstance(part, Words) for part in content):
-            content = ()  # that nothing was asked yet
+            content = ()  # which only says that nothing was measured yet
         self.shown.value = words + html_of(self.name, content) + same + tables_html(content)
         if self.pictures is not None:
             self.pictures.value = ""
@@ -69,15 +69,15 @@ class _Page:
         return next(tab for tab in tabs.registered() if tab.name == self.name)
 
     def _draw(self) -> None:
-        """Show links to the pictures as SVG, which take a moment to draw; asked for again, put them away."""
+        """Show links to the pictures as SVG, which take a moment to draw; at the next press, remove them."""
         assert self.pictures is not None
         again = bool(self.pictures.value)
         self.pictures.value = "" if again else pictures_html(tabs.content(self._tab, self.pair))
 
 
 class _Measured(_Page):
-    """A page that measures: a button that asks for it, Stop, and how far it is. Each is enabled while it does
-    something.
+    """A page that measures: a button that starts it, Stop, and a progress bar. Buttons are enabled only while
+    they have an effect.
     """
 
     def __init__(self, pair: Pair, board: Board):
@@ -89,12 +89,12 @@ class _Measured(_Page):
         board.followed[self.name] = self.follow
 
     def asks(self, words: str, explained: str, pressed: Callable[[], None]) -> W.Button:
-        """A button that asks for a run."""
+        """A button that starts a run."""
         self.asking.append(self.kit.button(words, explained, self.board.callback(lambda _: pressed())))
         return self.asking[-1]
 
     def follow(self, state: str) -> None:
-        """The buttons for this state."""
+        """Enable or disable the buttons for this state."""
         for button in self.asking:
             button.disabled = state != IDLE
         self.stop.disabled = state == IDLE
@@ -186,7 +186,7 @@ class Times(_Measured):
         self.show()
 
     def _read(self, change: Any) -> None:
-        """Look at what was typed into the generator, without running any of it."""
+        """Parse what was typed into the generator, without running it."""
         from .option_values import parse_generator
 
         if change["new"].strip():
@@ -197,7 +197,7 @@ class Times(_Measured):
         self.board.ask(Request(self.name, "the times", self._timing, self._progressed, self._ended))
 
     def _timing(self) -> Measurement:
-        """The measurement, by what the boxes say when its turn has come."""
+        """The measurement, with the values of the boxes when its turn comes."""
         self._use_generator_field()
         sizes: tuple[int, ...] = ()
         if self.pair.make is not None:
@@ -206,8 +206,8 @@ class Times(_Measured):
         return self.pair.timing(rounds=self.rounds.value, sizes=sizes)
 
     def _use_generator_field(self) -> None:
-        """Evaluate the generator as it stands in the field, in the user's namespace: Run was pressed. An
-        empty field is the generator that the panel was opened with.
+        """Evaluate the generator in the field, in the user's namespace, since Run was pressed. An empty field
+        means the generator with which the panel was opened.
         """
         if self.generator is None or self.generator.value.strip() == self.text:
             return
@@ -236,7 +236,7 @@ class Times(_Measured):
 
 @tabs.live("Check")
 class Check(_Measured):
-    """The live tab of the check by numbers: Run, Stop, and the report of what was looked at."""
+    """The live tab of the check by numbers: Run, Stop, and the report of the points checked."""
 
     name = "Check"
 
@@ -275,8 +275,8 @@ class Check(_Measured):
 
 @tabs.live("Symbolic")
 class Symbolic(_Measured):
-    """The live tab of the proof: SymPy is asked when the tab is first opened, and by Prove; by Derive a rule,
-    for a rule.
+    """The live tab of the proof: SymPy is asked when the tab is first opened, and by Prove; Derive a rule
+    asks it for a rule.
     """
 
     name = "Symbolic"
@@ -342,7 +342,7 @@ class Symbolic(_Measured):
 
 
 def _how_far(report: Any) -> str:
-    """How far a check went, and its verdict; what was found stands on the page."""
+    """How far a check got, and its verdict; the findings are on the page."""
     count = len(report.points)
     points = f"{count:,} point{'s' if count != 1 else ''}" if count else "no point"
     if report.interrupted:
@@ -351,7 +351,7 @@ def _how_far(report: Any) -> str:
 
 
 def _unbroken(cell: str) -> str:
-    """A cell as HTML in which no end of a line parts an option from its dashes.
+    """A cell as HTML in which no line break separates an option from its dashes.
 
     >>> _unbroken("%rule_check f --at x")
     '%rule_check f <span style="white-space: nowrap">--at</span> x'

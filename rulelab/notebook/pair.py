@@ -1,8 +1,8 @@
 """What the panel shows of one pair, a function and its twin, without widgets: gradients, times, checks, code,
 proof.
 
-A `Pair` holds what was asked and what has been found so far; the functions below it turn that into the
-sections of the panel, each a sequence of things that have an HTML face and are words as strings.
+A `Pair` holds what was requested and the results so far; the functions below turn these into the sections of
+the panel, each a sequence of objects with an HTML representation that are text as strings.
 """
 
 from __future__ import annotations
@@ -58,26 +58,26 @@ from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words,
 from .running import PROOF_SECONDS, RULE_SECONDS, Asking, Barred, waited
 
 QUICK = 1.0
-"""Seconds that the duel may take with which a panel is opened: enough for a first look."""
+"""Seconds that the duel may take when a panel is opened: enough for a first look."""
 LOOK_EVERY = 0.02
 GRAIN = 1_000_000
-"""Parts of the time of a run, fine enough to see how fast a long one goes."""
+"""The number of steps of a progress bar, fine enough to show the pace of a long run."""
 SHARES = (1, 20, 20)
-"""How much of the progress bar the parts of a run of times have: the first gradients take a moment only."""
+"""The shares of the parts of a timing run in the progress bar: the first gradients take only a moment."""
 MOST_DRAWN = 3
-"""Gradients that are drawn where they agree; each that differs is."""
+"""The number of pictures drawn of gradients that agree; each that differs is drawn."""
 SIZES = (10, 1000, 5)
-"""The sizes N that are timed unless other ones are chosen: the smallest, the largest, how many."""
+"""The sizes N that are timed by default: the smallest, the largest, how many."""
 
 
 class Pair:
-    """A function, its twin, where they are asked, and what has been found of them so far.
+    """A function, its twin, the arguments, and the results for them so far.
 
-    `make(n)` gives the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
-    drawn again, their first axis as long as n. The arguments are copied, so that all that is found is of the
-    same ones, whatever their owner writes into his. Opening a pair compares it. An error of the functions is
-    raised as it is; for a rule whose answer cannot be used, `refused` keeps what is said about it. `asked` is
-    how all of it was written: the names of both, and the text of the arguments.
+    `make(n)` returns the tuple of arguments of size n, or a pair `(args, kwargs)`; without one, arrays are
+    drawn with a first axis of length n. The arguments are copied, so that all results are for the same ones
+    even if their owner changes them. Opening a pair compares it. An error of the functions is raised
+    unchanged; for a rule whose answer cannot be used, `refused` holds the error. `asked` is how it was
+    written: the names of both, and the text of the arguments.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Pair:
         self.check: Any = None
         self.proof: Any = None
         self.derived: Derived | None = None
-        self.cut: list[Any] = []  # reports that end where their time was over
+        self.cut: list[Any] = []  # reports that ended at their time limit
 
     @property
     def names(self) -> tuple[str, str]:
@@ -124,7 +124,7 @@ class Pair:
 
     @property
     def rule(self) -> Any:
-        """The rule that answers for the twin now, None without one; what was found by another is older."""
+        """The rule currently used for the twin, None without one; results of another rule are outdated."""
         target, bound = resolve(self.f_cr)
         with CACHE.quietly():
             answer = Pullbacks(CACHE).ask(target, (*bound, *self.args), self.kwargs)
@@ -136,7 +136,7 @@ class Pair:
         return " and ".join(self.names)
 
     def resize(self, n: int) -> None:
-        """Draw arguments of the size `n` and compare again; what was there stays if that fails."""
+        """Draw arguments of the size `n` and compare again; if that fails, nothing changes."""
         __tracebackhide__ = True
         if self.make is None:
             raise MeasurementError("None of these arguments has a size to change")
@@ -144,17 +144,21 @@ class Pair:
         comparison = compare(self.f, self.f_cr, *args, **kwargs)
         self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison
         self.refused = None
-        self.compared_by, self.asked = self.rule, None  # the text was of other arguments
+        self.compared_by, self.asked = self.rule, None  # the text is that of other arguments
 
     def cell(self, magic: str, twin_only: bool = False) -> str | None:
-        """The line that asks the same of these two with a magic; None where nobody wrote the arguments."""
+        """The line of a magic that does the same for these two; None if the text of the arguments is not
+        known.
+        """
         if self.asked is None:
             return None
         f, f_cr, at = self.asked
         return f"{magic} {f_cr if twin_only else f'{f} {f_cr}'} --at {at.strip()}"
 
     def told(self, ask: Callable[[], Any]) -> Any:
-        """What a question gives or raises, with its advice in the syntax of what the panel was opened by."""
+        """The result or error of a question, with its advice in the syntax with which the panel was
+        opened.
+        """
         try:
             return shown_in_magics(ask()) if self.by_magic else ask()
         except RuleLabError as error:
@@ -169,7 +173,7 @@ class Pair:
         return Timing(self, self.rounds if rounds is None else rounds, seconds, tuple(sizes))
 
     def time(self, **options: Any) -> None:
-        """Measure the times now, to the end or until Ctrl-C, and keep what there is."""
+        """Measure the times now, to the end or until Ctrl-C, and store the results so far."""
         __tracebackhide__ = True
         run(self.timing(**options))
 
@@ -178,7 +182,7 @@ class Pair:
         return PairCheck(self, "deep" if deep else "normal")
 
     def quick_duel(self, seconds: float | None = None) -> None:
-        """A duel of about a second, for a first look; none where the calls alone would take longer."""
+        """Run a duel of about a second, for a first look; none if the calls alone would take longer."""
         __tracebackhide__ = True
         quick = QUICK if seconds is None else min(QUICK, seconds)
         if self.compared_in > quick / 4 or self.refused is not None:
@@ -199,9 +203,9 @@ class Pair:
                 return
 
     def measure_all(self, seconds: float | None = None) -> None:
-        """Time everything, check the rule and ask SymPy; Ctrl-C ends it, and keeps what there is.
+        """Time everything, check the rule and ask SymPy; Ctrl-C ends it, and keeps the results so far.
 
-        Of the `seconds` half go to the times, and half of what is left to the check.
+        Half of the `seconds` are for the times, and half of the rest for the check.
         """
         __tracebackhide__ = True
         left = Left(seconds)
@@ -228,11 +232,11 @@ class Pair:
             self.cut.append(found)
 
     def stopped(self, found: Any) -> bool:
-        """Whether somebody stopped a measurement before its end; the end of its time is no such stop."""
+        """Whether a user stopped a measurement before its end; reaching its time limit does not count."""
         return getattr(found, "interrupted", False) and not any(found is one for one in self.cut)
 
     def prove(self, seconds: float = PROOF_SECONDS) -> Any:
-        """Ask SymPy about the rule of the twin now, and keep the answer. It takes seconds."""
+        """Ask SymPy about the rule of the twin now, and store the answer. It takes seconds."""
         rule = self.rule
         with Asking(f"proof of {self.names[1]}", seconds) as asking:
             self.proof = self._proved(seconds, asking.stop, asking.heard)
@@ -255,8 +259,9 @@ class Pair:
         stop: Callable[[], bool] = lambda: False,
         heard: Callable[[Any], None] | None = None,
     ) -> Any:
-        """The report on the rule at sizes of the prover's; at the arguments of the pair where these have to
-        be known, or where there is no other way."""
+        """The report on the rule at sizes that the prover chooses; at the arguments of the pair if these must
+        be known, or if nothing else works.
+        """
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
         options: dict[str, Any] = {"kwargs": self.kwargs, "time_limit": seconds, "stop": stop, "heard": heard}
@@ -287,11 +292,11 @@ class Pair:
 
 
 LEAST = 0.1
-"""Seconds that a part of a panel is given in any case."""
+"""Seconds that each part of a panel is given in any case."""
 
 
 class Left:
-    """What is left of some seconds, None for as many as it takes.
+    """The rest of a time limit in seconds; None for no limit.
 
     >>> Left(None).half() is None, round(Left(10.0).half())
     (True, 5)
@@ -305,17 +310,17 @@ class Left:
         return None if self._end is None else max(LEAST, self._end - self._clock())
 
     def half(self) -> float | None:
-        """Half of it, since something else comes after."""
+        """Half of the rest, since another part follows."""
         left = self.all()
         return None if left is None else max(LEAST, left / 2)
 
 
 class Waiting:
-    """A question that another process works at, in pieces: each is a short look whether it is done.
+    """A question that a thread asks another process, in pieces: each waits briefly for the answer.
 
-    `ask(stop, heard)` is called in a thread of its own. It is to come back soon after `stop()` is true, and
-    may call `heard` with reports of what is known before its end, whose `so_far` is shown with the progress.
-    What it gives is passed to `keep(found, interrupted)`, once it is asked for.
+    `ask(stop, heard)` is called in a thread of its own. It must return soon after `stop()` is true, and may
+    call `heard` with reports of what is known so far, whose `so_far` is shown with the progress. `result`
+    passes what it returns to `keep(found, interrupted)`.
     """
 
     def __init__(self, ask: Callable, keep: Callable[[Any, bool], None], seconds: float):
@@ -335,7 +340,7 @@ class Waiting:
         self.so_far = report.so_far
 
     def pieces(self) -> Iterator[Progress]:
-        """Wait, and say for how long; an error of the question is raised here."""
+        """Wait, and report for how long; an error of the question is raised here."""
         __tracebackhide__ = True
         thread = threading.Thread(target=self._run_question, daemon=True)
         thread.start()
@@ -356,7 +361,7 @@ class Waiting:
             yield Progress(share, 100, waited(passed, self.seconds, self.so_far))
 
     def result(self, *, interrupted: bool = False) -> Any:
-        """What was found, if anything was."""
+        """The answer, if there is one."""
         if self.found is not None:
             self.keep(self.found, interrupted)
         return self.found
@@ -364,7 +369,7 @@ class Waiting:
 
 @dataclass(frozen=True, repr=False)
 class Times(Report):
-    """What has been timed of a pair: the duel at its arguments, the first gradients, the times against N."""
+    """The timings of a pair: the duel at its arguments, the first gradients, the times against N."""
 
     duel: Duel
     first: tuple[FirstGradient, ...] = ()
@@ -374,7 +379,7 @@ class Times(Report):
 
     @property
     def sentence(self) -> str:
-        """How far it went, in words."""
+        """How far it got, in words."""
         rounds = f"{len(self.duel.ratios):,} of {self.duel.rounds_wanted:,} rounds"
         if self.scaling is not None:
             rounds += f" and {len(self.scaling.sizes)} of {len(self.scaling.sizes_wanted)} sizes"
@@ -397,7 +402,7 @@ class Times(Report):
 
 
 class Timing:
-    """The measurement of `Times`, in pieces; what is whole is kept in the pair at every moment."""
+    """The measurement of `Times`, in pieces; complete parts are always stored in the pair."""
 
     def __init__(self, pair: Pair, rounds: int, seconds: float | None, sizes: tuple[int, ...]):
         self.pair, self.size, rng, clock = pair, pair.size, pair.rng, pair.clock
@@ -427,8 +432,9 @@ class Timing:
         yield Progress(GRAIN, GRAIN, "all times")  # a part may end before it was expected to
 
     def _sizes(self) -> Iterator[Progress]:
-        """The times against N. Where arguments that we drew ourselves fit the function at no size, all
-        else that was timed is kept, and the page says so."""
+        """The times against N. If arguments that we drew fit the function at no size, all other timings are
+        kept, and the page says so.
+        """
         __tracebackhide__ = True
         assert self.scaling is not None
         try:
@@ -448,7 +454,7 @@ class Timing:
             yield Progress(done, 2, f"first gradient of {name_of(f)}")
 
     def result(self, *, interrupted: bool = False) -> Times:
-        """What is whole; the pair keeps it, unless nothing is."""
+        """The complete parts; the pair stores them, unless there are none."""
         begun = len(self.started)
         duel = self.duel.result(interrupted=interrupted and begun <= 2)
         scaling = None
@@ -461,7 +467,7 @@ class Timing:
 
 
 class PairCheck:
-    """The check of the rule of a pair's twin, in pieces; the pair keeps the report of what was looked at."""
+    """The check of the rule of a pair's twin, in pieces; the pair stores the report."""
 
     def __init__(self, pair: Pair, depth: str):
         self.pair, self.rule = pair, pair.rule
@@ -473,7 +479,7 @@ class PairCheck:
         yield from self.check.pieces()
 
     def result(self, *, interrupted: bool = False) -> RuleCheck:
-        """The report of what is there."""
+        """The report of the results so far."""
         report = self.pair.told(lambda: self.check.result(interrupted=interrupted))
         if report.points or not interrupted or self.pair.check is None:
             self.pair.check, self.pair.checked_by = report, self.rule
@@ -484,7 +490,7 @@ class PairCheck:
 
 
 class Words(str):
-    """A sentence that shows itself as a paragraph."""
+    """A sentence shown as a paragraph."""
 
     def __new__(cls, words: str = ""):
         return super().__new__(cls, printable(words))
@@ -504,8 +510,8 @@ class Words(str):
 
 
 class Failure(Words):
-    """Why there is nothing else to show, with the sign that stands for it on the tab and in the line of
-    verdicts.
+    """Why there is nothing else to show, with the sign for it that the tab and the line of verdicts also
+    have.
     """
 
     def _sign(self) -> str:
@@ -532,7 +538,9 @@ def gradients(pair: Pair) -> list[Any]:
 
 
 def _telling(comparison: Comparison) -> list[Difference]:
-    """What a picture of each argument is drawn of: its gradient, or its pullback if that alone is off."""
+    """The difference shown as a picture for each argument: its gradient, or its pullback if only that is
+    wrong.
+    """
     pullbacks = comparison.pullbacks or comparison.gradients
     pairs = zip(comparison.gradients, pullbacks, strict=True)
     return [back if one.agree and not back.agree else one for one, back in pairs]
@@ -558,14 +566,14 @@ def times(pair: Pair) -> list[Any]:
 
 
 def _without_repeated_warning(scaling: Scaling, duel: Duel) -> Scaling:
-    """The times against N without a warning of the machine that stands above them already."""
+    """The times against N without a warning about the machine that is already shown above."""
     told = warnings_of(scaling.environment)
     again = bool(told) and told == warnings_of(duel.environment)
     return dataclasses.replace(scaling, environment={}) if again else scaling
 
 
 def checks(pair: Pair) -> list[Any]:
-    """What numbers say of the rule of the twin, once it was checked."""
+    """The results of the check of the twin's rule by numbers, once it was checked."""
     if pair.check is None:
         return [Words("Not checked yet. Run checks the rule at many points, against differences.")]
     return [*_differing(pair), *_outdated(pair, pair.checked_by, "Checked"), pair.check]
@@ -577,7 +585,7 @@ def code(pair: Pair) -> list[Any]:
 
 
 def symbolic(pair: Pair) -> list[Any]:
-    """What SymPy says of the rule, once it was asked, and the rule that it derived, if it was to."""
+    """What SymPy says about the rule, if it was asked, and the rule that it derived, if it was asked to."""
     derived = [] if pair.derived is None else [pair.derived]
     if pair.proof is None:
         return [Words("SymPy has not answered yet whether the rule is right. Prove asks it."), *derived]
@@ -592,7 +600,9 @@ def symbolic(pair: Pair) -> list[Any]:
 
 
 def _differing(pair: Pair) -> list[Words]:
-    """A word on the check by numbers and the proof, where one rule is wrong for one of them alone."""
+    """A sentence about the check by numbers and the proof, if the rule is wrong according to only one of
+    them.
+    """
     if pair.checked_by is not pair.proved_by:
         return []
     if contradicts(pair.check, pair.proof):
@@ -603,7 +613,7 @@ def _differing(pair: Pair) -> list[Words]:
 
 
 def _outdated(pair: Pair, rule: Any, found: str) -> list[Words]:
-    """A word of warning, where what was `found` by one rule stands there while another one counts."""
+    """A warning if what was `found` with one rule is shown while another one is in use."""
     if rule is pair.rule:
         return []
     return [Words(f"{found} before the rule of {pair.names[1]} was changed, so it may no longer hold.")]
@@ -624,7 +634,7 @@ def judged_gradients(pair: Pair) -> tuple[str, str] | None:
 
 
 def judged_times(pair: Pair) -> tuple[str, str] | None:
-    """The verdict of the duel, and by how much; none of a first look that had no time for as many rounds."""
+    """The verdict of the duel, and by how much; None for a first look that had no time for enough rounds."""
     if pair.times is None or pair.timed_by is not pair.rule or len(pair.times.duel.ratios) < LEAST_ROUNDS:
         return None
     duel = pair.times.duel
@@ -642,7 +652,7 @@ def judged_check(pair: Pair) -> tuple[str, str] | None:
 
 
 def judged_proof(pair: Pair) -> tuple[str, str] | None:
-    """The verdict of the proof, and how it is known."""
+    """The verdict of the proof, in words."""
     verdict = getattr(pair.proof, "verdict", None)
     if verdict is None or pair.proved_by is not pair.rule:
         return None
@@ -675,7 +685,7 @@ class Shapes(Report):
 
 @dataclass(frozen=True)
 class Listing:
-    """Source under a heading, each line with the number of the author's line that it belongs to."""
+    """Source under a heading, each line with the number of the author's line that it comes from."""
 
     heading: str
     source: str
@@ -683,7 +693,7 @@ class Listing:
     note: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
-        """(number or nothing, line), without the blank lines at the end."""
+        """(number or an empty string, line), without the blank lines at the end."""
         lines = self.source.rstrip("\n").split("\n")
         numbers = [*self.numbers, *[None] * len(lines)]
         return [("" if n is None else str(n), line) for n, line in zip(numbers, lines)]
@@ -733,7 +743,7 @@ _LISTINGS_STYLE = """\
 
 @dataclass(frozen=True)
 class Listings:
-    """What the author wrote beside what was compiled from it, where there is room; else below it."""
+    """What the author wrote beside what was compiled from it, if there is room; else above it."""
 
     written: tuple[Listing, ...]
     compiled: tuple[Listing, ...]
@@ -766,7 +776,7 @@ class Listings:
 
 
 class Derived(Report):
-    """A rule that was derived, as a cell to be copied, with what the checks say of it."""
+    """A derived rule, as a cell to be copied, with the results of its checks."""
 
     def __init__(self, rule: Any):
         self.rule = rule
@@ -797,14 +807,14 @@ class Derived(Report):
 
 
 def _fenced(text: str) -> str:
-    """The text as a block of code in Markdown, whatever backticks are in it."""
+    """The text as a block of code in Markdown, whatever backticks it contains."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"
 
 
 class FirstGradients(Report):
-    """How long the first gradient of each function took, compiling included, beside a second one."""
+    """The time of the first gradient of each function, with compiling, beside that of a later one."""
 
     beside = True
 
@@ -867,7 +877,7 @@ _BESIDE_STYLE = """\
 .rulelab-beside > figure { flex: 0 1 auto; min-width: 0; margin-right: 0; }
 @container (max-width: 54em) { .rulelab-beside > .rulelab-report { flex-basis: 100%; min-width: 0; } }
 </style>"""
-# JupyterLab writes "Loading widget..." in the place of a panel whose kernel is gone, and leaves it there.
+# JupyterLab shows "Loading widget..." in place of a panel whose kernel is gone, and leaves it there.
 _NO_PANEL_STYLE = """\
 <style>
 .jp-OutputArea-child:has(+ .jp-OutputArea-child .rulelab-copy):not(:has(.rulelab-panel))
@@ -882,10 +892,10 @@ _NO_PANEL_STYLE = """\
 
 @dataclass(frozen=True, repr=False)
 class Overview(Report):
-    """What the panel shows, as one page without widgets; the content is of the moment when it was made.
+    """What the panel shows, as one page without widgets; a snapshot of the moment when it was made.
 
-    `sections` are (name, parts); `folded` has the HTML closed behind a line to click on; `interrupted` says
-    that its measurements were ended early.
+    `sections` are (name, parts); with `folded` the HTML is closed behind a line to click on; `interrupted`
+    says that its measurements were ended early.
     """
 
     title: str
@@ -941,7 +951,7 @@ def _section_html(name: str, parts: Sequence[Any]) -> str:
 
 
 def html_of(name: str, parts: Sequence[Any]) -> str:
-    """The parts of a section as HTML; what is too wide can be scrolled, by keyboard as well."""
+    """The parts of a section as HTML; what is too wide can be scrolled, also by keyboard."""
     shown: list[list[str]] = []
     for part in parts:
         html = part._repr_html_()
@@ -954,7 +964,7 @@ def html_of(name: str, parts: Sequence[Any]) -> str:
 
 
 def _beside(parts: list[str]) -> str:
-    """Parts next to each other where there is room, else in their order below each other."""
+    """Parts next to each other if there is room, else below each other."""
     html = "".join(parts)
     return html if len(parts) == 1 else f'{_BESIDE_STYLE}<div class="rulelab-beside">{html}</div>'
 
@@ -971,7 +981,7 @@ def sizes_between(smallest: int, largest: int, count: int) -> tuple[int, ...]:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, and its shape.
+    """The type or dtype of a value, and its shape.
 
     >>> kind_of(np.zeros((2, 3))), kind_of(1.5), kind_of(None)
     ('float64[2, 3]', 'float', 'None')

@@ -1,5 +1,4 @@
-"""The panel of a pair, live or as it is at this moment: what it shows is loaded when it is opened, and not
-before."""
+"""Open the panel of a pair, live or as a snapshot; what it shows is imported only when it is opened."""
 
 from __future__ import annotations
 
@@ -92,7 +91,7 @@ def lab(
 
 
 def _shows_widgets() -> bool:
-    """Whether there is a kernel whose page can show widgets, and nobody has switched them off."""
+    """Whether there is a kernel whose page can show widgets, and they are not switched off."""
     if "IPython" not in sys.modules:
         return False
     from IPython import get_ipython

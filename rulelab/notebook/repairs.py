@@ -1,4 +1,6 @@
-"""What a line that a magic cannot read was probably meant to be: the first repair of it that can be read."""
+"""Suggest what was probably intended by a line that a magic cannot parse: the first repair that makes it
+valid.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from IPython.core.error import UsageError
 from IPython.utils.process import arg_split
 
 NAMING = frozenset({"F", "F_CR", "NAME", "OBJECT"})
-"""The metavars of arguments that are the name of a function and nothing else."""
+"""The metavars of arguments that can only be the name of a function."""
 _WITH_SPACES = frozenset({"WORDS", "SIZES", "NAMES"})
-"""Those of values that may have spaces, and stand in quotes then."""
+"""The metavars of values that may contain spaces, and are then in quotes."""
 _CALLED = re.compile(r"(?<!\S)([^\W\d][\w.]*)\(([^()]*)\)")
 
 
 class Asked(NamedTuple):
-    """What follows the name of a magic: its part, and the arguments after `--at` where there are any."""
+    """What follows the name of a magic: its part, and the arguments after `--at`, if any."""
 
     head: str
     at: str | None = None
@@ -30,8 +32,8 @@ class Asked(NamedTuple):
 
 
 def repaired(parser: ArgumentParser, asked: Asked) -> str:
-    """Why a line cannot be read, and the line that was probably meant; empty where no repair helps. It takes
-    two of them at most.
+    """Why a line cannot be parsed, and the line that was probably intended, after at most two repairs; empty
+    if none helps.
     """
     once = list(_once(parser, asked))
     twice = ((reason, further) for reason, candidate in once for _, further in _once(parser, candidate))
@@ -42,7 +44,7 @@ def repaired(parser: ArgumentParser, asked: Asked) -> str:
 
 
 def names_alone(parser: ArgumentParser, args: Namespace) -> bool:
-    """Whether each argument that names a function is a name, with dots or without."""
+    """Whether each argument that names a function is a name, possibly dotted."""
     naming = [one for one in parser._actions if one.metavar in NAMING and one.nargs != "..."]
     given = [getattr(args, one.dest) for one in naming]
     words = [word for value in given for word in (value if isinstance(value, list) else [value])]
@@ -80,8 +82,8 @@ def _takes_at(parser: ArgumentParser) -> bool:
 
 
 def _bare_names(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
-    """Functions without the brackets, the quotes and the punctuation around them."""
-    if any(action.nargs == "..." for action in parser._actions):  # an expression is no name
+    """Functions without the parentheses, quotes and punctuation around them."""
+    if any(action.nargs == "..." for action in parser._actions):  # an expression is not a name
         return
     called = _CALLED.search(asked.head)
     words = arg_split(_CALLED.sub(r"\1", asked.head), posix=False, strict=False)
@@ -97,7 +99,7 @@ def _bare(word: str) -> str:
 
 
 def _dashed(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
-    """Options with the two dashes that they begin with."""
+    """Options with two dashes in front."""
     words = arg_split(asked.head, posix=False, strict=False)
     whole = [f"--{w.lstrip('-')}" if _is_option(parser, w) else w for w in words]
     if "--at" not in whole:
@@ -113,7 +115,7 @@ def _is_option(parser: ArgumentParser, word: str) -> bool:
 
 
 def _quoted(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
-    """Values that have spaces in quotes, as many of the words as can be."""
+    """Values with spaces in quotes, as many of the words as possible."""
     known = parser._option_string_actions
     words = arg_split(re.sub(r"(--\w+)=", r"\1 ", asked.head), posix=False, strict=False)
     for place, word in enumerate(words):
@@ -124,7 +126,7 @@ def _quoted(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
 
 
 def _late_arguments(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
-    """What nothing takes as the arguments after `--at`."""
+    """Words that nothing else takes, as the arguments after `--at`."""
     try:
         words = arg_split(asked.head, strict=True)
         unknown = parser.parse_known_args(words)[1]
@@ -138,7 +140,7 @@ def _late_arguments(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
 
 
 def _together(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
-    """Functions, where there may be several, before the options."""
+    """Functions, where several are allowed, before the options."""
     words = arg_split(asked.head, posix=False, strict=False)
     if any(action.nargs == "+" for action in parser._actions):
         late = list(itertools.takewhile(_is_name, reversed(words)))[::-1]

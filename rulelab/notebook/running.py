@@ -1,9 +1,8 @@
-"""A measurement driven by the event loop of the kernel: other cells run meanwhile, Stop and the kernel's
+"""Run a measurement on the event loop of the kernel: other cells run meanwhile, and Stop and the kernel's
 interrupt end it.
 
-In a kernel SIGINT is heard only while a cell runs; at all other times it is ignored, so an interrupt would
-not reach a task. While one is running its own handler is therefore in place, and what was there before is
-put back at its end.
+A kernel handles SIGINT only while a cell runs and ignores it otherwise, so an interrupt would not reach a
+task. While a task runs, its own handler is therefore installed, and the previous one is restored at its end.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from ..bench.clock import Clock
 from ..pieces import Measurement, Pace, Progress, left_in_words, percent, share_of
 
 PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS = 5.0, 40.0, 15.0
-"""How long SymPy may take for a proof, for a rule, and for the stability of one, by default."""
+"""The default time limits of SymPy for a proof, for deriving a rule, and for a stability scan."""
 TELL_EVERY = 0.1
-"""Seconds between two reports of progress: pieces of 2 ms would flood the browser."""
+"""Seconds between two reports of progress: one for each piece of 2 ms would flood the browser."""
 LONG_PIECE = 0.4
-"""Seconds that Stop waits for a piece to end by itself before it interrupts it."""
+"""Seconds that Stop waits for a piece to end before it interrupts it."""
 
 
 class Refused(Exception):
-    """What a control asked for cannot be done now; the words say why."""
+    """A control requested something that cannot be done now; the message says why."""
 
 
 class Interruption:
-    """The kernel's interrupt, heard while a run is active: it ends the piece that is being computed, or the
-    run, if it comes between two pieces.
+    """The kernel's interrupt during a run: it ends the piece that is being computed, or the run, if it comes
+    between two pieces.
 
     >>> interruption = Interruption()
     >>> with interruption, interruption.piece():
@@ -64,13 +63,13 @@ class Interruption:
             signal.signal(signal.SIGINT, self._before)
 
     def listen(self) -> None:
-        """Put the handler in its place; a kernel puts back what it knew after each message it has handled."""
+        """Install the handler; a kernel restores its own after each message it has handled."""
         if _in_main_thread() and (now := signal.getsignal(signal.SIGINT)) is not self._own:
             self._before = signal.SIG_IGN if now is None else now  # None: not set from Python
             signal.signal(signal.SIGINT, self._own)
 
     def piece(self) -> _Piece:
-        """The time in which an interrupt is a KeyboardInterrupt."""
+        """The context in which an interrupt raises KeyboardInterrupt."""
         self.listen()
         return _Piece(self)
 
@@ -87,7 +86,7 @@ class Interruption:
             _wake_main_thread()
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        if not self._active:  # put back late by the kernel: no longer ours to hear
+        if not self._active:  # restored late by the kernel: the run is over
             if callable(self._before):
                 self._before(number, frame)
             return
@@ -109,11 +108,11 @@ class _Piece:
 
 
 class Runner:
-    """Drives one measurement at a time as a task of `loop`; without a loop, to its end at once.
+    """Runs one measurement at a time as a task of `loop`; without a loop, to its end at once.
 
-    `told(progress)` hears how far it is, at most ten times a second; `ended(report, error, stopped)` hears
-    the end: the report of what there is, whatever ended it, and the error of a function that failed. The
-    report is None where making it failed.
+    `told(progress)` receives the progress, at most ten times a second; `ended(report, error, stopped)` the
+    end: the report of the results so far, whatever ended it, and the error of a function that failed. The
+    report is None if making it failed.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None, clock: Clock = time.monotonic):
@@ -123,7 +122,7 @@ class Runner:
 
     @property
     def running(self) -> bool:
-        """Whether a run is going on."""
+        """Whether a run is in progress."""
         return self._interruption is not None
 
     def start(
@@ -132,7 +131,7 @@ class Runner:
         told: Callable[[Progress], None],
         ended: Callable[[Any, Exception | None, bool], None],
     ) -> None:
-        """Begin; raises Refused while another run is going on."""
+        """Begin; raises Refused during another run."""
         if self.running:
             raise Refused("A measurement is running. Press Stop first, or wait until it ends.")
         self._interruption = Interruption()
@@ -143,12 +142,12 @@ class Runner:
             self._task = self.loop.create_task(driving)
 
     def stop(self) -> None:
-        """End the run, keeping the rounds that are whole; may be called from any thread."""
+        """End the run, keeping complete rounds; may be called from any thread."""
         if self._interruption is not None:
             self._interruption.ask()
 
     def close(self) -> None:
-        """Drop the run that is going on, without a report."""
+        """Drop the current run, without a report."""
         self.stop()
         if self._task is not None:
             self._task.cancel()
@@ -169,7 +168,7 @@ class Runner:
         report = None
         try:
             report = measurement.result(interrupted=stopped or error is not None)
-        except Exception as failed:  # nobody waits for the task: it would be lost there
+        except Exception as failed:  # nothing awaits the task, where it would be lost
             error = error or failed
         ended(report, error, stopped)
 
@@ -187,10 +186,10 @@ class Runner:
 
 
 class Barred:
-    """A measurement that shows how far it is, once it has taken a second: for a magic, which waits.
+    """A measurement that shows a progress bar once it has taken a second: for a magic, which waits.
 
-    `seconds` is the time that it has, if it has a limit. A thread says of a step that takes long how long it
-    has taken, every so many seconds as `beats` says; None for what is timed, which nothing is to disturb.
+    `seconds` is its time limit, if any. During a long step, a thread shows how long it has taken, every
+    `beats` seconds; None for timings, which nothing may disturb.
     """
 
     def __init__(
@@ -217,7 +216,7 @@ class Barred:
                 yield step
 
     def _left(self, pace: Pace, share: float) -> float | None:
-        """The seconds that are left by the pace, and at most those that it has."""
+        """The seconds that are left by the pace, and at most those up to the limit."""
         now = self.clock()
         left = pace.left(share, now)
         if self.seconds is None:
@@ -229,11 +228,10 @@ class Barred:
 class Asking:
     """`with Asking("proof of f", 5.0) as asking:` around a question that another process answers, for a
     magic, which waits: `stop` and `heard` are passed to the question, and show how long it has taken and what
-    is known so far. `known` is the last report that was heard, None before the first that has something to
-    say.
+    is known so far. `known` is the last report received, None before the first with content.
 
-    With `keeps` the question itself answers with what it has when it is stopped: the first Ctrl-C is then no
-    KeyboardInterrupt but the answer of `stop`, and `asked` says that it came. A second one is.
+    With `keeps`, the question itself returns what it has when it is stopped: the first Ctrl-C then makes
+    `stop` return True and sets `asked`, instead of raising KeyboardInterrupt. A second one raises it.
     """
 
     def __init__(self, doing: str, seconds: float, *, keeps: bool = False, clock: Clock = time.monotonic):
@@ -245,7 +243,7 @@ class Asking:
         self._bar = Bar(100, doing, clock=clock)
 
     def __enter__(self) -> Asking:
-        Waiting.give_way()  # which forks: no thread is to be in the middle of something
+        Waiting.give_way()  # the question forks: no thread may be in the middle of something
         if self._keeps and _in_main_thread() and callable(before := signal.getsignal(signal.SIGINT)):
             self._before = before
             signal.signal(signal.SIGINT, self._ask)
@@ -265,21 +263,21 @@ class Asking:
             self._before = None
 
     def stop(self) -> bool:
-        """Whether Ctrl-C came. It is asked now and then, which is when the bar goes on."""
+        """Whether Ctrl-C was pressed. Called now and then, which also moves the bar."""
         passed = self.clock() - self.start
         words = waited(passed, self.seconds, "" if self.known is None else self.known.so_far)
         self._bar.reach(round(100 * passed / self.seconds), words)
         return self.asked
 
     def heard(self, report: Any) -> None:
-        """Keep a report of what is known before the end."""
+        """Store a report of what is known before the end."""
         if report.so_far:
             self.known = report
 
 
 def waited(passed: float, most: float, so_far: str) -> str:
-    """How long a question has been asked, in seconds, and what is known: in few words, which share the line
-    with a bar. The limit is one of processor time, of which a busy machine gives less.
+    """How long a question has taken, in seconds, and what is known, in few words, which share the line with a
+    bar. The limit is one of processor time, of which a busy machine provides less.
 
     >>> waited(2.2, 5.0, "agrees to 40 digits"), waited(7.1, 5.0, "")
     ('2 s of 5 s at most; so far: agrees to 40 digits', '7 s, 5 s of processor time at most')
@@ -291,8 +289,8 @@ def waited(passed: float, most: float, so_far: str) -> str:
 
 
 class Throttle:
-    """Calls `action` soon after it was last asked for, at most once in `least` seconds: of many quick
-    changes the last one always counts.
+    """Calls `action` soon after it was last requested, at most once in `least` seconds: of many quick changes
+    the last one always takes effect.
     """
 
     def __init__(
@@ -320,14 +318,14 @@ class Throttle:
                 self._ready = self.loop.time() + self.least
 
     def cancel(self) -> None:
-        """Forget what was asked for and not done yet."""
+        """Drop a request that was not carried out yet."""
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
 
 
 def _wake_main_thread() -> None:
-    """Have the main thread handle SIGINT now, also out of a call that waits in the system."""
+    """Make the main thread handle SIGINT now, even during a blocking system call."""
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
         signal.pthread_kill(main, signal.SIGINT)

@@ -21,14 +21,14 @@ from ..rules.twins import is_twin, looked_up, primal_of, twin
 from .cells import MagicError
 
 AT_UNLOADING: list[Callable[[], None]] = []
-"""What is to be done when the magics are unloaded, by whatever has been loaded since."""
+"""Functions to call when the magics are unloaded, added by modules loaded since."""
 
 
 class Attached(NamedTuple):
-    """A rule that a `%%rrule` cell put on the object that a name stood for, and which cell that was.
+    """A rule that a `%%rrule` cell attached to the object a name stood for, and the cell.
 
     `of` is the name of the function that the target is a twin of, if the cell made it one. `primal` is what
-    the target computes: itself, or what a twin of it called when the rule was put there.
+    the target computes: itself, or for a twin the function it called when the rule was attached.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Stays(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The arguments that a function was last asked about: by which magic, in which cell."""
+    """The arguments last used with a function, by which magic and in which cell."""
 
     args: tuple
     kwargs: dict[str, Any]
@@ -59,12 +59,12 @@ class Compared(NamedTuple):
 
 
 MOST_COMPARED = 32
-"""Functions of which the last arguments are kept; the oldest are forgotten."""
+"""The number of functions whose last arguments are stored; the oldest are forgotten."""
 
 
 @dataclass
 class Session:
-    """The state of one notebook. `last` is what the last magic found, complete or cut short by Ctrl-C."""
+    """The state of one notebook. `last` is the result of the last magic, complete or cut short by Ctrl-C."""
 
     registry: Registry = DEFAULT
     rules: dict[str, Attached] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Session:
     last: Any = None
 
     def remember_comparison(self, names: Iterable[str], compared: Compared) -> None:
-        """Keep the arguments of a comparison, or of another command, for the functions of these names."""
+        """Store the arguments of a comparison, or of another command, for the functions of these names."""
         for name in names:
             self.compared.pop(name, None)
             self.compared[name] = compared
@@ -81,10 +81,10 @@ class Session:
             del self.compared[next(iter(self.compared))]
 
     def last_compared(self, name: str, f: Callable) -> Compared | None:
-        """The arguments of the last command about a function, or about the one that it is a copy of, or about
-        a copy of it.
+        """The arguments of the last command about a function, about the one that it is a copy of, or about a
+        copy of it.
 
-        None where there was none, and where `f`, which the name stands for now, does not take them.
+        None if there was none, or if `f`, which the name stands for now, does not take them.
         """
         attached = self.rules.get(name)
         found = self.compared.get(name)
@@ -96,11 +96,11 @@ class Session:
         return found if found is not None and _takes(f, found) else None
 
     def rule_target(self, name: str, of: str | None, namespace: dict, magic: str = "%%rrule") -> Any:
-        """The object that `%%rrule NAME [--of F]` puts its rule on; for a new NAME with `--of F`, a twin of
-        F.
+        """The object to which `%%rrule NAME [--of F]` attaches its rule; for a new NAME with `--of F`, a twin
+        of F.
 
-        The twin is not bound yet: `bind` does that once the rule is in its place. Raises MagicError where
-        NAME is not there, and where it is there but would have to be overwritten.
+        The twin is not bound yet: the magic does that once the rule is attached. Raises MagicError if NAME
+        does not exist, or exists but would have to be overwritten.
         """
         if of is not None:
             return self._twin(name, of, namespace)
@@ -114,9 +114,7 @@ class Session:
         return there
 
     def refuse_other(self, name: str, of: str, namespace: dict) -> None:
-        """Raise MagicError if NAME is there and is not a twin of F, so that making it one would destroy
-        it.
-        """
+        """Raise MagicError if NAME exists and is not a twin of F, so that making it one would destroy it."""
         there, f = lookup(name, namespace), lookup(of, namespace)
         if there is None:
             return
@@ -133,8 +131,8 @@ class Session:
             )
 
     def _twin(self, name: str, of: str, namespace: dict):
-        """The twin that there is, or a new one; new also if the one there holds a function that F no longer
-        is.
+        """The existing twin, or a new one; also a new one if the existing twin holds a function that F no
+        longer is.
         """
         self.refuse_other(name, of, namespace)
         there, f = lookup(name, namespace), lookup(of, namespace)
@@ -147,33 +145,33 @@ class Session:
         return twin(f, name)
 
     def attach(self, name: str, target, rule: Callable, cell: str, of: str | None = None) -> list[str]:
-        """Put `rule` on `target`, in one step, and remember under which name; what it takes the place of."""
+        """Attach `rule` to `target`, in one step, and remember the name; returns what it replaced."""
         before = self.stated(target)
         authoring.rrule_for(target, registry=self.registry)(rule)
         self.rules[name] = Attached(name, target, rule, cell, of, _primal(target))
         return self.displaced(target, before)
 
     def attach_frule(self, name: str, target, rule: Callable, cell: str) -> list[str]:
-        """Put a forward rule on `target`; what it takes the place of."""
+        """Attach a forward rule to `target`; returns what it replaced."""
         before = self.stated(target)
         authoring.frule_for(target, registry=self.registry)(rule)
         self.staying[name, "frule"] = Stays(name, target, rule, cell, "frule")
         return self.displaced(target, before)
 
     def attach_scalar(self, name: str, target, partials: Callable, cell: str) -> list[str]:
-        """Put both rules of an elementwise function on `target`; what they take the place of."""
+        """Attach both rules of an elementwise function to `target`; returns what they replaced."""
         before = self.stated(target)
         authoring.scalar_rule(target, partials, registry=self.registry)
         self.staying[name, "scalar rule"] = Stays(name, target, partials, cell, "scalar rule")
         return self.displaced(target, before)
 
     def stated(self, target) -> list[Rule]:
-        """The user's rules that a target has now."""
+        """The user's current rules of a target."""
         entry = self.registry.entry(resolve(target)[0])
         return [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
 
     def displaced(self, target, before: list[Rule]) -> list[str]:
-        """Which of the rules that a target had is no longer there, or which built-in one now comes second."""
+        """The former rules of a target that are gone, or the built-in one that is now overridden."""
         now = self.stated(target)
         gone = dict.fromkeys(_as_replaced(rule) for rule in before if not any(rule is r for r in now))
         entry = self.registry.entry(resolve(target)[0])
@@ -183,8 +181,8 @@ class Session:
         return [*gone, *behind]
 
     def beside(self, name: str, target, function: Callable) -> tuple[str, ...]:
-        """What other rules of a target go on answering for, now that it has the rule or partials `function`:
-        a line for each whose types have some in common with its own.
+        """Remarks on other rules of a target that are still used now that it has the rule or partials
+        `function`: a line for each whose types overlap with its own.
         """
         stated = self.stated(target)
         new = [rule for rule in stated if function in (rule.function, rule.partials)]
@@ -196,7 +194,7 @@ class Session:
         return tuple(dict.fromkeys(filter(None, lines)))
 
     def undo(self, name: str, target) -> authoring.Undone:
-        """Make the rules of a target what they were; names are followed by what is there now."""
+        """Restore the previous rules of a target, and follow the names of those that are there now."""
         undone = authoring.undo_rule(target, registry=self.registry)
         old = self.rules.get(name)
         back = [r for r in self.stated(target) if r.mode == "rrule" and r.partials is None]
@@ -206,30 +204,30 @@ class Session:
         return undone
 
     def reattach(self, namespace: dict) -> list[str]:
-        """Put the rules of names that now stand for another function on that function; returns a notice for
+        """Move the rules of names that now stand for another function to that function; returns a notice for
         each.
 
-        A rule that moves is in doubt until its value agrees with the new function's (`rules/doubt.py`), and
-        so is that of a twin whose function is another now. A rule is forgotten when its name is gone, stands
-        for something that cannot be called or carry it, or for a function that has a rule of its own, and
-        when it was taken back. A twin that holds a function which its name no longer means is made again.
+        A moved rule is in doubt until its value agrees with the new function's (`rules/doubt.py`), and so is
+        that of a twin whose function was replaced. A rule is forgotten when its name is gone, stands for
+        something that cannot be called or carry it, or for a function that has a rule of its own, and when it
+        was removed. A twin that holds a function which its name no longer means is made again.
         """
         notices = [self._left_behind(stays, namespace) for stays in list(self.staying.values())]
         for attached in list(self.rules.values()):
             try:
                 notices.append(self._followed(attached, namespace))
-            except Exception as error:  # what looking at the user's objects raised; no cell may fail for it
+            except Exception as error:  # raised by a user's object; no cell may fail for it
                 del self.rules[attached.name]
                 words = " ".join(str(error).split())
                 notices.append(f"The rule {_named(attached)} no longer follows {attached.name}: {words}")
         return [notice for notice in notices if notice is not None]
 
     def _left_behind(self, stays: Stays, namespace: dict) -> str | None:
-        """The notice that a rule stays with a function whose name stands for another now."""
+        """The notice that a rule stays with a function whose name now stands for another."""
         try:
             now = lookup(stays.name, namespace)
             there = same_target(now, stays.target)
-        except Exception:  # of looking at the user's objects; no cell may fail for it
+        except Exception:  # by a user's object; it must not fail the cell
             return None
         if there:
             return None
@@ -261,7 +259,7 @@ class Session:
         return self._twin_followed(old, now, namespace) if is_twin(now) else None
 
     def _twin_followed(self, old: Attached, now, namespace: dict) -> str | None:
-        """The rule of a twin is in doubt when what it calls is another function."""
+        """Put the rule of a twin in doubt if the function it calls was replaced."""
         f = None if old.of is None else lookup(old.of, namespace)
         renewed = old.of or looked_up(now) or old.name
         if callable(f) and (_holds_another(now, f) or _takes_others(now, f)):
@@ -292,7 +290,9 @@ class Session:
         )
 
     def _put(self, old: Attached, target, renewed: str | None, words: str) -> str:
-        """Put a rule that is in doubt on `target`, or set it aside where it does not fit; the notice."""
+        """Attach a rule that is in doubt to `target`, or set it aside if it does not fit; returns the
+        notice.
+        """
         what = renewed or old.name
         try:
             move_rule(old.rule, target, old.cell, renewed, registry=self.registry)
@@ -306,7 +306,7 @@ class Session:
         return f"{what} was redefined; {words}"
 
     def _has(self, target, function: Callable | None = None) -> bool:
-        """Whether a target has a rule of the user's: this function, or any."""
+        """Whether a target has a rule of the user: this function, or any."""
         entry = self.registry.entry(resolve(target)[0])
         rules = [rule for rule in entry.user if isinstance(rule, Rule)] if entry is not None else []
         return any(function is None or rule.function is function for rule in rules)
@@ -327,7 +327,7 @@ def lookup(name: str, namespace: Mapping) -> Any:
 
 
 def meant_by(name: str, names: Mapping[str, Any]) -> str:
-    """Which function of the namespace may have been meant, as the end of a message."""
+    """A function of the namespace that may have been intended, as the end of a message."""
     owner = name.rpartition(".")[0]
     inside = lookup(owner, names) if owner else None
     if inside is not None:
@@ -338,7 +338,7 @@ def meant_by(name: str, names: Mapping[str, Any]) -> str:
 
 
 _IPYTHONS_OWN = ("exit", "quit", "open", "get_ipython")
-"""What is in the namespace of every session, and is nobody's function to differentiate."""
+"""Functions in the namespace of every session that nobody wants to differentiate."""
 
 
 def _as_replaced(rule: Rule) -> str:
@@ -348,7 +348,7 @@ def _as_replaced(rule: Rule) -> str:
 
 
 def _shared(name: str, old: Rule, new: Rule) -> str:
-    """Which of two rules answers for what, in a line; empty where no call fits both."""
+    """A line that says which of two rules is used for which calls; empty if no call fits both."""
     count = max(len(old.accepts.parameters), len(new.accepts.parameters))
     cell = f" of {old.place.label().partition(', line')[0]}" if old.place is not None else ""
     other = f"{getattr(old.partials or old.function, '__name__', 'a rule')}{cell}"
@@ -369,19 +369,21 @@ def _takes(f: Callable, compared: Compared) -> bool:
         signature_of_callable(f).bind(*compared.args, **compared.kwargs)
     except TypeError:
         return False
-    except ValueError:  # a C function that states none
+    except ValueError:  # a C function without a signature
         pass
     return True
 
 
 def same_target(one, other) -> bool:
-    """Whether a rule that sits on one sits on the other: bound methods are made again at each access."""
+    """Whether a rule attached to one is attached to the other: bound methods are created again at each
+    access.
+    """
     return resolve(one)[0] is resolve(other)[0]
 
 
 def same_callable(one, other) -> bool:
-    """Whether two callables compute the same: one object, or one method of one object, which is made again at
-    each access.
+    """Whether two callables compute the same: the same object, or the same method of the same object, which
+    is created again at each access.
 
     >>> numbers = [1.0]
     >>> same_callable(numbers.append, numbers.append), same_callable(numbers.append, [1.0].append)
@@ -398,19 +400,19 @@ def _primal(target) -> Any:
 
 
 def _holds_another(a_twin, f) -> bool:
-    """Whether a twin holds a function, as it must of a lambda or a callable object, and that is not `f`."""
+    """Whether a twin holds a function, as it must for a lambda or a callable object, other than `f`."""
     return bool(a_twin.__closure__) and not same_callable(primal_of(a_twin), f)
 
 
 def _takes_others(a_twin, f) -> bool:
-    """Whether a twin has other parameters or defaults than `f`, so that it would call it wrongly."""
+    """Whether a twin has different parameters or defaults from `f`, so that it would call it wrongly."""
     return _parameters(a_twin) != _parameters(f)
 
 
 def _parameters(f) -> list[tuple]:
     try:
         parameters = signature_of_callable(f, follow_wrapped=False).parameters.values()
-    except (ValueError, TypeError):  # a C function that states none: its twin takes (*args, **kwargs)
+    except (ValueError, TypeError):  # a C function without a signature: its twin takes (*args, **kwargs)
         return [("args", inspect.Parameter.VAR_POSITIONAL, ""), ("kwargs", inspect.Parameter.VAR_KEYWORD, "")]
     return [(p.name, p.kind, "" if p.default is p.empty else repr(p.default)) for p in parameters]
 

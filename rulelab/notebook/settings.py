@@ -21,7 +21,7 @@ from ..compiler.calls.cache import MODES, refresh
 from ..nearest import did_you_mean
 
 ENVIRONMENT = {"widgets": "RULELAB_WIDGETS"}
-"""The settings that an environment variable can change, and its name."""
+"""The settings that an environment variable can change, with its name."""
 
 _SWITCH = {
     "0": False,
@@ -67,10 +67,10 @@ class Settings(HasTraits):
     def read_surroundings(
         self, folder: Path, environment: Mapping[str, str], decided: frozenset[str] = frozenset()
     ) -> list[str]:
-        """Take the settings of the project that `folder` is in, then those of the environment.
+        """Apply the settings of the project that `folder` is in, then those of the environment.
 
-        Settings whose names are in `decided` stay. Returns a line for each that could not be taken, with
-        the file and the key; the others are.
+        Settings whose names are in `decided` are not changed. Returns a line for each that could not be
+        applied, with the file and the key; the others are.
         """
         remarks, given = [], [*_of_project(folder), *_of_environment(environment)]
         for source, key, value in given:
@@ -80,7 +80,7 @@ class Settings(HasTraits):
         return remarks
 
     def _set_or_remark(self, key: str | None, value: Any, decided: frozenset[str]) -> str | None:
-        """Set one setting; what is wrong with it, if it cannot be set."""
+        """Set one setting; returns what is wrong with it, if it cannot be set."""
         if key is None:
             return str(value)
         traits = Settings.class_traits(config=True)
@@ -98,9 +98,9 @@ class Settings(HasTraits):
 
 
 def without_bad_values(configuration: Config) -> list[str]:
-    """Take out of IPython's configuration what no setting can be; a line for each.
+    """Remove invalid values from IPython's configuration; returns a line for each.
 
-    `%config` leaves a value there even when it refuses it, and with one no magic could be made.
+    `%config` leaves a value there even when it refuses it, and then no magic could be created.
     """
     section, remarks = configuration.get("RuleLab", {}), []
     traits: dict[str, Any] = Settings.class_traits(config=True)
@@ -124,8 +124,8 @@ def _wanted(trait) -> str:
 
 
 def _of_project(folder: Path) -> Iterator[tuple[str, str | None, Any]]:
-    """(where, key, value) of each setting in the nearest pyproject.toml; without a key, what is wrong with
-    the file.
+    """(where, key, value) of each setting in the nearest pyproject.toml; the key is None for an error in the
+    file.
     """
     file = next((f for at in (folder, *folder.parents) if (f := at / "pyproject.toml").is_file()), None)
     if file is None:

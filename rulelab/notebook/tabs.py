@@ -14,11 +14,11 @@ from .displays import error_in_words
 class Tab:
     """One page of the panel.
 
-    `section(pair)` gives its content without widgets: a sequence of things that have an HTML face and are
-    words as strings (reports, pictures, listings). `live(pair, board)` gives its widget; where it is None the
-    section is shown as HTML. Tabs stand in the order of their numbers. `judged(pair)` gives the verdict that
-    the page comes to and a few words on it, None while there is none; `cell(pair)` the cell that does the
-    same.
+    `section(pair)` returns its content without widgets: a sequence of objects with an HTML representation
+    that are text as strings (reports, pictures, listings). `live(pair, board)` returns its widget; if it is
+    None the section is shown as HTML. Tabs are in the order of their numbers. `judged(pair)` returns the
+    verdict of the page and a few words about it, None while there is none; `cell(pair)` the cell that does
+    the same.
     """
 
     name: str
@@ -33,7 +33,7 @@ _tabs: dict[str, Tab] = {}
 
 
 def register(tab: Tab) -> None:
-    """Add a tab to the panels that are opened from now on; one of the same name takes the old one's place."""
+    """Add a tab to panels opened from now on; it replaces one of the same name."""
     _tabs[tab.name] = tab
 
 
@@ -51,7 +51,7 @@ def content(tab: Tab, of: pair.Pair) -> tuple[Any, ...]:
 
 
 def judged(tab: Tab, of: pair.Pair) -> tuple[str, str] | None:
-    """The verdict of a tab and a few words on it; None without one, also where it cannot be had."""
+    """The verdict of a tab and a few words about it; None if there is none or it fails."""
     try:
         return tab.judged(of)
     except Exception:  # the page says what failed
@@ -59,7 +59,7 @@ def judged(tab: Tab, of: pair.Pair) -> tuple[str, str] | None:
 
 
 def overview(of: pair.Pair, folded: bool = False) -> pair.Overview:
-    """Everything that the panel shows of a pair at this moment, without widgets."""
+    """Everything that the panel currently shows of a pair, without widgets."""
     sections = tuple((tab.name, content(tab, of)) for tab in registered())
     interrupted = any(map(of.stopped, (of.times, of.check)))
     return pair.Overview(of.title, sections, folded, interrupted)
@@ -69,7 +69,7 @@ _live: dict[str, Callable[[pair.Pair, Any], Any]] = {}
 
 
 def live(name: str) -> Callable[[Any], Any]:
-    """Says of a class that it makes the widget of a tab of ours: it is loaded with the first panel."""
+    """Mark a class as making the widget of one of the package's tabs: it is loaded with the first panel."""
 
     def note(made: Any) -> Any:
         _live[name] = made

@@ -1,4 +1,4 @@
-"""What a panel has been asked to measure: one request runs, the others wait their turn."""
+"""The measurements requested from a panel: one request runs, the others wait their turn."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ IDLE, RUNNING, WAITING = "idle", "running", "waiting"
 
 @dataclass(frozen=True)
 class Request:
-    """What a page asks for. `make` gives the measurement when its turn has come, `doing` is what it is called
-    (`the check`), `told` hears how far it is, `ended` hears the report. Where it `judges` nothing (a rule is
-    derived), the verdict of the page stays when it fails.
+    """What a page requests. `make` returns the measurement when its turn comes, `doing` is its name (`the
+    check`), `told` receives the progress, `ended` the report. If it does not `judges` anything (a rule is
+    derived), a failure leaves the verdict of the page unchanged.
     """
 
     page: str
@@ -30,11 +30,11 @@ class Request:
 
 
 class Turns:
-    """The requests of one panel, one of each page at most.
+    """The requests of one panel, at most one for each page.
 
-    `begin(request)` is called when the turn of a request has come. At its end `end()` is to be called, before
-    anybody is told of it: whoever reads that a run is done can press Run again. Then `begin_next()` begins
-    the next. `changed()` hears that somebody's state is another one.
+    `begin(request)` is called when the turn of a request comes. When it is over, `end()` must be called
+    before anything reports that, since a user who reads it may press Run again. Then `begin_next()` starts
+    the next. `changed()` is called when the state of a page changes.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Turns:
         return WAITING if any(request.page == page for request in self.waiting) else IDLE
 
     def ask(self, request: Request) -> bool:
-        """Begin, or wait; False where the page has a request already."""
+        """Begin, or wait; False if the page has a request already."""
         if self.state(request.page) != IDLE:
             return False
         self.waiting.append(request)
@@ -67,7 +67,7 @@ class Turns:
         return True
 
     def withdraw(self, page: str) -> bool:
-        """Take the request of a page out of those that wait; False where none does."""
+        """Remove the waiting request of a page; False if there is none."""
         left = [request for request in self.waiting if request.page != page]
         found, self.waiting = len(left) < len(self.waiting), left
         if found:
@@ -75,12 +75,12 @@ class Turns:
         return found
 
     def end(self) -> None:
-        """The one that ran is over, and its page is idle; the next has not begun."""
+        """End the running request: its page is idle, and the next has not begun."""
         self.running = None
         self.changed()
 
     def begin_next(self) -> None:
-        """Begin the one that has waited longest, if there is one."""
+        """Begin the request that has waited longest, if any."""
         self.running = self.waiting.pop(0) if self.waiting else None
         self._pace = Pace(self.clock())
         self.changed()
@@ -88,11 +88,11 @@ class Turns:
             self.begin(self.running)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Drop all requests."""
         self.running, self.waiting = None, []
 
     def left(self, progress: Progress) -> str:
-        """About how long it will still take, by its pace so far; empty before one can tell.
+        """About how long it will still take, by its pace so far; empty while that is unknown.
 
         >>> from rulelab.notebook.running import Runner
         >>> now = iter([0.0, 10.0])
@@ -105,5 +105,5 @@ class Turns:
 
     @property
     def queue(self) -> str:
-        """Who waits, in words; empty where nobody does."""
+        """The waiting requests, in words; empty if there are none."""
         return f"Waiting: {', then '.join(r.doing for r in self.waiting)}." if self.waiting else ""

@@ -1,4 +1,4 @@
-"""The panel of one pair, live: its widgets, and the one panel that a cell has."""
+"""The live panel of one pair: its widgets, and one panel for each cell."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .session import AT_UNLOADING
 from .turns import RUNNING, WAITING
 
 UPDATE_AFTER = 0.5
-"""Seconds of rest after which the copy below the panel follows a change of the size."""
+"""Seconds without changes after which the copy below the panel follows a change of the size."""
 
 
 class _Root(W.VBox):
-    """The panel's outermost widget; where there is no kernel to draw it, it says where to look."""
+    """The panel's outermost widget; without a kernel to draw it, it says where its content is."""
 
     words = "This panel needs its kernel. What it showed is below."
 
@@ -38,7 +38,7 @@ class Panel:
     """The panel of one pair as a notebook shows it: live widgets, and below them what they showed as plain
     HTML and text, for a page without a kernel.
 
-    `close()` ends its run and takes the widgets away; the panel's own cell does so when it is run again.
+    `close()` ends its run and removes the widgets; running the panel's cell again closes it, too.
     """
 
     __slots__ = ("__weakref__", "_board", "_copy", "_later", "pair", "title", "widget")
@@ -84,7 +84,7 @@ class Panel:
         self._copy = display(self.overview(folded=True), display_id=True)
 
     def _changed(self, soon: bool) -> None:
-        """Bring the copy below up to date: at once, or once a series of changes has come to rest."""
+        """Update the copy below: at once, or after a series of changes."""
         if self._later is not None:
             self._later.cancel()
             self._later = None
@@ -94,7 +94,7 @@ class Panel:
             self._copy.update(self.overview(folded=True))
 
     def close(self) -> None:
-        """End what is running, take the widgets away, and forget the pair."""
+        """End what is running, remove the widgets, and forget the pair."""
         if self._board is None:
             return
         if self._later is not None:
@@ -128,7 +128,9 @@ def _built(pair: Pair, board: Board) -> _Root:
 
 
 def _mark(book: W.Tab, registered: Sequence[tabs.Tab], board: Board) -> None:
-    """Have each tab wear the symbol and the colour of its page's verdict, or dots while it runs or waits."""
+    """Set the symbol and the colour of each tab to those of its page's verdict, or dots while it runs or
+    waits.
+    """
     titles, classes = [], []
     for at, tab in enumerate(registered):
         found, state = board.judged(tab), board.turns.state(tab.name)
@@ -144,7 +146,7 @@ def _mark(book: W.Tab, registered: Sequence[tabs.Tab], board: Board) -> None:
 
 
 def _plain(tab: tabs.Tab, pair: Pair, board: Board) -> W.Widget:
-    """A page without controls, made again whenever somebody turns to it: the rule may be another one."""
+    """A page without controls, created again whenever it is opened: the rule may have changed."""
     shown = board.kit.html()
 
     def show() -> None:
@@ -168,8 +170,8 @@ _by_cell: dict[str, tuple[str, weakref.WeakSet[Panel]]] = {}
 
 
 def _closed_with_its_cell(panel: Panel) -> None:
-    """Close the panels that an earlier run of this cell made; a cell is known by the id that its message
-    carries. A panel made elsewhere (a frontend without cell ids, a test) is closed by its owner.
+    """Close the panels that an earlier run of this cell made; a cell is identified by the id in its message.
+    A panel made elsewhere (a frontend without cell ids, a test) is closed by its owner.
     """
     cell, run = _cell_and_run()
     if cell is None:
@@ -184,7 +186,7 @@ def _closed_with_its_cell(panel: Panel) -> None:
 
 
 def _cell_and_run() -> tuple[str | None, str]:
-    """The id of the cell that is running, and of this run of it."""
+    """The id of the running cell, and of this run of it."""
     parent: dict = getattr(shell(), "get_parent", dict)() or {}
     cell = (parent.get("metadata") or {}).get("cellId")
     return cell, (parent.get("header") or {}).get("msg_id", "")
