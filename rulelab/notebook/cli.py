@@ -1,4 +1,4 @@
-"""The command line: `rulelab lab | repl | tour | rules | check | docs`, each a small entry to code that is
+"""The command line: `rulelab lab | repl | tour | rules | check | docs`, each a small entry point to code
 elsewhere.
 """
 
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         kept = "" if arguments.command == "lab" else "; nothing was saved"  # copied notebooks stay
         formats.say_error(f"rulelab {arguments.command}", f"stopped by Ctrl-C{kept}", form)
         return 130
-    except BrokenPipeError:  # `rulelab rules | head`: the reader has seen enough
+    except BrokenPipeError:  # `rulelab rules | head`: the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -76,7 +76,7 @@ EXIT_CODES = (
 
 
 class Misuse(CommandError):
-    """A command line that cannot be read; `usage` is how it reads."""
+    """A command line that cannot be parsed; `usage` is the correct form."""
 
     def __init__(self, parser: argparse.ArgumentParser, words: str) -> None:
         super().__init__(words)
@@ -84,7 +84,7 @@ class Misuse(CommandError):
 
 
 class Parser(OptionParser):
-    """A parser that says what may have been meant by a word that it does not know."""
+    """A parser that suggests what an unknown word may have been meant to be."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, epilog=EXIT_CODES, **options)
@@ -103,18 +103,18 @@ class Parser(OptionParser):
         return found
 
     def refuse(self, word: str) -> NoReturn:
-        """Raise what is said of a word that nothing takes."""
+        """Raise the error about an unexpected word."""
         if not word.startswith("-"):
             self.error(f"unexpected argument: {word}")
         known = [option for action in self._actions for option in action.option_strings]
         self.error(f"there is no option {word}{did_you_mean(word.partition('=')[0], known)}")
 
     def error(self, message: str) -> NoReturn:
-        """Raise what is wrong with the line, in words."""
+        """Raise the error in the line, in words."""
         raise Misuse(self, self.in_words(message))
 
     def of_command(self, command: str | None) -> Parser:
-        """The parser of a command; this one where there is none."""
+        """The parser of a command; this one if there is none."""
         for action in self._actions:
             if isinstance(action, argparse._SubParsersAction) and command in action.choices:
                 return action.choices[command]
@@ -122,7 +122,7 @@ class Parser(OptionParser):
 
 
 def overview(parser: argparse.ArgumentParser) -> str:
-    """What the commands are, for somebody who typed `rulelab` alone."""
+    """An overview of the commands, for a user who typed only `rulelab`."""
     action = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     lines = [painted("rulelab: a bench for derivative rules", "heading"), ""]
     lines += [f"  rulelab {one.dest:<6} {one.help}" for one in action._get_subactions()]
@@ -251,11 +251,11 @@ def run_lab(arguments: argparse.Namespace) -> int:
         notebook, root, token=token, port=arguments.port, browser=browser, as_root=is_root()
     )
 
-    # A second of imports that no other command should pay.
+    # These imports take a second, which other commands should not need.
     from jupyterlab.labapp import LabApp
 
     os.environ["JUPYTER_CONFIG_PATH"] = with_our_defaults(os.environ.get("JUPYTER_CONFIG_PATH"))
-    # In this process, not a child's: the token then never stands in the list of processes.
+    # In this process, not in a child: so the token is never in the list of processes.
     server = LabApp.initialize_server(argv=options)
     serve_manual(server)
     server.io_loop.add_callback(announce, server.local_url, token, arguments.format)
@@ -264,15 +264,15 @@ def run_lab(arguments: argparse.Namespace) -> int:
 
 
 def with_our_defaults(path: str | None) -> str:
-    """Where Jupyter looks for configuration, with ours last: the page asks nobody whether to fetch news. What
-    users have set themselves counts before it.
+    """Jupyter's search path for configuration, with ours last: JupyterLab then does not ask whether to fetch
+    news. Users' own settings have precedence.
     """
     ours = str(Path(__file__).resolve().parent / "jupyter")
     return os.pathsep.join(filter(None, (path, ours)))
 
 
 def serve_manual(server: Any) -> None:
-    """Let the server show the manual, to whoever has its token, and tell the kernels where."""
+    """Make the server show the manual to everybody with its token, and tell the kernels its address."""
     from jupyter_server.base.handlers import JupyterHandler
     from tornado import web
 
@@ -281,7 +281,7 @@ def serve_manual(server: Any) -> None:
     writing = threading.Thread(target=manual.built, daemon=True)  # two seconds, once for each version
 
     class Pages(JupyterHandler, web.StaticFileHandler):
-        """As Jupyter serves files, but a page may be opened from anywhere: there is nothing secret in it."""
+        """Like Jupyter's file handler, but pages may be opened from anywhere: they contain nothing secret."""
 
         @web.authenticated
         async def get(self, path: str, include_body: bool = True) -> None:  # type: ignore[override]
@@ -300,9 +300,9 @@ def serve_manual(server: Any) -> None:
 def chosen_notebook(named: Path | None, folder: Path) -> Path:
     """The notebook to open: the one named, the source tree's first one, or a copy of the installed one.
 
-    The copy goes into `folder`, so that what a reader writes into it is theirs, and with it come the others
-    that it points to; one that is there already stays as it is. Nothing is read or written through a link,
-    and only a notebook that was named is opened where it leads out of `folder`.
+    The copy is put into `folder`, so that readers can write to it, together with the notebooks that it links
+    to; existing files are not replaced. Nothing is read or written through a link, and only a notebook that
+    was named may lie outside `folder`.
     """
     if named is not None:
         if not named.is_file():
@@ -323,7 +323,7 @@ def chosen_notebook(named: Path | None, folder: Path) -> Path:
 
 
 def notebook_in(folder: Path, notebook: Path) -> Path:
-    """Where a notebook that nobody named is; CommandError if it is none, or not in `folder` at all."""
+    """The path of a notebook that was not named; CommandError if it is not one, or not in `folder`."""
     found = notebook.resolve()
     if not found.is_relative_to(folder.resolve()):
         raise CommandError(f"{notebook} is a link to {found}, outside this folder; to open that one, name it")
@@ -333,8 +333,8 @@ def notebook_in(folder: Path, notebook: Path) -> Path:
 
 
 def installed_notebooks() -> list[Path]:
-    """Where the notebooks were put when rulelab was installed, as files and not as links; none if it is not,
-    but stands on the path.
+    """The notebooks that were installed with rulelab, as files and not as links; none if it is not installed
+    but only on the path.
     """
     try:
         files = importlib.metadata.files("rulelab") or ()
@@ -345,7 +345,7 @@ def installed_notebooks() -> list[Path]:
 
 
 def lab_root(notebook: Path, folder: Path) -> Path:
-    """The folder JupyterLab shows: `folder` where the notebook lies below it, else the notebook's own."""
+    """The folder JupyterLab shows: `folder` if the notebook lies below it, else the notebook's own."""
     return folder.resolve() if notebook.is_relative_to(folder.resolve()) else notebook.parent
 
 
@@ -419,7 +419,7 @@ def run_repl(arguments: argparse.Namespace) -> int:
 
 
 def run_tour(arguments: argparse.Namespace) -> int:
-    """Tell the first notebook's story here; 0 only if every number in it came out right."""
+    """Tell the first notebook's story in the terminal; 0 only if every number in it is right."""
     from . import tour
 
     return tour.main(form=arguments.format)
@@ -429,8 +429,8 @@ def run_tour(arguments: argparse.Namespace) -> int:
 
 
 def run_rules(arguments: argparse.Namespace) -> int:
-    """Print the rules that come with rulelab, one a line, public names first; 1 if there is none for the name
-    asked for.
+    """Print the rules that come with rulelab, one per line, public names first; 1 if there is none for the
+    given name.
     """
     from ..rules.listing import helpers_in, homes_in, listed, words_of
     from ..rules.registry import DEFAULT
@@ -456,7 +456,9 @@ def run_rules(arguments: argparse.Namespace) -> int:
 
 
 def by_module(rules: Iterable[Any], columns: int) -> list[str]:
-    """The functions with rules, module by module, for a terminal: with all places nobody would read them."""
+    """The functions with rules, module by module, for a terminal; without their places, which would be too
+    much to read.
+    """
     names: dict[str, set[str]] = {}
     for rule in rules:
         module, _, name = rule.target.rpartition(".")
@@ -471,7 +473,7 @@ def by_module(rules: Iterable[Any], columns: int) -> list[str]:
 
 
 def _in_the_manual(text: str) -> str:
-    """Where the manual has a section about a word that no function with a rule has."""
+    """The section of the manual about a word that is not in the name of any function with a rule."""
     from . import manual
 
     with contextlib.suppress(manual.NoPageError):
@@ -507,7 +509,7 @@ def run_docs(arguments: argparse.Namespace) -> int:
 
 
 def opened(address: str) -> bool:
-    """Whether a browser has opened an address; there is none to ask where there is no screen."""
+    """Whether a browser has opened an address; False without a screen."""
     import webbrowser
 
     return has_screen(os.environ, sys.platform) and webbrowser.open(address)
@@ -519,7 +521,7 @@ CHECKED = {"right": 0, "wrong": 1, "inconclusive": 3}  # the exit code of each v
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check rules and print the report; its verdict is the exit code, 130 where Ctrl-C made it partial."""
+    """Check rules and print the report; its verdict is the exit code, 130 if Ctrl-C made it partial."""
     from ..errors import RuleLabError
 
     _check_writable(arguments.junit)
@@ -558,7 +560,7 @@ def _checked(arguments: argparse.Namespace) -> int:
 
 
 def _nothing_to_check(arguments: argparse.Namespace) -> int:
-    """With `--if-any`: people are told nothing, programs that there was nothing."""
+    """Exit with `--if-any`: nothing is printed for people, and programs get an empty result."""
     from ..checking.batch import junit
 
     if arguments.junit is not None:
@@ -573,7 +575,7 @@ def _nothing_to_check(arguments: argparse.Namespace) -> int:
 
 
 def _save_refusal(arguments: argparse.Namespace, words: str) -> None:
-    """An error in the file of `--junit`: that of an earlier run would be taken for this one."""
+    """Write an error to the file of `--junit`, where an earlier result would be mistaken for this run's."""
     from ..checking.batch import junit
     from ..errors import RecordError
 
@@ -583,7 +585,7 @@ def _save_refusal(arguments: argparse.Namespace, words: str) -> None:
 
 
 def jobs_of(arguments: argparse.Namespace):
-    """The checks that a command line asks for."""
+    """The checks that a command line requests."""
     from ..checking.batch.jobs import module_jobs, shipped_jobs
     from ..checking.batch.modules import NoRulesError
 
@@ -612,7 +614,7 @@ def jobs_of(arguments: argparse.Namespace):
 
 
 def domain_of(given: Sequence[str]) -> str | list[tuple[str, str]]:
-    """The kinds of arguments that `--domain` names: words for all, or pairs of a parameter and its words.
+    """The kinds of arguments that `--domain` gives: words for all, or pairs of a parameter and its words.
 
     >>> domain_of(["positive"]), domain_of(["x=unit", "A = symmetric"])
     ('positive', [('x', 'unit'), ('A', 'symmetric')])
@@ -626,7 +628,7 @@ def domain_of(given: Sequence[str]) -> str | list[tuple[str, str]]:
 
 
 def _check_writable(path: Path | None) -> None:
-    """CommandError for a file that could not be written in the end, before anything is done."""
+    """Raise CommandError for a file that cannot be written, before any work is done."""
     if path is None:
         return
     if path.is_dir():

@@ -1,4 +1,6 @@
-"""The manual that comes with the package: which section answers a question, and its pages for a browser."""
+"""The manual that comes with the package: find the section that answers a question, and make its pages for a
+browser.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +31,15 @@ PACKAGE = Path(__file__).resolve().parents[1]
 ADDRESS = "RULELAB_MANUAL"
 """The variable in which `rulelab lab` tells its kernels where it serves the pages."""
 MOST = 8
-"""Sections that a search names."""
+"""The largest number of sections that a search lists."""
 
 
 class NoPageError(LookupError):
-    """Nothing in the manual is about that; the message says what is near."""
+    """The manual has nothing about the topic; the message suggests similar ones."""
 
 
 class Section(NamedTuple):
-    """A heading of the manual and what stands below it, up to the next heading of its level."""
+    """A heading of the manual and the text below it, up to the next heading of its level."""
 
     page: str
     anchor: str
@@ -46,19 +48,19 @@ class Section(NamedTuple):
 
     @property
     def topic(self) -> str:
-        """How it is asked for: `howto/check-a-rule#in-a-test`."""
+        """The topic that finds it: `howto/check-a-rule#in-a-test`."""
         return f"{self.page}#{self.anchor}" if self.anchor else self.page
 
 
 def folder() -> Path:
-    """Where the pages are: in the installed package, or beside it in a clone."""
+    """The folder with the pages: in the installed package, or beside it in a clone."""
     installed = PACKAGE / "manual"
     return installed if installed.is_dir() else PACKAGE.parent / "docs"
 
 
 @cache
 def pages() -> dict[str, str]:
-    """The text of each page by its name, `howto/check-a-rule`; empty where no manual came along."""
+    """The text of each page by its name, `howto/check-a-rule`; empty if the manual was not installed."""
     root = folder()
     found = sorted(root.rglob("*.md")) if (root / "index.md").is_file() else []
     names = {path.relative_to(root).with_suffix("").as_posix(): path for path in found}
@@ -93,7 +95,7 @@ _CARD = re.compile(
 
 
 def _as_item(card: re.Match[str]) -> str:
-    """A card of a page as an item of a list: its title, where it leads, and what it says.
+    """A card of a page as a list item: its title, its link, and its text.
 
     >>> _CARD.sub(_as_item, ":::{grid-item-card} Softmax\\n:link: softmax\\n\\nOne sum\\n:::\\n")
     '- [Softmax](softmax.md): One sum\\n'
@@ -109,7 +111,7 @@ def _as_item(card: re.Match[str]) -> str:
 def found(topic: str) -> list[Section]:
     """The sections about a topic, the best one first: a page, `page#section`, a public name, or words.
 
-    Raises NoPageError where there is none.
+    Raises NoPageError if there is none.
 
     >>> found("limitations#array-mutation")[0].title
     'Array mutation'
@@ -136,7 +138,7 @@ def found(topic: str) -> list[Section]:
 
 @cache
 def all_sections() -> tuple[Section, ...]:
-    """Each page as a whole, and each of its headings with what stands below it."""
+    """Each page as a whole, and each of its headings with the text below it."""
     return tuple(section for page, text in pages().items() for section in _sections(page, text))
 
 
@@ -170,7 +172,7 @@ def _plain(title: str) -> str:
 
 
 def _anchor(title: str, seen: dict[str, int]) -> str:
-    """The anchor of a heading, as on GitHub: what stands twice on a page has a number behind it."""
+    """The anchor of a heading, as on GitHub: a repeated heading gets a number at its end."""
     anchor = re.sub(r"[^\w\- ]", "", _plain(title).lower()).replace(" ", "-")
     seen[anchor] = seen.get(anchor, -1) + 1
     return f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
@@ -217,7 +219,7 @@ def _documented() -> dict[str, tuple[str, str]]:
 
 
 def public_names() -> list[str]:
-    """The names that the reference explains."""
+    """The names that the reference documents."""
     return sorted(_documented())
 
 
@@ -286,9 +288,9 @@ class Shown(Report):
 
 
 def docs(topic: str = "") -> Shown:
-    """What the manual says about a topic: a page, `page#section`, a public name, or words to look for.
+    """The section of the manual about a topic: a page, `page#section`, a public name, or words to search for.
 
-    Raises NoPageError where it says nothing.
+    Raises NoPageError if there is none.
 
     >>> from rulelab.notebook import docs
     >>> print(str(docs("limitations#text"))[:7])
@@ -394,7 +396,7 @@ def where_to_read(topic: str) -> str:
 
 
 def built(cache_folder: Path | None = None) -> Path:
-    """The folder with the pages as HTML, written if they have changed since: all of them or none."""
+    """The folder with the pages as HTML, written again if they have changed: all of them or none."""
     home = _cache_folder() if cache_folder is None else cache_folder
     ready = folder_for_html(home)
     if (ready / "index.html").is_file():
@@ -416,7 +418,7 @@ def built(cache_folder: Path | None = None) -> Path:
 
 
 def folder_for_html(home: Path | None = None) -> Path:
-    """Where the pages are, or will be, as HTML: a folder for each state of the pages and of the package."""
+    """The folder for the pages as HTML: a different one for each state of the pages and of the package."""
     digest = hashlib.sha256()
     for source in (*sorted(PACKAGE.rglob("*.py")), *sorted(folder().rglob("*.md"))):
         digest.update(source.read_bytes())

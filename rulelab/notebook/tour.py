@@ -28,14 +28,14 @@ from ..verdicts import RIGHT, WRONG
 from . import formats
 
 CLOSE = 1e-8
-"""How far a number may be from what it should be, absolutely and relative to its size."""
+"""How far a number may differ from the expected one, absolutely and relative to its size."""
 DIFFERENCES = "finite differences"
 CLAIM = "the story"
 WRONG_RULE = "the wrong formula"
 
 
 class Check(NamedTuple):
-    """One thing the tour found, and what it should be according to `by`; arrays, numbers or words."""
+    """A result of the tour and its expected value according to `by`; arrays, numbers or words."""
 
     what: str
     found: Any
@@ -44,7 +44,7 @@ class Check(NamedTuple):
 
     @property
     def off(self) -> float:
-        """The largest difference: 0 or inf for words, inf for what is not comparable."""
+        """The largest difference: 0 or inf for words, inf for values that cannot be compared."""
         if isinstance(self.expected, str) or isinstance(self.found, str) or self.found is None:
             return 0.0 if self.found == self.expected else math.inf
         found, expected = np.asarray(self.found), np.asarray(self.expected)
@@ -71,7 +71,7 @@ class Check(NamedTuple):
 
 
 class Typist:
-    """A person at the keyboard: what is typed is shown set in, and run in a namespace of their own."""
+    """A person at the keyboard: what is typed is shown indented, and run in a namespace of its own."""
 
     def __init__(self):
         self.names: dict[str, Any] = {"__name__": "tour"}
@@ -98,7 +98,7 @@ class Chapter(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """A chapter as it was told: what it checked, and the error that it broke off with, if it did."""
+    """A chapter as it was told: its checks, and the error that ended it early, if any."""
 
     title: str
     checks: tuple[Check, ...]
@@ -217,12 +217,12 @@ def _seeded(what: str, f: Callable, x: Any, expected: Any, by: str) -> Check:
 
 
 def _tenfold(f: Callable, x: Any) -> Any:
-    """What a pullback should answer to the seed 10: the derivative of ten times the function."""
+    """The expected answer of a pullback to the seed 10: the derivative of ten times the function."""
     return findiff.gradient(lambda x: 10.0 * f(x), x)[0]
 
 
 def _timed(f: Callable, f_cr: Callable, *args) -> str:
-    """Who is faster, measured now."""
+    """The faster of the two, measured now."""
     duel = gradient_duel(f, f_cr, *args, rounds=20)
     loop = duel.others[0]
     return f"Measured now: {duel.sentence}\n({loop.name}: {loop.median * 1e6:.1f} µs)"
