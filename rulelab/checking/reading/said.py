@@ -332,7 +332,7 @@ _IN_WHOLES = re.compile(
     r"\b(?:in|as) (?:completed )?(?:whole|full|completed) [a-z]+s\b"
     r"|[,;:(] ?(?:all )?(?:ints|integers|whole numbers)(?=[,;.)]|$)"
 )
-"""Units that are only counted whole, the age in whole years; or a word set apart: how many of each, integers."""
+"""Units that are only counted whole, the age in whole years; or a word apart: how many of each, integers."""
 _COVARIANCE = re.compile(
     r"(?<!cross-)(?<!cross )\b(?:covariance|correlation)s?\b(?! (?:function|length|time|matrices of))"
 )
