@@ -71,7 +71,7 @@ def jacobian(
     - for a real x: ∂Re y/∂x + i ∂Im y/∂x;
     - for a real y and a complex x: ∂y/∂Re + i ∂y/∂Im, so that each row is a gradient;
     - for a complex y and a complex x: the complex derivative, so that J @ x_dot is y_dot. It exists only if f
-    is holomorphic.
+      is holomorphic.
 
     Parameters
     ----------
