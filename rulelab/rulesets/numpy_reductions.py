@@ -1129,11 +1129,30 @@ def _matrix_norm_slope(x, p, axes):
             k = 0 if p == "largest" else s.shape[-1] - 1
             slope = u[..., :, k, None] * vh[..., None, k, :] * there[..., k, None, None]
     else:
-        along = -2 if p.endswith("columns") else -1
-        sums = np.sum(np.abs(a), axis=along, keepdims=True)
-        extreme = extreme_of(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
-        slope = unit(a) * extreme.give_back(np.ones(extreme.index.shape))
+        slope = unit(a) * _extreme_sum(a, p)
     return np.moveaxis(slope, (-2, -1), axes)
+
+
+def _extreme_sum(a, p):
+    """1 for the column or row of matrices (…, m, n) whose sum of sizes is the norm, broadcasting; else 0."""
+    along = -2 if p.endswith("columns") else -1
+    sums = np.sum(np.abs(a), axis=along, keepdims=True)
+    extreme = extreme_of(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
+    return extreme.give_back(np.ones(extreme.index.shape))
+
+
+def _with_kinks(x, p, axes):
+    """The numbers whose sizes a norm adds up, which has a kink where one is 0; 1 in place of the others."""
+    if p == 1:
+        return x
+    if isinstance(p, str):
+        a = np.moveaxis(x, axes, (-2, -1))
+        return np.moveaxis(np.where(_extreme_sum(a, p), a, 1.0), (-2, -1), axes)
+    extreme = extreme_of(np.abs(x), axes, None, 1 if p > 0 else -1, {})
+    return np.where(extreme.give_back(np.ones(extreme.index.shape)), x, 1.0)
+
+
+TABLE.non_differentiable(_with_kinks)
 
 
 _SUMS_OF_SIZES = (1, np.inf, -np.inf, "columns", "fewest in columns", "rows", "fewest in rows")
@@ -1181,7 +1200,8 @@ def norm_tangent(x, x_dot, y, p, axes):
     x, x_dot = np.asarray(x), dense(x, x_dot)
     slope = _norm_slope(x, y, p, axes)
     y_dot = np.sum(np.real(np.conj(slope) * x_dot), axis=axes, keepdims=True)
-    kink = x if p in _SUMS_OF_SIZES else np.any(slope != 0, axis=axes, keepdims=True)
+    is_sum = p in _SUMS_OF_SIZES
+    kink = _with_kinks(x, p, axes) if is_sum else np.any(slope != 0, axis=axes, keepdims=True)
     past = past_kink(y_dot, kink, x, x_dot)
     if p == "smallest":  # only nearly 0, and so is the seed: another one stands in for it
         past = y_dot + 0.0 * past

@@ -15,6 +15,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise, numpy_nondiff
 from .array_likes import ABSENT, dense, given, is_zero, like_argument, reduced, refuse
+from .kinks import past_kink
 from .numpy_elementwise import share_of
 from .numpy_reductions import METHODS_OF_UFUNCS, from_lanes, kept_shape, lanes
 
@@ -229,6 +230,15 @@ def _state_reduce_by_slopes(ufunc, slope):
         return y, reduce_pullback
 
 
+def _tangent_by_slopes(slope, x, x_dot, y, axis):
+    """The tangent of a size, whose only kink is where it is 0. (Its links have one wherever all the numbers
+    before them are 0.)
+    """
+    x_dot, size = dense(x, x_dot), np.reshape(y, kept_shape(np.shape(x), axis))
+    moved = past_kink(slope(x, size) * x_dot, size, x, x_dot)
+    return laid_out(y, np.reshape(np.sum(moved, axis=axis), np.shape(y)))
+
+
 def _state_reduce_by_chain(ufunc):
     @TABLE.rrule(ufunc.reduce, leading=1, points=_points(ufunc, _REDUCTIONS, chained=True))
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
@@ -266,6 +276,8 @@ def _state_reduce(ufunc):
         x = _first(array, axis)
         if not x.size:
             return y, no_change(y)
+        if ufunc in _SLOPES and initial is ABSENT and np.all(np.isfinite(y)):
+            return y, _tangent_by_slopes(_SLOPES[ufunc], np.asarray(array), tangents[1], y, axis)
         start = _BEGUN.get(ufunc, ABSENT) if initial is ABSENT else initial
         last, dots = _tangents_along(ufunc, x, _first(dense(array, tangents[1]), axis), start)
         _check_links(ufunc, y, last, x)

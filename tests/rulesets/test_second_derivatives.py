@@ -125,6 +125,31 @@ def test_second_derivatives_at_special_points(start):
     assert sum(word == "right" for word, _ in rows) > 12
 
 
+@pytest.mark.parametrize(
+    ("f", "x", "expected"),
+    [
+        (np.hypot.reduce, np.array([0.0, 0.0, 2.0, 1.0]), 2.2 / math.sqrt(5.0)),
+        (lambda x: np.sum(np.hypot.reduceat(x, [0, 2])), np.array([0.0, 2.0, 3.0]), 0.5),
+        (
+            lambda x: np.linalg.norm(x, 1) + np.sum(x * x),
+            np.array([[0.0, -1.0, 2.0], [3.0, 2.0, -2.0]]),
+            12.0,
+        ),
+        (
+            lambda x: np.linalg.norm(x, -np.inf) + np.sum(x * x),
+            np.array([[4.0, -1.0, 2.0], [3.0, 0.0, -9.0]]),
+            12.0,
+        ),
+        (lambda x: np.linalg.norm(x, np.inf) + np.sum(x * x), np.array([0.0, -1.0, 2.0]), 6.0),
+    ],
+)
+def test_zeros_that_a_norm_does_not_depend_on_are_no_kinks(f, x, expected):
+    """Zeros among the numbers of a length, and in columns and rows that are not the extreme one."""
+    found = orders(f, x)
+    total = {way: float(np.sum(number)) for way, number in found.items()}
+    assert total == dict.fromkeys(found, pytest.approx(expected, abs=1e-12))
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("start", range(1_000_000, 1_005_000, 500))
 def test_second_derivatives_at_many_special_points(start):
