@@ -48,6 +48,12 @@ _NAMED: dict[type, Callable[[Any], str | None]] = {
 }
 
 
+def named_by(node: ast.AST) -> str | None:
+    """The variable that a definition, import, exception handler or pattern binds; None for any other node."""
+    name = _NAMED.get(type(node))
+    return None if name is None else name(node)
+
+
 def evaluated_at_once(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
     """The decorators and defaults of a function definition, which are evaluated in the enclosing scope."""
     defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]

@@ -13,15 +13,14 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from ..base.copying import shallow
+from .bindings import named_by
 from .consumers import is_side_effect_free
 from .making import assign, made, variable
 
 _MOST = 16  # items of a display; each becomes a statement
 _KINDS: dict[type, type] = {ast.List: list, ast.ListComp: list, ast.Dict: dict, ast.DictComp: dict}
 _STAYING = (ast.List, ast.ListComp, ast.Tuple, ast.GeneratorExp)  # `xs += …` of these leaves a list a list
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ACTING = (ast.Call, ast.NamedExpr, ast.Await)
-_PATTERNS = (ast.MatchAs, ast.MatchStar)
 
 _APPENDED = "for item in items: grown.append(item)"
 _PUT_IN = "for key, value in items: grown[key] = value"
@@ -205,12 +204,8 @@ def _bound_otherwise(nodes: list[Any], makers: Container[int]) -> Iterator[str]:
             yield part.arg
         elif isinstance(part, (ast.Global, ast.Nonlocal)):
             yield from part.names
-        elif isinstance(part, ast.alias):
-            yield (part.asname or part.name).partition(".")[0]
-        elif isinstance(part, ast.MatchMapping) and part.rest:
-            yield part.rest
-        elif isinstance(part, (*_SCOPES, *_PATTERNS, ast.ExceptHandler)) and part.name:
-            yield part.name
+        elif (name := named_by(part)) is not None:
+            yield name
 
 
 def _place(node: ast.expr) -> tuple[int, int]:
