@@ -1129,27 +1129,34 @@ def _matrix_norm_slope(x, p, axes):
             k = 0 if p == "largest" else s.shape[-1] - 1
             slope = u[..., :, k, None] * vh[..., None, k, :] * there[..., k, None, None]
     else:
-        slope = unit(a) * _extreme_sum(a, p)
+        sums, along = _sums_of_sizes(a, p)
+        extreme = extreme_of(sums, along, None, -1 if p.startswith("fewest") else 1, {})
+        slope = unit(a) * extreme.give_back(np.ones(extreme.index.shape))
     return np.moveaxis(slope, (-2, -1), axes)
 
 
-def _extreme_sum(a, p):
-    """1 for the column or row of matrices (…, m, n) whose sum of sizes is the norm, broadcasting; else 0."""
-    along = -2 if p.endswith("columns") else -1
-    sums = np.sum(np.abs(a), axis=along, keepdims=True)
-    extreme = extreme_of(sums, -1 if along == -2 else -2, None, -1 if p.startswith("fewest") else 1, {})
-    return extreme.give_back(np.ones(extreme.index.shape))
+def _sums_of_sizes(a, p):
+    """The sums among which a norm of matrices (…, m, n) by columns or rows chooses, and their axis."""
+    of, along = (-2, -1) if p.endswith("columns") else (-1, -2)
+    return np.sum(np.abs(a), axis=of, keepdims=True), along
 
 
 def _with_kinks(x, p, axes):
-    """The numbers whose sizes a norm adds up, which has a kink where one is 0; 1 in place of the others."""
+    """The numbers whose sizes a norm may add up, which has a kink where one is 0; 1 in place of the others.
+    Of equally extreme sums or sizes each may be the one.
+    """
     if p == 1:
         return x
-    if isinstance(p, str):
-        a = np.moveaxis(x, axes, (-2, -1))
-        return np.moveaxis(np.where(_extreme_sum(a, p), a, 1.0), (-2, -1), axes)
-    extreme = extreme_of(np.abs(x), axes, None, 1 if p > 0 else -1, {})
-    return np.where(extreme.give_back(np.ones(extreme.index.shape)), x, 1.0)
+    if not isinstance(p, str):
+        return _of_the_extreme(x, np.abs(x), axes, least=p < 0)
+    a = np.moveaxis(x, axes, (-2, -1))
+    found = _of_the_extreme(a, *_sums_of_sizes(a, p), least=p.startswith("fewest"))
+    return np.moveaxis(found, (-2, -1), axes)
+
+
+def _of_the_extreme(x, sizes, axes, least):
+    extreme = (np.min if least else np.max)(sizes, axis=axes, keepdims=True)
+    return np.where(sizes == extreme, x, 1.0)
 
 
 TABLE.non_differentiable(_with_kinks)

@@ -150,6 +150,22 @@ def test_zeros_that_a_norm_does_not_depend_on_are_no_kinks(f, x, expected):
     assert total == dict.fromkeys(found, pytest.approx(expected, abs=1e-12))
 
 
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [
+        (lambda x: np.linalg.norm(x, np.inf) ** 2, np.zeros(2)),
+        (lambda x: np.linalg.norm(x, -np.inf) ** 2, np.zeros(2)),
+        (lambda x: np.linalg.norm(x, 1) ** 2, np.zeros((2, 2))),
+        (lambda x: np.linalg.norm(x, -np.inf) ** 2, np.zeros((2, 2))),
+        (lambda x: np.hypot.reduce(x) ** 2, np.zeros(2)),
+    ],
+)
+def test_each_of_equal_zeros_is_a_kink(f, x):
+    """Whichever of them the norm takes for the extreme one: no other is 0 without a doubt."""
+    for mode in ("forward", "reverse"):
+        assert np.all(np.isnan(np.diagonal(np.reshape(rl.hessian(f, x, mode=mode), (x.size, x.size)))))
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("start", range(1_000_000, 1_005_000, 500))
 def test_second_derivatives_at_many_special_points(start):
