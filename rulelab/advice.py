@@ -46,7 +46,7 @@ FLOATS = _said(
     "give floats and arrays of floats after --at: 2.0 for 2, np.array([1.0, 2.0]) for a list",
 )
 THOSE_MEANT = _said("give those that are, with at= or domain=", "give those that are, with --at or --domain")
-MEANT_FOR = _said("say with domain= which it is for", "say with --domain which it is for")
+MEANT_FOR = _said("use domain= to say which it is for", "use --domain to say which it is for")
 AS_INTEGER = _said(
     "give it as an integer with at= to hold it fixed", "give it as an integer after --at to hold it fixed"
 )
@@ -65,7 +65,7 @@ NO_SCALAR = _said("leave out scalar=True", "leave out --scalar")
 NO_PLANE = _said(
     "use NumPy's functions, or leave out plane=True", "use NumPy's functions, or leave out --plane"
 )
-IN_THE_PLANE = _said("give plane=True and no complex arguments", "give --plane and no complex arguments")
+IN_THE_PLANE = _said("use plane=True, with real arguments", "use --plane, with real arguments")
 TO_JUDGE = _said(
     # The command line checks the rules of a module at the points that the module states.
     "give arguments to judge it",
@@ -78,7 +78,7 @@ FOR_FLOATS = _said(
 OF_ONE_KIND = _said(
     "export it for one kind of argument with at=", "export it for one kind of argument with --at"
 )
-BY_FORCE = _said("force=True: replace what exists", "--force: replace what exists")
+BY_FORCE = _said("use force=True to replace what exists", "use --force to replace what exists")
 NO_PACKAGE = _said("leave out package=", "leave out --package")
 BY_NUMBERS = _said("judge it by numbers: rule_check", "judge it by numbers: %rule_check")
 SAYS_MORE = _said("rule_check says more about a rule", "%rule_check says more about a rule")

@@ -147,7 +147,7 @@ def test_advice_of_checks_is_for_where_one_stands(plain, magic, command):
         (with_at("give arguments", ("x", "xs[0]")), "give arguments: --at x, xs[0]"),
         (FOR_FLOATS, "export it for floats only: give floats after --at"),
         (OF_ONE_KIND, "export it for one kind of argument with --at"),
-        (BY_FORCE, "--force: replace what exists"),
+        (BY_FORCE, "use --force to replace what exists"),
         (NO_PACKAGE, "leave out --package"),
     ],
 )

@@ -155,6 +155,27 @@ BANNED = {
     r"\bfunction to look at\b": "to read",
     r"\bdo: nothing to do\b|^nothing to do\b": "leave it out",
     r"\bfunction that was written out\b|\bwritten out as a function\b": "a function that somebody wrote",
+    r"\bstands? where\b": "is used where",
+    r"\bstands? (?:before|after) the\b": "is before, or after",
+    r"\bas (?:it|they) likes?\b": "in any way",
+    r"\bof yours took part\b": "was used",
+    r"\bkeeps? something between\b": "keeps state between",
+    r"\bother parentheses\b": "misplaced parentheses",
+    r"\ba term too many\b": "one term too many",
+    r"\bgo(?:es)? over the wrong\b": "is over the wrong",
+    r"\bothers than zero\b": "values other than zero",
+    r"\bleads? back to itself\b": "contains itself",
+    r"\bgreatest length\b": "maximum length",
+    r"\b(?:reads? memory )?beside its array\b": "outside its array",
+    r"\bone \w+ more\.": "one more …",
+    r"\bsay where with\b": "give the arguments with",
+    r"\bby their names alone\b": "by name only",
+    r"\b(?:is|are) silent\b": "does not respond",
+    r"\bends the program, by\b": "ends the program with",
+    r"\bshapes? \S+, (?:its|the) \w+ [\[({]": "…, but its … has shape …",
+    r"\bis (?:real|zero|whole), (?:its|the) \w+ (?:complex|is not)\b": "…, but …",
+    r"\bcotangents? have another shape\b": "a different shape",
+    r"^There is no (?:mode|\w+=|refresh mode)": "… must be …, not …",
 }
 """Phrases that were found, and what is said instead."""
 WORDS = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in BANNED}
@@ -189,6 +210,10 @@ CLUES = (
     "stand by", "comes in", "to border", "keeps something", "by which", "first met", ", or --at", "see fit",
     "sees fit", "comes to", "number there", "value there", "one thing in", "should be", "it has one",
     "arguments in", "condition", "by ", "to look at", "nothing to do", "written out",
+    "stands where", "stand where", "stands before", "stands after", "stand before", "stand after", "likes",
+    "it like", "they like", "took part", "something between", "other parentheses", "term too many",
+    "the wrong", "than zero", "back to itself", "greatest length", "beside its", " more.", "say where",
+    "names alone", "silent", "the program, by", ", its ", ", the ", "another shape", "there is no ",
 )  # fmt: skip
 """One of these is in whatever a pattern fits: a module without any need not be parsed."""
 
@@ -262,5 +287,61 @@ def test_a_word_that_is_computed_has_its_article_computed_too(repository):
         for path in sorted((repository / "rulelab").rglob("*.py"))
         for line in path.read_text(encoding="utf-8").split("\n")
         if wrong.search(line)
+    ]
+    assert found == []
+
+
+def _texts_of(node):
+    """(line, text) of each string that an expression may give."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for part in node.elts:
+            yield from _texts_of(part)
+    elif isinstance(node, ast.IfExp):
+        yield from _texts_of(node.body)
+        yield from _texts_of(node.orelse)
+    elif isinstance(node, ast.JoinedStr):
+        parts = (v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
+        yield node.lineno, "".join(map(str, parts))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.lineno, node.value
+
+
+def _suggestions(path):
+    """(line, text) of each thing to do that an error of a module names."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        for keyword in node.keywords:
+            if keyword.arg == "fixes":
+                yield from _texts_of(keyword.value)
+        if isinstance(node.func, ast.Name) and node.func.id == "refuse":
+            for suggestion in node.args[1:]:
+                yield from _texts_of(suggestion)
+
+
+def test_what_to_do_begins_with_a_verb(repository):
+    """Not with code, a value or a noun, which leaves the reader to guess what to do with it."""
+    no_verb = re.compile(r"(?:\w+\.)+\w|\w*\{|\w+\(|[^a-z]|(?:an?|by|for|no|one|the|there) ")
+    found = [
+        f"{path.relative_to(repository).as_posix()}, line {line}: {text}"
+        for path in sorted((repository / "rulelab").rglob("*.py"))
+        for line, text in _suggestions(path)
+        if no_verb.match(text)
+    ]
+    assert found == []
+
+
+def test_a_refusal_is_a_sentence(repository):
+    """It says what is not differentiated, and not only what was called."""
+    verb = re.compile(
+        r"\b(?:is|are|was|has|have|had|does|do|did|cannot|reads?|jumps?|depends?|returns?|gives?)\b"
+    )
+    found = [
+        f"{path.relative_to(repository).as_posix()}, line {line}: {text}"
+        for path in sorted((repository / "rulelab" / "rulesets").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "refuse"
+        for line, text in _texts_of(node.args[0])
+        if not verb.search(text)
     ]
     assert found == []

@@ -202,13 +202,14 @@ def _wrong(f: Any, args: tuple[Any, ...], found: Any, plain: Any) -> WrongTransf
     name = name_of(target)
     by_rule = (f"write a rule for {name} (%rule_stub {name})",) if name.isidentifier() else ()
     return WrongTransformError(
-        f"A bug in rulelab: the pass of {name} gives {_shown(found)}, {name} itself {_shown(plain)}",
+        f"A bug in rulelab: the pass of {name} gives {_shown(found)}, but {name} itself gives "
+        f"{_shown(plain)}",
         asked=f"the gradient of {name}({', '.join(map(describe, args))})",
         place=Place.of_function(target) if isinstance(target, types.FunctionType) else None,
         fixes=(
             "report it, with the function",
             *by_rule,
-            "rl.debug_mode(compare=False) if you are sure that the pass is right",
+            "use rl.debug_mode(compare=False) if you are sure that the pass is right",
         ),
         read="limitations#wrong-transform",
     )

@@ -69,7 +69,7 @@ def numbers_asked(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
         numbers = [operator.index(number) for number in listed]
     except TypeError:
         words = f"argnums must be a whole number or a tuple of whole numbers, not {argnums!r}"
-        raise RuleLabError(words, fixes=("0 is the first argument, -1 the last",)) from None
+        raise RuleLabError(words, fixes=("use 0 for the first argument, -1 for the last",)) from None
     if not all(-count <= number < count for number in numbers):
         arguments = "argument" if count == 1 else "arguments"
         raise RuleLabError(f"argnums={argnums!r}, but the call has {count} positional {arguments}")

@@ -263,7 +263,7 @@ def _add(b: Buffer, key: Any, size: int, y_bar: Any) -> None:
     if b.dtype.kind not in "fc":
         raise NotDifferentiableError(
             f"A Buffer of {b.dtype} holds no values that can be differentiated",
-            fixes=("Buffer(like, dtype=float)",),
+            fixes=("create it with Buffer(like, dtype=float)",),
             read="limitations#array-mutation",
         )
     bars = heap.bars_of(b)
@@ -292,7 +292,7 @@ class _Source:
             if any(isinstance(item, (list, tuple)) for item in value):
                 raise NotDifferentiableError(
                     "A list of lists is written to a Buffer",
-                    fixes=("np.array of it",),
+                    fixes=("write np.array of it",),
                     read="limitations#array-mutation",
                 )
             self.items = InsertedItems(value)

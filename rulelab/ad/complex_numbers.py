@@ -54,7 +54,10 @@ def holomorphic_derivative(f: Callable[[Any], Any], z: Any) -> Any:
         raise NotDifferentiableError(
             f"{name} is not holomorphic at {where:.6g}: ∂f/∂z̄ is {shown:.6g} there",
             asked=f"holomorphic_derivative({name}, z)",
-            fixes=("rl.wirtinger gives both derivatives", "rl.gradient of a real function of it"),
+            fixes=(
+                "use rl.wirtinger, which gives both derivatives",
+                "use rl.gradient of a real function of it",
+            ),
             read="limitations#complex-numbers",
         )
     return first

@@ -78,8 +78,8 @@ def _leads_back(x: Any) -> NotDifferentiableError:
     """
     what = f"the function {x.__name__}()" if isinstance(x, FunctionType) else f"{an(type(x).__name__)}"
     return NotDifferentiableError(
-        f"forwarddiff cannot tell apart the numbers in {what}, which leads back to itself",
-        fixes=("give the function what it depends on as its argument",),
+        f"forwarddiff cannot tell apart the numbers in {what}, which contains itself",
+        fixes=("pass what the function depends on as its argument",),
     )
 
 
@@ -186,7 +186,7 @@ def copied(x: Any) -> Any:
     """
     if _shares_variables(x):
         raise NotDifferentiableError(
-            "forwarddiff of a function with a captured variable that is set more than once is differentiated",
+            "forwarddiff is differentiated, and its function sets a captured variable more than once",
             fixes=("pass the variable to the function as an argument", "set another variable"),
             read="limitations#second-derivatives",
         )

@@ -185,7 +185,7 @@ def _check_chunk(chunk: Any) -> None:
     raise RuleLabError(
         f"chunk={chunk!r} is not a number of directions",
         asked="forwarddiff(f, x, chunk=…)",
-        fixes=("a positive int",),
+        fixes=("give a positive integer",),
     )
 
 
@@ -209,7 +209,7 @@ def columns_of(push: Any, f: Any, x: Any, captured: bool) -> tuple[Any, list[tup
         elif not agree(y, value, exact=False):
             raise NotDifferentiableError(
                 "The function given to forwarddiff returns a different value each time it runs",
-                fixes=("give it what it depends on as x", "draw random numbers outside it"),
+                fixes=("pass what it depends on as x", "draw random numbers outside it"),
             )
         columns.append((of_f, direction, copied(y_dot)))
     return value, columns

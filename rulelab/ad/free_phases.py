@@ -50,8 +50,8 @@ def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> N
     if agree(_again(run, before, Held()), list(_numbers(*found)), exact=False):
         refuse_phases(held.met)
     raise NotDifferentiableError(
-        f"the vectors of {held.met} of a complex matrix in forward mode, in a function that returns a "
-        "different value when it runs again: whether their phases matter, which LAPACK chooses, is not known",
+        f"the result may depend on the phases of the vectors of {held.met}, which LAPACK chooses: "
+        "forward mode cannot check that for a function that returns a different value when it runs again",
         fixes=("use reverse mode", "let it write to a copy", *ADVICE),
     )
 

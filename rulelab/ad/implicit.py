@@ -59,7 +59,7 @@ class Params(MutableSet):
         self._arrays: list[np.ndarray] = []
         if isinstance(arrays, (np.ndarray, str, bytes, Mapping)) or not isinstance(arrays, Iterable):
             found = describe(arrays)
-            hint = "Params(d.values())" if isinstance(arrays, Mapping) else "Params([W, b])"
+            hint = "write Params(d.values())" if isinstance(arrays, Mapping) else "write Params([W, b])"
             raise NotDifferentiableError(
                 f"Params takes a list of arrays, not one {found}", fixes=(hint,), read=_READ
             )
@@ -162,7 +162,7 @@ class Grads(Mapping, Report):
         if len(self._values) != len(self._params):
             raise RuleShapeError(
                 f"Grads of {len(self._params)} parameters got {len(self._values)} values",
-                fixes=("one array or None for each parameter, in their order",),
+                fixes=("give one array or None for each parameter, in their order",),
             )
 
     @property
@@ -229,7 +229,7 @@ class Grads(Mapping, Report):
         raise RuleLabError(
             f"These two Grads belong to different Params, {self._params!r} and {other._params!r}",
             asked="arithmetic with Grads",
-            fixes=("g.merge(h) puts them together",),
+            fixes=("combine them with g.merge(h)",),
             read=_READ,
         )
 
@@ -303,15 +303,19 @@ def _no_parameter(x: Any) -> NotDifferentiableError:
     fixes: tuple[str, ...]
     if is_number(x) or isinstance(x, (bool, np.bool_)):
         found = (
-            f"Only arrays can be differentiated with Params: {_article(x).lower()} has no identity: "
-            "nothing distinguishes it from another with the same value"
+            f"Only arrays can be differentiated with Params: {_article(x).lower()} cannot be told apart from "
+            "another with the same value"
         )
-        fixes = ("an array without dimensions: np.array(0.5)", "the explicit style: gradient(loss, x)")
+        fixes = (
+            "use an array without dimensions: np.array(0.5)",
+            "use the explicit style: gradient(loss, x)",
+        )
     elif isinstance(x, (str, bytes)):
-        found, fixes = f"Only arrays can be differentiated with Params: got {an(kind)}", ("Params([W, b])",)
+        found = f"Only arrays can be differentiated with Params: got {an(kind)}"
+        fixes = ("give a list of arrays: Params([W, b])",)
     else:
         found = f"Only arrays can be differentiated with Params: got {_article(x).lower()}"
-        fixes = ("Params([*layers, W, b]): the arrays in it, one by one",)
+        fixes = ("list the arrays in it one by one: Params([*layers, W, b])",)
     return NotDifferentiableError(found, fixes=fixes, read=_READ)
 
 
@@ -350,7 +354,7 @@ def implicit_params(asked: str, args: tuple[Any, ...], argnums: Any, kwargs: dic
         "Params must be the only argument: the loss takes none",
         asked=f"{asked}(loss, Params([…]))",
         fixes=(
-            f"{asked}(lambda: loss(x, y), params)",
+            f"write {asked}(lambda: loss(x, y), params)",
             "use the explicit style, with the arrays as arguments",
         ),
         read=_READ,
@@ -486,11 +490,12 @@ def _need_no_arguments(loss: Any) -> None:
         signature.bind()
     except TypeError as error:
         name = name_of(resolve(loss)[0])
+        shown = name if name.isidentifier() else "loss"
         raise RuleLabError(
             f"With Params the loss is called without arguments, but {name} takes {signature}: {error}",
             asked="gradient(loss, Params([…]))",
             fixes=(
-                f"gradient(lambda: {name}(x, y), params)",
+                f"give a function without arguments: gradient(lambda: {shown}(x, y), params)",
                 "use the explicit style, with the arrays as arguments",
             ),
             read=_READ,

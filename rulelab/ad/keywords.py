@@ -29,5 +29,5 @@ def refuse_shared(f: Callable[..., Any], asked: str, **given: Any) -> None:
             raise KeywordError(
                 f"{name}= is a keyword of {asked} and a parameter of the function, so it is ambiguous",
                 asked=f"{asked}(f, …, {name}=…)",
-                fixes=(f"give the function its {name} by position", f"wrap it: lambda x: f(x, {name}=…)"),
+                fixes=(f"pass the function its {name} by position", f"wrap it: lambda x: f(x, {name}=…)"),
             )

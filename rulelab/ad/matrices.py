@@ -10,7 +10,7 @@ import numpy as np
 
 from ..advice import FORWARD, REVERSE
 from ..compiler.memory.operands import describe
-from ..errors import MutationError, NotDifferentiableError, RuleLabError, RuleShapeError
+from ..errors import MutationError, NotDifferentiableError, RuleLabError, RuleShapeError, an
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.projection import number_type, tangent_dtype
@@ -417,7 +417,7 @@ def _value_and_jacobian(
 def check_mode(mode: Any, asked: str | None = None) -> None:
     """Raise RuleLabError for a mode that does not exist."""
     if mode not in (None, *_MODES):
-        raise RuleLabError(f"There is no mode {mode!r}", asked=asked, fixes=('"forward", "reverse" or None',))
+        raise RuleLabError(f'mode must be "forward", "reverse" or None, not {mode!r}', asked=asked)
 
 
 def _differentiated(task: _Task, mode: str | None, shaped: bool = False) -> tuple[Any, tuple[Any, ...]]:
@@ -503,14 +503,14 @@ def _column(task: _Task, y: Any, number: int, x_dot: Any) -> Any:
     again, y_dot = task.push(number, x_dot)
     if not agree(again, y, exact=False):
         raise NotDifferentiableError(
-            f"{_name(task.author)} returns a different value each time, so that its columns do not "
-            "belong together",
+            f"{_name(task.author)} returns a different value each time, so the columns of its "
+            "matrix do not belong together",
             fixes=(REVERSE,),
         )
     if _is_zero(y_dot):
         return np.zeros(np.size(y))
     if np.shape(y_dot) != np.shape(y) or (np.iscomplexobj(y_dot) and not np.iscomplexobj(y)):
-        raise RuleShapeError(f"The output is {describe(y)}, its tangent {describe(y_dot)}")
+        raise RuleShapeError(f"The output is {describe(y)}, but its tangent is {describe(y_dot)}")
     return np.reshape(y_dot, -1)
 
 
@@ -594,7 +594,7 @@ def _holomorphic(by_z: Any, by_conjugate: Any) -> Any:
             fixes=(
                 "ask for the Jacobians of its real and of its imaginary part",
                 "give the real and the imaginary part of the argument as two arguments",
-                "rl.pullback with 1 and with 1j",
+                "use rl.pullback, with 1 and with 1j",
             ),
         )
     return by_z
@@ -622,7 +622,7 @@ def _hessian(
         raise NotDifferentiableError(
             f"A Hessian is taken with respect to one number or one array of numbers, not {describe(x)}",
             asked=f"the Hessian of {_name(f)}",
-            fixes=("put the numbers into one array", "rl.hvp, which takes any structure"),
+            fixes=("put the numbers into one array", "use rl.hvp, which takes any structure"),
         )
     _refuse_complex(f, x)
     task = _Task(gradient, (f, x), kwargs, (False, True), f, "Hessian", True, allowance)
@@ -667,13 +667,15 @@ def _direction_of(x: Any, v: Any) -> Any:
         return v
     if np.shape(v) != np.shape(x):
         raise RuleShapeError(
-            f"The argument has shape {np.shape(x)}, the vector {np.shape(v)}",
+            f"The argument has shape {np.shape(x)}, but the vector has shape {np.shape(v)}",
             asked="hvp(f, x, v)",
             fixes=("give a vector of the shape of the argument",),
         )
     if np.iscomplexobj(v) and not np.iscomplexobj(x):
         raise RuleShapeError(
-            "The argument is real, the vector complex", asked="hvp(f, x, v)", fixes=("give its real part",)
+            "The argument is real, but the vector is complex",
+            asked="hvp(f, x, v)",
+            fixes=("give its real part",),
         )
     return np.array(v, tangent_dtype(x.dtype)) if isinstance(x, np.ndarray) else number_type(x)(v)
 
@@ -705,8 +707,9 @@ def _need_numbers(y: Any, task: _Task) -> None:
         fixes = ("return a value on every path",)
     elif isinstance(y, (list, tuple)):
         fixes = ("return np.stack or np.concatenate of its parts", "ask for one part: lambda x: f(x)[0]")
+    shown = "None" if y is None else an(describe(y))
     raise NotDifferentiableError(
-        f"jacobian takes a function that returns an array of numbers or a number, not {describe(y)}",
+        f"jacobian takes a function that returns a number or an array of numbers, not {shown}",
         place=return_place(task.author),
         fixes=fixes,
     )
@@ -715,9 +718,9 @@ def _need_numbers(y: Any, task: _Task) -> None:
 def _refuse_complex(f: Callable[..., Any], x: Any) -> None:
     if np.iscomplexobj(x):
         raise NotDifferentiableError(
-            "A Hessian with respect to complex numbers is not one complex matrix",
+            "A Hessian with respect to complex numbers cannot be given as one complex matrix",
             asked=f"the Hessian of {_name(f)}({describe(x)})",
-            fixes=("give the real and the imaginary part in one array of floats", "rl.hvp"),
+            fixes=("give the real and the imaginary part in one array of floats", "use rl.hvp"),
         )
 
 
@@ -753,6 +756,6 @@ def _is_implicit(args: tuple[Any, ...]) -> bool:
 def _refuse_options(argnums: Any, mode: Any, shaped: bool, kwargs: dict[str, Any]) -> None:
     if argnums is not None or mode is not None or shaped or kwargs:
         raise RuleLabError(
-            "With Params a Jacobian has no options: the function has no arguments, the mode is reverse",
+            "With Params, a Jacobian has no options: the function has no arguments, and the mode is reverse",
             asked="jacobian(loss, Params)",
         )

@@ -107,7 +107,7 @@ def check_zeros(args, tangents):
     for x, x_dot in zip(args, () if tangents is NO else tangents):
         if is_number(x) and isinstance(x, (int, np.integer)) and isinstance(x_dot, float) and x_dot == 0.0:
             raise NotDifferentiableError(
-                f"The tangent of the whole number {x!r} is differentiated where it is zero",
+                f"The tangent of the whole number {x!r} is zero, and is differentiated again",
                 fixes=(f"give a float: {float(x)!r}",),
                 read="limitations#second-derivatives",
             )

@@ -71,7 +71,7 @@ def check_real_number(f: Callable[..., Any], x: Any) -> None:
         raise RuleLabError(
             f"The derivative of {name} is a function of a real number, not of {describe(x)}",
             asked="derivative(f)(x)",
-            fixes=("gradient(f, x) for other arguments",),
+            fixes=("use gradient(f, x) for other arguments",),
         )
 
 

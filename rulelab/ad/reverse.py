@@ -304,7 +304,7 @@ def pullback(
         raise NotDifferentiableError(
             "pullback takes no Params",
             asked="pullback(loss, Params([…]))",
-            fixes=("withgradient(loss, params)", "pullback(f, *arrays)"),
+            fixes=("use withgradient(loss, params)", "use pullback(f, *arrays)"),
             read="limitations#implicit-parameters",
         )
     refuse_shared(f, "pullback", cache=cache)
@@ -554,10 +554,10 @@ def debug_mode(*, rules: bool | None = None, compare: bool | str | None = None) 
     """
     if compare not in (True, False, "first", None):
         raise RuleLabError(
-            f"There is no compare={compare!r}", asked="debug_mode", fixes=('True, "first" or False',)
+            f'compare must be True, "first" or False, not {compare!r}', asked="debug_mode"
         )
     if rules not in (True, False, None):
-        raise RuleLabError(f"There is no rules={rules!r}", asked="debug_mode", fixes=("True or False",))
+        raise RuleLabError(f"rules must be True or False, not {rules!r}", asked="debug_mode")
     before = _Before()
     if rules is not None or compare is None:
         DEBUGGING.rules = rules is not False
@@ -715,7 +715,7 @@ def _seed(y: Any, y_bar: Any) -> Any:
     if isinstance(y, np.ndarray) or is_number(y):
         if np.shape(y_bar) != np.shape(y):
             raise RuleShapeError(
-                f"The output has shape {np.shape(y)}, its cotangent {np.shape(y_bar)}",
+                f"The output has shape {np.shape(y)}, but its cotangent has shape {np.shape(y_bar)}",
                 asked="back(y_bar)",
                 fixes=("give a cotangent of the shape of the output",),
             )
@@ -723,7 +723,7 @@ def _seed(y: Any, y_bar: Any) -> Any:
             y_bar = np.asarray(y_bar)
         if np.iscomplexobj(y_bar) and not np.iscomplexobj(y):
             raise RuleShapeError(
-                "The output is real, its cotangent complex",
+                "The output is real, but its cotangent is complex",
                 asked="back(y_bar)",
                 fixes=("give its real part",),
             )

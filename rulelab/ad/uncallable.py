@@ -6,7 +6,7 @@ from contextlib import ContextDecorator
 from typing import Any
 
 from ..compiler.memory.operands import describe
-from ..errors import RuleLabError
+from ..errors import An, RuleLabError
 from ..rules.authoring import WithoutRule
 
 
@@ -17,7 +17,7 @@ def refuse_uncallable(f: Any, asked: str) -> None:
     >>> refuse_uncallable(abs, "gradient(f, *args)")
     """
     if not callable(f):
-        raise RuleLabError(f"{describe(f)} cannot be called, so it has no derivative", asked=asked)
+        raise RuleLabError(f"{An(describe(f))} cannot be called, so it has no derivative", asked=asked)
     if isinstance(f, WithoutRule):
         raise f.not_called(asked)
     if isinstance(f, ContextDecorator) and type(f).__call__ is ContextDecorator.__call__:

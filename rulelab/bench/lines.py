@@ -193,7 +193,7 @@ class Profile(Report):
         if self._lines_are_shared():
             yield "Functions that share a line share its bytes."
         if self.mode == "manual":
-            yield "The refresh mode is manual: totals are of the passes in use, lines of passes made now."
+            yield "The refresh mode is manual: totals are of the passes in use, lines of newly compiled ones."
         if self.peak is not None:
             yield f"At its peak the reverse sweep took {engineering(self.peak, 'B')} more than was held."
         if self.interrupted:

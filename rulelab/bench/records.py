@@ -69,7 +69,7 @@ def _read(name: str, text: str) -> Any:
         raise RecordError(f"{name} {_unread(stamp)}")
     kind = KINDS.get(record.get("kind")) if isinstance(record.get("kind"), str) else None
     if kind is None:
-        raise RecordError(f"{name} holds a result of an unknown kind: {', '.join(KINDS)}")
+        raise RecordError(f"{name} holds a result of an unknown kind; the known kinds are {', '.join(KINDS)}")
     try:
         found = kind.from_dict(record["result"])
         found.page(), found.to_json()  # unusable contents fail here, not when they are shown

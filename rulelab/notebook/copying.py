@@ -53,7 +53,8 @@ COPY = " ".join(
   }
   const told = all.querySelector('[role=status]');
   told.textContent = done ? `Copied as ${kind}.`
-    : `No button can copy ${kind} from here. It is selected below: press Ctrl+C, or Cmd+C on a Mac.`;
+    : `The button cannot copy ${kind} from here. The text is selected
+      below: press Ctrl+C, or Cmd+C on a Mac.`;
 })(this)""".split()
 )
 """The code that a button runs. It is always this very text, which does not contain what is copied."""

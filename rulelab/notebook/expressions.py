@@ -87,7 +87,7 @@ def equation(magic: str, text: str) -> Equation:
     """
     tree = parse(magic, text, "the expression")
     if isinstance(tree, ast.Tuple) and any(isinstance(part, ast.Compare) for part in tree.elts):
-        raise MagicError(f"{magic}: a formula for several names is a tuple in brackets: == (…, …)")
+        raise MagicError(f"{magic}: a formula for several names must be a tuple in parentheses: == (…, …)")
     if not isinstance(tree, ast.Compare):
         return Equation(text, tree)
     if len(tree.ops) != 1 or not isinstance(tree.ops[0], ast.Eq):

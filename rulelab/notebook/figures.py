@@ -133,7 +133,7 @@ def both_sides(difference: Any, left_name: str, right_name: str) -> Picture | No
     size = "The size of the" if a.dtype.kind == "c" else "The"
     if a.ndim == 1:
         step = -(-len(a) // MOST_POINTS)
-        every = f"Each {step:,}th element of the" if step > 1 else size
+        every = f"One in {step:,} elements of the" if step > 1 else size
         caption = f"{every} {name}, one over the other; {below}"
         return _drawn(lambda: _lines_of_both(sides, apart, spot, names, count > 0), alt, caption, 480)
     caption = f"{size} {name} of both; {below.replace('below it', 'on the right')}"

@@ -419,7 +419,7 @@ class RuleLab(ManneredMagics, Settings):
     def rule_undo(self, line, scope):
         """Undo the last change to the rules of F, and restore what it replaced or removed.
 
-        Another call undoes one change more.
+        Another call undoes one more change.
 
         Examples::
 

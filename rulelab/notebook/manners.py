@@ -280,7 +280,7 @@ class ManneredMagics(Magics):
             return args, None
         name, *others = _named_functions(args)
         if not at:
-            what = "say where with --at, the last option" if at is None else "--at needs arguments"
+            what = "give the arguments with --at, the last option" if at is None else "--at needs arguments"
             first, *_ = [self.function(method, one, scope) for one in said if one is not None]
             raise MagicError(f"{magic}: {what}: {magic} {options.strip()} --at {parameters_of(first)}")
         text = f"{name}({at})"

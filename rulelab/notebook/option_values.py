@@ -32,7 +32,7 @@ def parse_partials(magic: str, line: str) -> tuple[str, str, ast.expr]:
     bare = [word.removeprefix("*") for word in words]
     if not bare or not all(word.isidentifier() and not keyword.iskeyword(word) for word in bare):
         raise MagicError(
-            f"{magic}: the arguments are plain names, as in {magic} f(x, y), not `({parameters})`"
+            f"{magic}: the arguments must be plain names, as in {magic} f(x, y), not `({parameters})`"
         )
     if any(bare.count(word) > 1 for word in bare) or "out" in bare or any("*" in word for word in words[:-1]):
         raise MagicError(f"{magic}: each argument needs a name of its own, and `out` is the value of {name}")
@@ -66,7 +66,7 @@ def _domain_of_one(words: str) -> Any:
         found = ast.literal_eval(words) if words.startswith("(") else words
         kind_named(found)
     except (TypeError, ValueError, SyntaxError):
-        raise DomainError(f"a domain reads (low, high), not {words}") from None
+        raise DomainError(f"a domain must be (low, high), not {words}") from None
     return found
 
 
@@ -87,7 +87,7 @@ def _shape_of(word: str) -> tuple[int, ...]:
     if word == "number":
         return ()
     if not re.fullmatch(r"[0-9]{1,6}(x[0-9]{1,6})*", word):
-        raise argparse.ArgumentTypeError(f"a size is a length such as 3, 2x5 or `number`, not {word}")
+        raise argparse.ArgumentTypeError(f"a size must be a length such as 3, 2x5 or `number`, not {word}")
     return tuple(map(int, word.split("x")))
 
 

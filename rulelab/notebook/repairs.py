@@ -150,8 +150,8 @@ def _together(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
 
 _REPAIRS: tuple[tuple[str, Callable[[Any, Asked], Iterator[Asked]]], ...] = (
     ("options begin with two dashes", _dashed),
-    ("a value with spaces stands in quotes", _quoted),
-    ("functions are given by their names alone", _bare_names),
+    ("a value with spaces needs quotes", _quoted),
+    ("functions are given by name only", _bare_names),
     ("functions stand together", _together),
     ("arguments come after --at", _late_arguments),
 )

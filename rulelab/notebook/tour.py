@@ -160,7 +160,7 @@ def _without_narration(words: str) -> None:
 
 
 def _end(count: int, wrong: int, broken: int) -> str:
-    parts = f" {broken} part{'s' if broken > 1 else ''} broke off." if broken else ""
+    parts = f" {broken} part{'s' if broken > 1 else ''} failed." if broken else ""
     if wrong or broken or not count:
         return f"{count - wrong} of {count} results are as they should be.{parts}"
     return f"All {count} results are as they should be. The notebook has the same examples: rulelab lab"
@@ -268,8 +268,8 @@ def tell_addone(user: Typist) -> Iterator[str | Check]:
     """)
     yield from _gradients(addone, a, said=" with its rule")
     yield (
-        "Texts on this subject print a rule that ignores y_bar. rl.gradient asks with y_bar = 1 and cannot\n"
-        "tell; a pullback asked with 10 can: tens are right. We put that rule on a copy:"
+        "Texts on this subject print a rule that ignores y_bar. rl.gradient calls the pullback with 1 and\n"
+        "cannot tell; a call with 10 can: tens are right. We put that rule on a copy:"
     )
     yield user.types("""
         addone_printed = rl.twin(addone, "addone_printed")
@@ -574,7 +574,7 @@ def _refresh_story(user: Typist, notices: list[str]) -> Iterator[str | Check]:
         rl.gradient(cube, 2.0)
         rl.refresh("manual")
     """)
-    yield "Only now comes a rule. It reports when it is called:"
+    yield "Only now is a rule defined. It reports when it is called:"
     yield user.types("""
         notes = []
 
@@ -594,7 +594,7 @@ def _refresh_story(user: Typist, notices: list[str]) -> Iterator[str | Check]:
     yield from _found_by(user, "manual, after refresh()", "the rule")
     yield Check("notices", len(notices), 1, CLAIM)
     yield Check("out of date", ", ".join(str(one.function) for one in stale), "cube", CLAIM)
-    yield "In the mode auto, where a session starts, a rule that is removed or defined takes effect at once:"
+    yield "In the mode auto, the default, a rule that is removed or defined takes effect at once:"
     yield user.types("""
         rl.refresh("auto")
         rl.remove_rule(cube)

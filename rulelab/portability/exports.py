@@ -337,12 +337,13 @@ def _asked(leaving: Sequence[Leaving]) -> str:
 
 def _target(to: str, file: str | os.PathLike[str]) -> tuple[Target, Path]:
     if to not in TARGETS:
-        raise ExportError(f"rules can be exported to {', '.join(TARGETS)}, not to {to!r}", asked="an export")
+        found = f"rules can be exported to one of {', '.join(TARGETS)}, not to {to!r}"
+        raise ExportError(found, asked="an export")
     target, path = TARGETS[to], Path(file)
     if path.suffix != target.suffix:
         raise ExportError(
-            f"the file has a name that ends with {target.suffix}, not {str(file)!r}", asked="an export",
-            fixes=(f"{path.name}{target.suffix}",) if path.name and not path.suffix else (),
+            f"the name of the file must end with {target.suffix}, not be {str(file)!r}", asked="an export",
+            fixes=(f"name it {path.name}{target.suffix}",) if path.name and not path.suffix else (),
         )  # fmt: skip
     checked_name(path.stem, "a module")
     return target, path
@@ -492,7 +493,7 @@ def _run(
             raise ExportError(
                 f"the export of the {row.mode} of {row.name} gives a different answer: {row.why}",
                 asked=_asked(leaving),
-                fixes=("it is not written; please report it",),
+                fixes=("please report it; the file was not written",),
             )
     return (*rows, *map(_left_out, left_out))
 

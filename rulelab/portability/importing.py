@@ -151,7 +151,7 @@ def _replaced(args: tuple, moved: Sequence[int], inputs: Sequence[Any]) -> list[
 def _of_jax(theirs: Any) -> Callable[[tuple, dict], Answer]:
     jax = _imported("jax", "JAX")
     if not callable(theirs):
-        raise JudgeError(f"what is imported from JAX is a function, not {_shown(theirs)}")
+        raise JudgeError(f"what is imported from JAX must be a function, not {_shown(theirs)}")
 
     def answer(args: tuple, kwargs: dict) -> Answer:
         moved = _moved(args)
@@ -178,7 +178,7 @@ def _of_torch(theirs: Any) -> Callable[[tuple, dict], Answer]:
     apply = theirs.apply if _is_subclass(theirs, torch.autograd.Function) else theirs
     if not callable(apply) or isinstance(apply, type):
         raise JudgeError(
-            "what is imported from PyTorch is a torch.autograd.Function or a function of tensors, "
+            "what is imported from PyTorch must be a torch.autograd.Function or a function of tensors, "
             f"not {_shown(theirs)}"
         )
 
@@ -210,7 +210,7 @@ def _of_torch(theirs: Any) -> Callable[[tuple, dict], Answer]:
 def _of_autograd(theirs: Any) -> Callable[[tuple, dict], Answer]:
     make_vjp = _imported("autograd.core", "HIPS autograd").make_vjp
     if not callable(theirs):
-        raise JudgeError(f"what is imported from autograd is a function, not {_shown(theirs)}")
+        raise JudgeError(f"what is imported from autograd must be a function, not {_shown(theirs)}")
 
     def answer(args: tuple, kwargs: dict) -> Answer:
         moved = _moved(args)

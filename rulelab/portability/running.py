@@ -332,7 +332,7 @@ def answered(
     except NotSingle as error:
         return {"error": f"an object of class {error} cannot be converted to another precision"}
     except _Endless:
-        return {"error": f"it does not end in {seconds:g} s of processor time"}
+        return {"error": f"it did not finish in {seconds:g} s of processor time"}
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1:]
         at = f", line {last[0].lineno}" if last else ""

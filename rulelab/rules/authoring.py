@@ -152,7 +152,7 @@ def make_rule(target, mode, function, requires=None):
 def _check_rule_function(target, function):
     if type(function) is not types.FunctionType:
         raise RuleRegistrationError(
-            f"a rule for {name_of(target)} is a Python function, not {an(type(function).__name__)}"
+            f"a rule for {name_of(target)} must be a Python function, not {an(type(function).__name__)}"
         )
     if function.__code__.co_flags & 0x2A0:  # generator, coroutine, asynchronous generator
         raise RuleRegistrationError(
@@ -179,9 +179,10 @@ def _check_parameters(target, function, accepts, skip):
     least = most - len(function.__defaults__ or ())
     if count < least or (count > most and accepts.rest is None):
         names = ", ".join(binder.names(count)) or "no arguments"
+        after = ("", " after the first", " after the first two")[skip]
         raise RuleRegistrationError(
-            f"{function.__name__} takes {_counted(most, 'argument')}, "
-            f"{name_of(target)} has {_counted(count, 'positional one')}: {names}",
+            f"{function.__name__} takes {_counted(most, 'argument')}{after}, "
+            f"but {name_of(target)} has {_counted(count, 'positional one')}: {names}",
             place=Place.of_function(function),
             fixes=("give the rule the same positional parameters, those with defaults included",),
         )
@@ -194,7 +195,7 @@ def _counted(number, what):
 def check_mode(mode):
     """Raise RuleRegistrationError for a mode that does not exist."""
     if mode not in _MODES:
-        raise RuleRegistrationError(f"mode is {' or '.join(map(repr, _MODES))}, not {mode!r}")
+        raise RuleRegistrationError(f"mode must be {' or '.join(map(repr, _MODES))}, not {mode!r}")
 
 
 def target_for_rule(f):
@@ -202,7 +203,7 @@ def target_for_rule(f):
     none may be.
     """
     if not callable(f):
-        raise RuleRegistrationError(f"a rule is for a callable, not for {an(type(f).__name__)}")
+        raise RuleRegistrationError(f"a rule must be for a callable, not for {an(type(f).__name__)}")
     if isinstance(f, functools.partial):
         raise RuleRegistrationError(
             f"{name_of(f.func)} with bound arguments is a new object each time: a rule for it is never found",
@@ -540,7 +541,7 @@ def remove_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
         built_in = entry is not None and entry.built_in
         raise RuleRegistrationError(
             f"{name_of(target)} has no rule of yours" + (", only the built-in ones" if built_in else ""),
-            fixes=(f"rl.opt_out({name_of(target)}) disables the built-in rule",) if built_in else (),
+            fixes=(f"use rl.opt_out({name_of(target)}) to disable the built-in rule",) if built_in else (),
         )
 
 
@@ -568,10 +569,10 @@ def undo_rule(f: Callable[..., Any], *, registry: Registry = DEFAULT) -> Any:
     steps = registry.undo(target)
     if steps is None:
         raise RuleRegistrationError(
-            f"no change of the rules for {name_of(target)} is remembered: there is nothing to undo",
+            f"no change to the rules for {name_of(target)} is remembered: there is nothing to undo",
             fixes=(
-                *(() if registry.remembers else ("in a notebook, %load_ext rulelab",)),
-                f"rl.remove_rule({name_of(target)}) removes all of yours",
+                *(() if registry.remembers else ("use %load_ext rulelab in a notebook",)),
+                f"use rl.remove_rule({name_of(target)}) to remove all of yours",
             ),
         )
     before, after = steps

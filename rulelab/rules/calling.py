@@ -73,7 +73,8 @@ def apply_frule(rule, target, tangents, args, kwargs, config=None):
     with_keywords = rule.keyword_tangents and len(tangents) == 1 + len(args) + len(kwargs)
     if len(tangents) != 1 + len(args) and not with_keywords:
         raise RuleCountError(
-            f"{len(tangents)} tangents for {rule.target_name} and its {len(args)} positional arguments",
+            f"{len(tangents)} tangents for {rule.target_name} and its {len(args)} positional "
+            f"argument{'s' * (len(args) != 1)}",
             fixes=("give the tangent of the function itself first: (rl.NoTangent(), x_dot, …)",),
         )
     tangents = tuple([ZeroTangent() if t is None else t for t in tangents])
@@ -127,7 +128,7 @@ def _check_tangent(rule, y, y_dot, name):
             raise RuleDtypeError(_said(rule, text), place=rule.place, fixes="return numbers of its shape")
         if np.shape(y_dot) != np.shape(y):
             text = f"returned a tangent of shape {np.shape(y_dot)} for {name} of shape {np.shape(y)}"
-            fix = "a tangent has the shape of its value: it is not broadcast"
+            fix = "give the tangent the shape of its value: it is not broadcast"
             raise RuleShapeError(_said(rule, text), place=rule.place, fixes=fix)
     elif isinstance(y, (list, tuple)):
         if not isinstance(y_dot, (list, tuple, Tangent)) or len(y_dot) != len(y):
@@ -309,7 +310,7 @@ def check_cotangents(rule, target, positional, answer, pullback=None):
             rule,
             pullback,
             f"returned {_shown(answer[0])} for {rule.target_name} itself, which holds no numbers",
-            "the cotangent of the function comes first: return rl.NoTangent(), x_bar",
+            "return rl.NoTangent(), x_bar: the cotangent of the function comes first",
         )
     call = (rule, target, positional, pullback)
     return answer[0], *[
@@ -356,7 +357,7 @@ def _not_a_cotangent(rule, target, positional, index, given, pullback):
         return _wrong(rule, pullback, f"returned the class {given.__name__} for {which}", hint)
     if index == 0:
         text = f"returned None first, where the cotangent of the function {rule.target_name} itself belongs"
-        return _wrong(rule, pullback, text, "a function has none: return rl.NoTangent() first")
+        return _wrong(rule, pullback, text, "return rl.NoTangent() first: a function has no cotangent")
     hint = "return rl.ZeroTangent() if its derivative is zero, rl.NoTangent() if it has none"
     return _wrong(rule, pullback, f"returned None for {which}", hint)
 
@@ -374,7 +375,7 @@ def _pair(rule, answer, wanted):
             place=rule.place,
             fixes=(
                 f"end it with `return {wanted.strip('()')}`",
-                f"rl.opt_out({rule.target_name}, types) for calls that it is not for",
+                f"use rl.opt_out({rule.target_name}, types) for calls that the rule is not for",
             ),
         )
     raise RuleError(

@@ -46,7 +46,8 @@ def capabilities(requires):
         return frozenset(Capability(item) for item in items)
     except ValueError:
         known = ", ".join(repr(c.value) for c in Capability)
-        raise RuleRegistrationError(f"requires={requires!r}: an AD can be asked for {known}") from None
+        words = f"requires must be one of {known}, or several of them, not {requires!r}"
+        raise RuleRegistrationError(words) from None
 
 
 def check_tangents(count, args, words):
@@ -55,7 +56,8 @@ def check_tangents(count, args, words):
     """
     if not 1 + len(args) <= count <= 1 + len(args) + len(words):
         raise RuleError(
-            f"{count} tangents for a function and its {len(args)} positional arguments",
+            f"{count} tangents for a function and its {len(args)} positional "
+            f"argument{'s' * (len(args) != 1)}",
             asked="config.frule_via_ad(tangents, f, *args)",
             fixes=("give one for f and one for each positional argument, NoTangent() for a constant",),
         )

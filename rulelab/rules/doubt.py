@@ -79,7 +79,7 @@ class Doubt:
             f"{self.renewed or name} was redefined and {whose} gives a different value: "
             f"{_shown(found)} against {_shown(plain)}",
             place=rule.place,
-            fixes=("change the rule, or run its cell again if it is right", f"rl.remove_rule({name})"),
+            fixes=("change the rule, or run its cell again if it is right", f"use rl.remove_rule({name})"),
         )
 
 

@@ -193,8 +193,8 @@ class Watch:
             place=rule.place,
             fixes=(
                 "work on a copy",
-                f"no rule can make up for a function that writes to its argument: have {rule.target_name} "
-                "return the new value",
+                f"have {rule.target_name} return the new value: no rule can make up for a function that "
+                "writes to its argument",
             ),
             read="howto/mutation#give-it-a-rule",
         )
@@ -209,7 +209,8 @@ class Watch:
             kind = RuleDtypeError if np.shape(y) == np.shape(plain) else RuleError
             name = self.rule.target_name
             raise kind(
-                f"{_named(self.rule)} gives {what} that is {_kind(y)}, {name} itself {_kind(plain)}",
+                f"{_named(self.rule)} gives {what} that is {_kind(y)}, but {name} itself gives "
+                f"{_kind(plain)}",
                 asked=f"the rule of {name}",
                 place=self.rule.place,
                 fixes=("return what the function returns",),

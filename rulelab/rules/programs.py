@@ -416,7 +416,7 @@ def check_namespace(given, place=None):
     raise NotDifferentiableError(
         "A SimpleNamespace is differentiated only if it is made from keywords",
         place=place,
-        fixes=("types.SimpleNamespace(**mapping)",),
+        fixes=("write types.SimpleNamespace(**mapping)",),
         read="limitations#attributes",
     )
 
@@ -507,7 +507,7 @@ def check_still(target, names, dots):
             raise NotDifferentiableError(
                 f"The rule of {target} gives no derivative for its argument {name}",
                 fixes=(
-                    f"rl.ignore_derivatives({name}) if it is a constant",
+                    f"use rl.ignore_derivatives({name}) if it is a constant",
                     "write a rule for the calling function",
                 ),
                 read="limitations#keywords",
@@ -584,7 +584,8 @@ def check_zero(stated, along_ones):
     """
     if along_ones != 0:
         raise RuleError(
-            f"The pullback of {stated.rule.target_name} ignores its cotangent, and returns others than zero",
+            f"The pullback of {stated.rule.target_name} ignores its cotangent, and returns values other "
+            "than zero",
             fixes=("multiply each cotangent that it returns by the one that it is given",),
             place=stated.rule.place,
             read="howto/write-a-rule",
@@ -926,7 +927,7 @@ def refuse_lost(name, x_dot):
     """
     if not is_zero(x_dot):
         raise NotDifferentiableError(
-            f"The variable {name}, of a function called with constants, is given a value that varies",
+            f"The variable {name}, of a function called with constants, is assigned a value that varies",
             fixes=("keep what changes in a list or an object",),
             read="limitations#syntax",
         )

@@ -150,7 +150,7 @@ def _refuse_keywords(name, kwargs):
 def _check_arity(name, partials, count):
     arity = arity_of(partials)
     if arity is not None and arity != count:
-        raise RuleCountError(f"the scalar rule of {name} is for {arity} arguments, the call has {count}")
+        raise RuleCountError(f"the scalar rule of {name} is for {arity} arguments, but the call has {count}")
 
 
 def _rows(name, given, y, count):
@@ -169,7 +169,10 @@ def _check_rows(name, given, y, count):
     for row in given if isinstance(y, tuple) else (given,):
         size = len(row) if isinstance(row, tuple) else 1
         if size != count:
-            raise RuleCountError(f"the scalar rule of {name} gives {size} partials for {count} arguments")
+            raise RuleCountError(
+                f"the scalar rule of {name} gives {size} partial{'s' * (size != 1)} "
+                f"for {count} argument{'s' * (count != 1)}"
+            )
 
 
 def _cotangent(x, i, rows, seeds):

@@ -21,7 +21,7 @@ from ..tangents.classes import made_by_python
 from ..tangents.holding import captured
 from .twins import written
 
-_REFUSED = "a rule's annotations are classes, unions of classes, Any or numpy.typing.NDArray[...]"
+_REFUSED = "a rule's annotations must be classes, unions of classes, Any or numpy.typing.NDArray[...]"
 
 
 class ArrayType(NamedTuple):

@@ -95,7 +95,7 @@ def looked_up(a_twin):
 
 def _check_name(f, name):
     if not callable(f):
-        raise RuleRegistrationError(f"a twin is made of a callable, not of {an(type(f).__name__)}")
+        raise RuleRegistrationError(f"a twin must be made from a callable, not from {an(type(f).__name__)}")
     if not (isinstance(name, str) and name.isidentifier()) or keyword.iskeyword(name):
         raise RuleRegistrationError(f"{name!r} cannot name a function")
     if name == getattr(f, "__name__", None):

@@ -19,7 +19,8 @@ def check_plain(items):
     for x in items if isinstance(items, (list, tuple)) else ():
         if isinstance(x, np.ndarray) and type(x) not in PLAIN_CLASSES:
             refuse(
-                f"an array of the class {type(x).__name__} in {an(type(items).__name__)}",
+                f"an array of the class {type(x).__name__} in {an(type(items).__name__)} is not "
+                "differentiated",
                 "pass np.asarray of it",
             )
         if isinstance(x, (list, tuple)):
@@ -162,4 +163,5 @@ def only_real(name, *xs):
     """Refuse complex numbers where a library drops their imaginary parts, with a warning or without one."""
     for x in xs:
         if np.iscomplexobj(x):
-            refuse(f"{name} of complex numbers, whose imaginary parts are dropped", "pass np.real of them")
+            refuse(f"{name} of complex numbers is not differentiated: their imaginary parts are dropped",
+                   "pass np.real of them")

@@ -287,7 +287,7 @@ def made_of_key(a, b):
     if type(a) is not Counter and has_numbers(np.asarray(y)):
         raise NotDifferentiableError(
             f"What __missing__ of {an(type(a).__name__)} makes for a key is not differentiated",
-            fixes=("look the key up by get(key, default)",),
+            fixes=("look the key up with get(key, default)",),
             read="limitations#attributes",
         )
     return y

@@ -33,7 +33,7 @@ def get_rrule(d: dict, key, default=None, /):
     if isinstance(key, (float, complex, np.inexact)):
         raise NotDifferentiableError(
             "The rule of dict.get gives no derivative for its argument key",
-            fixes=("rl.ignore_derivatives(key) if it is a constant",),
+            fixes=("use rl.ignore_derivatives(key) if it is a constant",),
             read="limitations#keywords",
         )
     if dict.__contains__(d, key):

@@ -132,7 +132,7 @@ def inv_frule(tangents, a):
 def _check_pinv(options, named_options):
     if options or named_options:
         found = ", ".join([*map(repr, options), *named_options])
-        refuse(f"np.linalg.pinv with {found}, which may lower the rank",
+        refuse(f"np.linalg.pinv is not differentiated with {found}, which may lower the rank",
                "leave the cut-off at its default")
 
 
@@ -297,7 +297,7 @@ def over_gaps(numerators, values, in_use, what):
     gaps, equal = gaps_between(values)
     undetermined = equal & ~np.eye(gaps.shape[-1], dtype=bool) & in_use[..., None, :]
     if np.any(undetermined):
-        refuse(f"the vectors of {what} where two values coincide: they have no derivative",
+        refuse(f"the vectors of {what} have no derivative where two values coincide",
                "use the values only", "take values and vectors from two calls, if some vectors are not used",
                "write what you need as a function of the whole matrix")
     return np.where(equal, 0.0, numerators / np.where(equal, 1.0, gaps))
@@ -352,7 +352,7 @@ def check_unmixed(values, turns, what):
     rounding = 8 * turns.shape[-1] * np.finfo(turns.dtype).eps
     mixed = np.abs(off_diagonal(turns)) > rounding * np.max(np.abs(turns), initial=0.0)
     if np.any(equal & (mixed | np.swapaxes(mixed, -2, -1))):
-        refuse(f"the second derivative through {what} where two values coincide",
+        refuse(f"second derivatives through {what} cannot be taken where two values coincide",
                "write the result as a function of the whole matrix, as np.sum(a**2) for np.sum(values**2)")
 
 
@@ -479,7 +479,7 @@ def over_values(columns, s, s_bar):
     largest = np.max(s, axis=-1, keepdims=True, initial=0.0)
     none = s <= np.finfo(s.dtype).eps * max(columns.shape[-2:]) * largest
     if np.any(none & columns_in_use(columns, s_bar)):
-        refuse("the vectors of svd at a singular value zero: they have no derivative", "use the values only")
+        refuse("the vectors of svd have no derivative where a singular value is zero", "use the values only")
     return columns / np.where(none, 1.0, s)[..., None, :]
 
 
@@ -488,7 +488,8 @@ def svd_vectors_wanted(a, full_matrices, u_bar, vh_bar):
     if is_zero(u_bar) and is_zero(vh_bar):
         return False
     if full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
-        refuse("svd(full_matrices=True) of a matrix that is not square: the extra vectors are arbitrary",
+        refuse("svd(full_matrices=True) of a matrix that is not square is not differentiated: the extra "
+               "vectors are arbitrary",
                "pass full_matrices=False")
     return True
 
@@ -517,14 +518,16 @@ def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
         a_bar = svd_cotangent(u, s, vh, u_bar, s_bar, vh_bar, s_bar)
         return NoTangent(), like_argument(a, a_bar + turn_cotangent(u, s, vh, u_bar))
     if hermitian:
-        refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
+        refuse("np.linalg.svd with hermitian=True is not differentiated",
+               "leave hermitian out, or use np.linalg.eigh")
     return y, svd_pullback
 
 
 @TABLE.frule(np.linalg.svd)
 def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
-        refuse("np.linalg.svd with hermitian=True", "leave hermitian out, or use np.linalg.eigh")
+        refuse("np.linalg.svd with hermitian=True is not differentiated",
+               "leave hermitian out, or use np.linalg.eigh")
     a_dot = dense(a, tangents[1])
     if not compute_uv:
         u, s, vh = singular_triples(a)
@@ -629,11 +632,11 @@ def svdvals_frule(tangents, x):
 
 def _check_qr(a, mode):
     if mode not in ("reduced", "r"):
-        refuse(f"np.linalg.qr with mode={mode!r}", "use mode='reduced'")
+        refuse(f"np.linalg.qr with mode={mode!r} is not differentiated", "use mode='reduced'")
     if np.shape(a)[-2] < np.shape(a)[-1]:
-        refuse("np.linalg.qr of a matrix with more columns than rows")
+        refuse("np.linalg.qr of a matrix with more columns than rows is not differentiated")
     if np.iscomplexobj(a):
-        refuse("np.linalg.qr of a complex matrix")
+        refuse("np.linalg.qr of a complex matrix is not differentiated")
 
 
 @TABLE.rrule(np.linalg.qr, leading=1, points=[
@@ -795,7 +798,7 @@ def eigenpairs(a, what):
     """`np.linalg.eig` for formulas in which the lengths and phases of the vectors cancel."""
     w, v = np.linalg.eig(a)
     if np.size(v) and np.max(np.linalg.cond(v)) > 1e12:
-        refuse(f"{what} of a matrix whose eigenvectors do not form a basis: it has no derivative")
+        refuse(f"{what} has no derivative at a matrix whose eigenvectors do not form a basis")
     return w, v
 
 
@@ -889,7 +892,8 @@ def eig_frule(tangents, a):
 
 def _check_cond(p):
     if p not in (None, 2, -2):
-        refuse(f"np.linalg.cond with p={p!r}", "np.linalg.norm(x, p) * np.linalg.norm(np.linalg.inv(x), p)")
+        refuse(f"np.linalg.cond with p={p!r} is not differentiated",
+               "write np.linalg.norm(x, p) * np.linalg.norm(np.linalg.inv(x), p)")
 
 
 def _cond_slope(x, p):
@@ -947,7 +951,7 @@ def tensorinv_frule(tangents, a, ind=2):
 
 def _check_tensorsolve(axes):
     if axes is not None:
-        refuse("np.linalg.tensorsolve with axes=", "np.moveaxis first")
+        refuse("np.linalg.tensorsolve with axes= is not differentiated", "use np.moveaxis first")
 
 
 @TABLE.rrule(

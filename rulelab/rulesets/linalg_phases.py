@@ -130,8 +130,8 @@ def motion_of_frule(tangents, dots, vectors, what):
 def _check_run(what):
     if _NOW.run is None:
         refuse(
-            f"the vectors of {what} of a complex matrix in forward mode: whether their phases matter, "
-            "which LAPACK chooses, cannot be checked here",
+            f"the result may depend on the phases of the vectors of {what}, which LAPACK chooses: "
+            "forward mode cannot check that for a complex matrix",
             "use reverse mode",
             "use the values only",
         )

@@ -197,7 +197,7 @@ def matmul_ufunc_frule(tangents, x1, x2, out=None, **options):
 
 def _check_plain(ufunc, options):
     if options:
-        refuse(f"np.{ufunc.__name__} with {', '.join(options)}=",
+        refuse(f"np.{ufunc.__name__} with {', '.join(options)}= is not differentiated",
                "move the axes with np.moveaxis before the product")
 
 
@@ -341,7 +341,8 @@ def cross_transposed(y_bar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
     if a.shape[axisa] != 3 or b.shape[axisb] != 3:
-        refuse("np.cross of vectors with two components", "write a[0] * b[1] - a[1] * b[0]")
+        refuse("np.cross of vectors with two components is not differentiated",
+               "write a[0] * b[1] - a[1] * b[0]")
     return _cross_cotangents(y_bar, a, b, axisa, axisb, axisc)
 
 
@@ -379,7 +380,7 @@ def _trace_pullback(a, offset, axis1, axis2):
 
 def _check_trace_dtype(dtype):
     if dtype is not None and np.dtype(dtype).kind not in "fc":
-        refuse(f"trace with dtype={np.dtype(dtype)}, which rounds")
+        refuse(f"trace with dtype={np.dtype(dtype)} is not differentiated: it rounds")
 
 
 @TABLE.rrule(np.trace, np.ndarray.trace, leading=1, cotangents=(trace_bar,), points=[
@@ -421,9 +422,10 @@ def multi_dot_rrule(arrays, *, out=None):
     matrices = [np.asarray(x) for x in arrays]
     first, *_, last = matrices
     if not (first.ndim and last.ndim):
-        refuse("np.linalg.multi_dot of a number", "multiply by it: a * b")
+        refuse("np.linalg.multi_dot of a number is not differentiated", "multiply by it: a * b")
     if any(x.ndim > 2 for x in matrices):
-        refuse("np.linalg.multi_dot of arrays with more than two axes", "multiply them: a @ b")
+        refuse("np.linalg.multi_dot of arrays with more than two axes is not differentiated",
+               "multiply them: a @ b")
     matrices[0] = first if first.ndim > 1 else first[None, :]
     matrices[-1] = last if last.ndim > 1 else last[:, None]
 

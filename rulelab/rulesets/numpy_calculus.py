@@ -35,11 +35,12 @@ class Interpolation:
 
     def __init__(self, x, xp, fp, period):
         if period is not None:
-            refuse("np.interp with period=", "bring x and the knots into one period first")
+            refuse("np.interp with period= is not differentiated",
+                   "bring x and the knots into one period first")
         self.x, self.xp, self.fp = np.asarray(x, float), np.asarray(xp, float), real_or_complex(fp)
         x, xp, last = self.x, self.xp, len(xp) - 1
         if (xp[1:] <= xp[:-1]).any():
-            refuse("np.interp between knots xp that do not increase", "sort them")
+            refuse("np.interp between knots xp that do not increase is not differentiated", "sort them")
         after = xp.searchsorted(x, side="right")
         if x.ndim == 0:
             self.left = min(max(int(after) - 1, 0), max(last - 1, 0))
@@ -376,7 +377,7 @@ def correlate_frule(tangents, a, v, mode="valid"):
 def _coefficients(p, what):
     """A plain array of coefficients, highest power first."""
     if isinstance(p, np.poly1d):
-        refuse(f"{what} of a np.poly1d", "give its coefficients, p.coeffs")
+        refuse(f"{what} of a np.poly1d is not differentiated", "give its coefficients, p.coeffs")
     return np.atleast_1d(p)
 
 
@@ -384,13 +385,15 @@ def _of_one_polynomial(p, what):
     """The coefficients of one polynomial: NumPy takes rows of them as well, in Horner's scheme."""
     c = _coefficients(p, what)
     if c.ndim > 1:
-        refuse(f"{what} of coefficients with {c.ndim} axes", "call it for each polynomial")
+        refuse(f"{what} of coefficients with {c.ndim} axes is not differentiated",
+               "call it for each polynomial")
     return c
 
 
 def _refuse_poly1d(x):
     if isinstance(x, np.poly1d):
-        refuse("np.polyval at a np.poly1d, which composes polynomials", "np.convolve of the coefficients")
+        refuse("np.polyval at a np.poly1d is not differentiated: it composes polynomials",
+               "use np.convolve of the coefficients")
 
 
 def _polynomial_slope(c, x):
@@ -482,7 +485,7 @@ def _state_sum_of_polynomials(target, sign):
         first, second = _coefficients(a1, name), _coefficients(a2, name)
         if first.ndim != second.ndim:
             refuse(
-                f"{name} of coefficients with {first.ndim} and {second.ndim} axes",
+                f"{name} of coefficients with {first.ndim} and {second.ndim} axes is not differentiated",
                 "call it for each polynomial",
             )
         return first, second
@@ -513,9 +516,10 @@ _state_sum_of_polynomials(np.polysub, -1.0)
 def _factors(a1, a2):
     factors = [_coefficients(a, "np.polymul") for a in (a1, a2)]
     if not all(map(len, factors)):
-        refuse("np.polymul of no coefficients")
+        refuse("np.polymul of no coefficients is not differentiated")
     if any(c[0] == 0 for c in factors):
-        refuse("np.polymul of coefficients that start with 0, which NumPy drops", "np.convolve(a1, a2)")
+        refuse("np.polymul of coefficients that start with 0 is not differentiated: NumPy drops the zeros",
+               "use np.convolve(a1, a2)")
     return factors
 
 
@@ -547,13 +551,14 @@ def _divided(u, v):
     """`np.polydiv`, and the matrix of `v` whose product with the quotient is taken off `u`."""
     dividend, divisor = _of_one_polynomial(u, "np.polydiv"), _of_one_polynomial(v, "np.polydiv")
     if len(divisor) and not divisor[0]:
-        refuse("np.polydiv by coefficients that start with 0", "leave the zeros out")
+        refuse("np.polydiv by coefficients that start with 0 is not differentiated", "leave the zeros out")
     q, r = np.polydiv(u, v)
     count = max(len(dividend) - len(divisor) + 1, 0)
     if len(r) < max(len(dividend) - count, 1):
         refuse(
-            "np.polydiv that leaves leading zeros in the remainder, which NumPy drops",
-            "np.linalg.solve with the coefficients of the divisor as a matrix",
+            "np.polydiv is not differentiated where it leaves leading zeros in the remainder, which NumPy "
+            "drops",
+            "use np.linalg.solve with the coefficients of the divisor as a matrix",
         )
     taken = sum(v_i * np.eye(len(dividend), count, -i, q.dtype) for i, v_i in enumerate(divisor))
     return q, r, taken
@@ -618,12 +623,13 @@ def _root_slopes(p, roots):
     """∂r_j/∂p_k at simple roots: `-r_j^(n-k) / p'(r_j)` (implicit function theorem)."""
     c = _coefficients(p, "np.roots")
     if len(c) and c[0] == 0:
-        refuse("np.roots of coefficients that start with 0, which NumPy drops", "leave the zeros out")
+        refuse("np.roots of coefficients that start with 0 is not differentiated: NumPy drops the zeros",
+               "leave the zeros out")
     if not len(roots):
         return np.zeros((0, len(c)))
     slopes = np.polyval(np.polyder(c), roots)
     if np.any(np.abs(slopes) <= 1e-9 * np.max(np.abs(c))):
-        refuse("np.roots at a repeated root, which has no derivative")
+        refuse("np.roots has no derivative at a repeated root")
     return -np.vander(roots, len(c)) / slopes[:, None]
 
 
@@ -688,9 +694,9 @@ class Fit:
     def __init__(self, x, y, deg, options):
         for name, value in options.items():
             if value is not None and value is not False:
-                refuse(f"np.polyfit with {name}=", "np.linalg.lstsq of np.vander")
+                refuse(f"np.polyfit with {name}= is not differentiated", "use np.linalg.lstsq of np.vander")
         if np.ndim(deg):
-            refuse("np.polyfit with a list of degrees", "give one degree")
+            refuse("np.polyfit with a list of degrees is not differentiated", "give one degree")
         self.x, self.count = np.asarray(x, gradient_dtype(x)), int(deg) + 1
         powers = np.vander(self.x, self.count)
         self.scale = np.sqrt(np.sum(np.abs(powers) ** 2, axis=0))
@@ -744,7 +750,7 @@ def polyfit_frule(tangents, x, y, deg, rcond=None, full=False, w=None, cov=False
 
 def _check_samples(y, what):
     if not can_carry(y):
-        refuse(f"{what} rounded to {y.dtype}", "leave out dtype=")
+        refuse(f"{what} rounded to {y.dtype} is not differentiated", "leave out dtype=")
 
 
 @TABLE.rrule(
@@ -774,7 +780,7 @@ def logspace_rrule(start: Number, stop: Number, num=50, endpoint=True, base=10.0
         )
 
     if np.ndim(base):
-        refuse("np.logspace with an array of bases")
+        refuse("np.logspace with an array of bases is not differentiated")
     return y, logspace_pullback
 
 
@@ -795,7 +801,7 @@ def logspace_frule(
     y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
     _check_samples(y, "np.logspace")
     if np.ndim(base):
-        refuse("np.logspace with an array of bases")
+        refuse("np.logspace with an array of bases is not differentiated")
     t = sample_weights(num, endpoint, y.ndim, axis)
     return y, _moving_ends(y, t, start, stop, axis, tangents[1:3], np.log(base) * y)
 
@@ -803,7 +809,8 @@ def logspace_frule(
 def _check_geometric(y, start, stop):
     _check_samples(y, "np.geomspace")
     if np.iscomplexobj(y):
-        refuse("np.geomspace of complex ends", "np.exp(np.linspace(np.log(start), np.log(stop)))")
+        refuse("np.geomspace of complex ends is not differentiated",
+               "write np.exp(np.linspace(np.log(start), np.log(stop)))")
 
 
 @TABLE.rrule(

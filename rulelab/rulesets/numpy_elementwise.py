@@ -168,7 +168,8 @@ row(np.cbrt, lambda out, x: cbrt_slope(out), points=REAL)
 def reciprocal_partial(out, x):
     """`-1 / x**2`. The reciprocal of an integer is rounded by NumPy to an integer: refused."""
     if np.asarray(out).dtype.kind not in "fc":
-        refuse("np.reciprocal of integers, which NumPy rounds to an integer", "write 1 / x")
+        refuse("np.reciprocal of integers is not differentiated: NumPy rounds the result to an integer",
+               "write 1 / x")
     return -out * out
 
 
@@ -751,7 +752,7 @@ def _bounds(a, a_min, a_max, low, high):
         np.clip(a, a_min, a_max)  # which asks for the other one
     a_min, a_max = (None if x is np._NoValue else x for x in (a_min, a_max))
     if (low is not None or high is not None) and (a_min is not None or a_max is not None):
-        refuse("np.clip with both names of its bounds", "give the bounds by position")
+        refuse("np.clip with both names of its bounds is not differentiated", "give the bounds by position")
     return (a_min, a_max) if low is None and high is None else (low, high)
 
 
@@ -807,9 +808,9 @@ _CONDITION = np.array([True, False, True])
 def _refuse_search(x, y):
     if x is _MISSING or y is _MISSING:
         refuse(
-            "np.where with only the condition, which returns positions",
-            "np.nonzero(condition)",
-            "np.where(condition, x, y)",
+            "np.where with only the condition is not differentiated: it returns positions",
+            "write np.nonzero(condition)",
+            "give all three: np.where(condition, x, y)",
         )
 
 

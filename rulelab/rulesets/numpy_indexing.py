@@ -310,7 +310,7 @@ def delete_index(arr, obj, axis=None):
 @selection(np.resize, points=[(_VECTOR, (2, 3)), (_MATRIX, 5), (_VECTOR, (3, 3))])
 def resize_index(a, new_shape):
     if not np.size(a):
-        refuse("np.resize of an array without entries, in whose place NumPy has zeros")
+        refuse("np.resize of an array without entries is not differentiated: NumPy fills it with zeros")
     return (np.size(a),), np.resize(labels(a), new_shape)
 
 
@@ -360,8 +360,9 @@ def strided_index(x, shape, strides):
     wanted = _offsets(shape if np.iterable(shape) else (shape,), strides)
     found = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
     if wanted.size and not (len(own) and np.array_equal(own[order[found]], wanted)):
-        refuse("np.lib.stride_tricks.as_strided that reads memory beside its array",
-               "sliding_window_view, which stays inside")
+        refuse("np.lib.stride_tricks.as_strided is not differentiated where it reads memory outside its "
+               "array",
+               "use sliding_window_view, which stays inside")
     return order[found]
 
 

@@ -243,9 +243,10 @@ def sample_weights(num, endpoint, ndim, axis):
 
 def _check_samples(y, retstep):
     if retstep:
-        refuse("np.linspace with retstep=True", "compute the step: (stop - start) / (num - 1)")
+        refuse("np.linspace with retstep=True is not differentiated",
+               "compute the step: (stop - start) / (num - 1)")
     if not can_carry(y):
-        refuse(f"np.linspace rounded to {y.dtype}", "leave out dtype=")
+        refuse(f"np.linspace rounded to {y.dtype} is not differentiated", "leave out dtype=")
 
 
 @TABLE.rrule(
@@ -315,7 +316,8 @@ def arange_rrule(start: Number, stop: Number | None = None, step: Number | None 
 
 def _arange(start, stop, step, dtype):
     if stop is None and step is not None:
-        refuse("np.arange(stop, step=…) without a start", "np.arange(0, stop, step)")
+        refuse("np.arange(stop, step=…) without a start is not differentiated",
+               "write np.arange(0, stop, step)")
     return np.arange(start, dtype=dtype) if stop is None else np.arange(start, stop, step, dtype)
 
 

@@ -29,7 +29,8 @@ def once(values, assume_unique):
 @TABLE.stands_in(np.intersect1d)
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     if return_indices:
-        refuse("np.intersect1d with return_indices", "np.isin, and the values where it is true")
+        refuse("np.intersect1d with return_indices is not differentiated",
+               "use np.isin, and take the values where it is true")
     both = np.sort(np.concatenate((once(ar1, assume_unique), once(ar2, assume_unique))))
     return both[:-1][both[1:] == both[:-1]]
 
@@ -61,10 +62,12 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
 
 def _check_bins(name, bins, span, *others):
     if any(x is not None and x is not False for x in others):
-        refuse(f"np.{name} with density or weights", "divide the counts, or np.bincount with weights")
+        refuse(f"np.{name} with density or weights is not differentiated",
+               "divide the counts, or use np.bincount with weights")
     counted = np.ndim(bins) == 0 or all(np.ndim(each) == 0 for each in bins)
     if counted and span is None:
-        refuse(f"np.{name} with edges that it makes from the data", "give range=, or the edges as bins")
+        refuse(f"np.{name} with edges that it makes from the data is not differentiated",
+               "give range=, or the edges as bins")
 
 
 def _none(target, count):
@@ -170,7 +173,7 @@ TABLE.non_differentiable(
     np.datetime_data, np.packbits, np.unpackbits, np.get_include, np.getbufsize, np.geterrcall,
 )  # fmt: skip
 
-_MEMORY = "shares memory with what others may change, or reads bytes"
+_MEMORY = "shares memory that other code may change, or reads bytes"
 _FILES = "reads or writes files"
 _SETTINGS = "changes settings, or prints"
 _MATRICES = "makes a matrix, which has operators of its own: use np.asarray, np.block"

@@ -105,7 +105,8 @@ def spread_to(y_bar, shape, axis, dtype=float):
 def check_dtype(a, dtype):
     """Refuse a reduction in an integer dtype of numbers that are not integers: it rounds them on the way."""
     if dtype is not None and np.dtype(dtype).kind not in "fc" and np.asarray(a).dtype.kind in "fc":
-        refuse(f"a reduction of {np.asarray(a).dtype} numbers with dtype={np.dtype(dtype)}: it rounds",
+        refuse(f"a reduction of {np.asarray(a).dtype} numbers with dtype={np.dtype(dtype)} is not "
+               "differentiated: it rounds",
                "leave dtype out, or name a floating dtype")
 
 
@@ -229,7 +230,8 @@ _state_mean(np.generic.mean, [(np.float64(2.0),)])
 def _deviations(a, axis, ddof, options):
     """`(a - mean, N - ddof)`, both with the reduced axes kept."""
     if "mean" in options:
-        refuse("mean= given to var or std: the rule would not see where it comes from", "leave mean= out")
+        refuse("var and std are not differentiated with mean=: the rule would not see where it comes from",
+               "leave mean= out")
     where = options.get("where", True)
     ddof = options.get("correction", ddof)
     a = np.asarray(a)
@@ -312,7 +314,8 @@ def _weights_back(w_bar, a, axis, weights):
 
 def _check_average(returned):
     if returned:
-        refuse("np.average with returned=True", "compute the sum of the weights with np.sum")
+        refuse("np.average with returned=True is not differentiated",
+               "compute the sum of the weights with np.sum")
 
 
 @TABLE.rrule(np.average, leading=3, points=[
@@ -432,7 +435,8 @@ _state_prod(np.ndarray.prod, [*_METHOD, (_ZEROS, 1)])
 
 def _check_ordered(a):
     if np.asarray(a).dtype.kind not in "fiub":
-        refuse(f"an extreme of {np.asarray(a).dtype} numbers", "take the extreme of something real")
+        refuse(f"a maximum or minimum of {np.asarray(a).dtype} numbers is not differentiated",
+               "take it of real numbers")
 
 
 class Extreme:
@@ -866,7 +870,8 @@ def _extreme_ufunc(target, function, points):
 
     def check(dtype):
         if dtype is not None:
-            refuse(f"np.{target.__self__.__name__}.reduce with dtype=", "convert the array first")
+            refuse(f"np.{target.__self__.__name__}.reduce with dtype= is not differentiated",
+                   "convert the array first")
 
     @TABLE.rrule(target, leading=1, points=points)
     def reduce_rrule(array, axis=0, dtype=None, out=None, keepdims=False, initial=ABSENT, where=ABSENT):
@@ -958,7 +963,8 @@ def _spacing(y, x, dx, axis):
 def _check_places(y, x):
     """Refuse samples that are repeated along axes of their places."""
     if x is not None and np.ndim(x) > np.ndim(y):
-        refuse("np.trapezoid with more axes of x than of y", "give y as many axes, with np.broadcast_to")
+        refuse("np.trapezoid with more axes of x than of y is not differentiated",
+               "give y as many axes, with np.broadcast_to")
 
 
 def _ends(y, axis):
@@ -1096,10 +1102,10 @@ def norm_kind(ndim, ord, axis):
     if len(axes) == 1 and isinstance(ord, (int, float, np.number)):
         if ord != 0:
             return ord, axes
-        refuse("np.linalg.norm with ord=0, which counts", "use np.count_nonzero")
+        refuse("np.linalg.norm with ord=0 is not differentiated: it counts", "use np.count_nonzero")
     if len(axes) == 2 and ord in _MATRIX_NORMS:
         return _MATRIX_NORMS[ord], axes
-    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes")
+    refuse(f"np.linalg.norm with ord={ord!r} over {len(axes)} axes is not differentiated")
 
 
 _MATRIX_NORMS = {
@@ -1272,7 +1278,7 @@ def norm_frule(tangents, x, ord=None, axis=None, keepdims=False):
 
 def _vector_norm_kind(x, axis, ord):
     if ord == 0:
-        refuse("np.linalg.vector_norm with ord=0, which counts", "use np.count_nonzero")
+        refuse("np.linalg.vector_norm with ord=0 is not differentiated: it counts", "use np.count_nonzero")
     return ord, tuple(range(np.ndim(x))) if axis is None else normalize_axis_tuple(axis, np.ndim(x))
 
 

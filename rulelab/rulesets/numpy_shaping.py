@@ -396,7 +396,8 @@ def check_parts(key):
     """NotDifferentiableError for the texts that give `np.r_` and `np.c_` directions."""
     for part in key if isinstance(key, tuple) else (key,):
         if isinstance(part, str):
-            refuse("np.r_ and np.c_ with directions in a string", "np.concatenate or np.stack")
+            refuse("np.r_ and np.c_ are not differentiated with directions in a string",
+                   "use np.concatenate or np.stack")
         if not isinstance(part, slice):
             check_plain([part])
 
@@ -517,7 +518,8 @@ def block_frule(tangents, arrays):
 
 def _check_inserted(arr, values):
     if gradient_dtype(arr) != _dtype_of(arr) and _dtype_of(values).kind in "fc":
-        refuse(f"np.insert of {_dtype_of(values)} values into {_dtype_of(arr)}, which rounds them",
+        refuse(f"np.insert of {_dtype_of(values)} values into {_dtype_of(arr)} is not differentiated: it "
+               "rounds them",
                "convert the array to float first")
 
 
@@ -699,7 +701,7 @@ def padded_labels(array, pad_width, mode, options):
         return np.pad(labels(array), pad_width, constant_values=-1)
     if mode not in _COPYING_PADS or options.get("reflect_type", "even") != "even":
         given = ", ".join(f"{name}={value!r}" for name, value in {"mode": mode, **options}.items())
-        refuse(f"np.pad with {given}, which computes the values that it pads with",
+        refuse(f"np.pad with {given} is not differentiated: it computes the values that it pads with",
                f"use one of the modes constant, {', '.join(_COPYING_PADS)}")
     return np.pad(labels(array), pad_width, mode, **options)
 
@@ -724,7 +726,8 @@ def trim_zeros_frule(tangents, filt, trim="fb"):
 
 def _trimmed_start(filt, trim):
     if not isinstance(filt, np.ndarray) or filt.ndim != 1:
-        refuse("np.trim_zeros of anything but an array with one axis", "make it one")
+        refuse("np.trim_zeros of anything but an array with one axis is not differentiated",
+               "make it one with np.ravel")
     if not np.any(filt):
         return 0
     return int(np.flatnonzero(filt)[0]) if "f" in trim.lower() else 0
@@ -811,7 +814,7 @@ def sort_frule(tangents, a, axis=-1, kind=None, order=None, *, stable=None):
 def _sorting_index(a, axis, order):
     """The array that is sorted, the axis, and the index that sorts it."""
     if order is not None:
-        refuse(f"sort by order={order!r}, the fields of a structured array")
+        refuse(f"sorting is not differentiated with order={order!r}, the fields of a structured array")
     flat, axis = (np.ravel(a), 0) if axis is None else (np.asarray(a), axis)
     return flat, axis, np.argsort(flat, axis, kind="stable")
 

@@ -94,7 +94,7 @@ def quantiles_of(a, q, axis, method, skip_nan):
 
 def _check_weights(target, weights):
     if weights is not None:
-        refuse(f"np.{target.__name__} with weights=", "leave weights= out")
+        refuse(f"np.{target.__name__} with weights= is not differentiated", "leave weights= out")
 
 
 def _state_quantile(target, scale, skip_nan, points):
@@ -386,7 +386,7 @@ class Samples:
 def _check_cov(fweights, aweights, dtype):
     for name, value in (("fweights", fweights), ("aweights", aweights), ("dtype", dtype)):
         if value is not None:
-            refuse(f"np.cov with {name}=", f"leave {name}= out")
+            refuse(f"np.cov with {name}= is not differentiated", f"leave {name}= out")
 
 
 def _square(c):
@@ -473,7 +473,7 @@ def corrcoef_frule(tangents, x, y=None, rowvar=True, *, dtype=None):
 
 def _partition_index(a, kth, axis, kind, order):
     if order is not None:
-        refuse(f"partition by order={order!r}, the fields of a structured array")
+        refuse(f"partitioning is not differentiated with order={order!r}, the fields of a structured array")
     flat, axis = (np.ravel(a), 0) if axis is None else (np.asarray(a), axis)
     y, read = np.partition(flat, kth, axis, kind), np.argpartition(flat, kth, axis, kind)
     if not np.array_equal(np.take_along_axis(flat, read, axis), y, equal_nan=flat.dtype.kind in "fc"):
@@ -522,9 +522,10 @@ _REPEATED = np.array([[2.0, 0.5, 3.0], [-1.0, 1.5, 0.0]])
 
 def _first_of_each(ar, axis, equal_nan, sorted):
     if axis is not None:
-        refuse("np.unique along an axis", "np.unique of the flattened array")
+        refuse("np.unique along an axis is not differentiated", "use np.unique of the flattened array")
     if not sorted:
-        refuse("np.unique with sorted=False, whose order is arbitrary", "leave sorted=False out")
+        refuse("np.unique with sorted=False is not differentiated: its order is arbitrary",
+               "leave sorted=False out")
     _, first = np.unique(ar, return_index=True, equal_nan=equal_nan)
     return (np.size(ar),), first
 
@@ -639,9 +640,11 @@ def bincount_frule(tangents, x, /, weights=None, minlength=0):
 
 def _check_histogram(bins, span, density, weights):
     if density or weights is not None:
-        refuse("np.histogram with density or weights", "np.bincount(np.digitize(a, edges), weights)")
+        refuse("np.histogram with density or weights is not differentiated",
+               "use np.bincount(np.digitize(a, edges), weights)")
     if np.ndim(bins) == 0 and span is None:
-        refuse("np.histogram with edges that it makes from the data", "give range=, or the edges as bins")
+        refuse("np.histogram with edges that it makes from the data is not differentiated",
+               "give range=, or the edges as bins")
 
 
 def _state_histogram(target):

@@ -74,7 +74,8 @@ def write_array_attribute(x, x_dot, name, value, value_dot):
     check_kept(x, x_dot, value_dot)
     if name not in ("real", "imag"):
         if not is_constant(x_dot):
-            refuse(f"The attribute {name} of an array that varies was assigned", "make a new array: astype")
+            refuse(f"The attribute {name} of an array that varies was assigned",
+                   "make a new array with astype")
         setattr(x, name, value)
         return
     setattr(x, name, value)
@@ -223,7 +224,7 @@ def check_bound(f):
         if missing:
             raise NotDifferentiableError(
                 f"In functools.cache(function) the function captures {missing[0]}, which has no value yet",
-                fixes=("define it outside the function that is differentiated", "rl.forwarddiff"),
+                fixes=("define it outside the function that is differentiated", "use rl.forwarddiff"),
                 read="limitations#foreign-calls",
             )
 

@@ -389,7 +389,7 @@ def _check_summands(iterable, start):
     for x in (start, *(() if isinstance(iterable, np.ndarray) else iterable)):
         if not isinstance(x, (int, float, complex, np.number, np.bool_, np.ndarray)):
             refuse(
-                f"sum of values that are not numbers or arrays: {an(type(x).__name__)}",
+                f"sum is differentiated for numbers and arrays only, not for {an(type(x).__name__)}",
                 "add them in a loop: s = s + x",
             )
 
@@ -472,7 +472,8 @@ def _state_extreme(extreme):
 
             return extreme(args[0], key=key, **default), constant_pullback
         if not isinstance(args[0], Sequence):
-            refuse(f"{extreme.__name__} of {an(type(args[0]).__name__)}", "convert it to a list first")
+            refuse(f"{extreme.__name__} of {an(type(args[0]).__name__)} is not differentiated",
+                   "convert it to a list first")
         return _largest_of_one(extreme, args[0], key, default)
 
     @TABLE.frule(extreme)
@@ -480,7 +481,7 @@ def _state_extreme(extreme):
         xs, dots = args, tangents[1:]
         if len(args) == 1:
             if not isinstance(args[0], Sequence):
-                what = f"{extreme.__name__} of {an(type(args[0]).__name__)}"
+                what = f"{extreme.__name__} of {an(type(args[0]).__name__)} is not differentiated"
                 refuse(what, "convert it to a list first")
             xs, dots = args[0], _dots_of_items(args[0], tangents[1])
         else:

@@ -113,7 +113,7 @@ TABLE.scalar(root_beyond, lambda out, x: quotient(x, out) if out < math.inf else
 def number(x):
     """`x` as a Python number: NumPy's numbers would bring their warnings into Python arithmetic."""
     if isinstance(x, np.ndarray) and x.size != 1:
-        refuse("a function for Python's numbers, called with arrays", "use NumPy's function")
+        refuse("a function for Python's numbers is called with arrays", "use NumPy's function")
     return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
@@ -121,7 +121,7 @@ def real_number(x):
     """The same where Python takes real numbers alone: it drops the imaginary part of NumPy's complex ones."""
     x = number(x)
     if isinstance(x, complex):
-        refuse("a function of Python's real numbers, called with complex ones", "pass np.real of them")
+        refuse("a function for Python's real numbers is called with complex ones", "pass np.real of them")
     return x
 
 

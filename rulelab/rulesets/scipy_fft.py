@@ -23,7 +23,7 @@ TABLE = LibraryTable("scipy_fft", rounds=True)
 
 def _check_plan(plan):
     if plan is not None:
-        refuse("a transform of scipy.fft with plan=", "leave plan out")
+        refuse("a transform of scipy.fft with plan= is not differentiated", "leave plan out")
 
 
 def _state_one(target, kind):
@@ -178,8 +178,9 @@ def _check_weights(x, name, type, norm, orthogonalize):
     given = orthogonalize is not None and bool(orthogonalize) != (norm == "ortho")
     if given and np.iscomplexobj(x) and (name, type) in _DOUBLED:
         refuse(
-            f"scipy.fft.{name} of complex numbers with orthogonalize=, which SciPy ignores",
-            "transform the real and the imaginary part",
+            f"scipy.fft.{name} of complex numbers is not differentiated with orthogonalize=, which SciPy "
+            "ignores",
+            "transform the real and the imaginary part separately",
         )
 
 
@@ -301,7 +302,7 @@ def ifftshift(x, axes=None):
 
 def _check_numpys(xp, device):
     if xp is not None and xp is not np or device is not None:
-        refuse("frequencies of scipy.fft with xp= or device=", "np.fft.fftfreq")
+        refuse("frequencies of scipy.fft with xp= or device= are not differentiated", "use np.fft.fftfreq")
 
 
 @TABLE.stands_in(fft.fftfreq)

@@ -47,7 +47,8 @@ if special.sph_harm_y is not None:
     @TABLE.stands_in(KIND.__call__, only=is_harmonic)
     def sph_harm_y(function, n, m, theta, phi, *, diff_n=0):
         if diff_n:
-            refuse("scipy.special.sph_harm_y with diff_n", "leave it out: it has its derivatives here")
+            refuse("scipy.special.sph_harm_y with diff_n is not differentiated",
+                   "leave it out: it has its derivatives here")
         return harmonic(n, m, theta, phi)
 
 

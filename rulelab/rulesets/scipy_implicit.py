@@ -143,7 +143,7 @@ def check_solution(f, x, r, slope, off=None):
             f"the solver's result, {_shown(x)}, is not a solution: a Newton step from it goes {far:.1e} "
             "further",
             "ask for a solution to more digits: a smaller tolerance, more steps",
-            "a solution at a bound, a kink or a jump has no such derivative",
+            "look for a bound, a kink or a jump at the solution: it has no such derivative there",
         )
     if not _is_linear_along(f, x, r, scales[0][:, -1] * scales[1][-1], scales[2][-1], _STEP * size):
         refuse_singular(x)
@@ -175,7 +175,7 @@ def refuse_singular(x):
     refuse(
         f"the Jacobian of the equations is singular at the solution, {_shown(x)}, "
         "which changes at no finite rate",
-        "a double root, a whole line of solutions, or a jump has no derivative",
+        "look for a double root, a whole line of solutions or a jump: these have no derivative",
     )
 
 
@@ -190,7 +190,7 @@ def refuse_failure(name, message):
     """What a solver says that did not converge."""
     refuse(
         f"{name} did not converge, so its result is not a solution: {' '.join(str(message).split())}",
-        "start nearer to the solution, or allow more steps",
+        "start closer to the solution, or allow more steps",
     )
 
 
@@ -249,7 +249,7 @@ def missing(name):
     """The derivative of a number that a solver gives besides the solution."""
     return NotImplementedTangent(
         f"what the solver reports about {name} is not differentiated",
-        fixes=(f"work out {name} from the solution", "hold it constant: rl.ignore_derivatives"),
+        fixes=(f"compute {name} from the solution", "hold it constant: rl.ignore_derivatives"),
     )
 
 

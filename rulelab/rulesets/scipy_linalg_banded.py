@@ -76,14 +76,15 @@ def solve_banded_rrule(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, ch
 
 def _check_single(ab, b, what):
     if np.ndim(ab) != 2:
-        refuse(f"scipy.linalg.{what} of a stack of matrices", "solve one at a time")
+        refuse(f"scipy.linalg.{what} of a stack of matrices is not differentiated", "solve one at a time")
     _check_right_sides(b, what)
 
 
 def _check_right_sides(b, what):
     """Which versions of SciPy read in different ways where they have more than two axes."""
     if np.ndim(b) > 2:
-        refuse(f"scipy.linalg.{what} with a stack of right-hand sides", "solve for one at a time")
+        refuse(f"scipy.linalg.{what} with a stack of right-hand sides is not differentiated",
+               "solve for one at a time")
 
 
 TABLE.non_differentiable(_check_right_sides)
@@ -267,7 +268,8 @@ def matmul_toeplitz(c_or_cr, x, check_finite=False, workers=None):
 @TABLE.stands_in(linalg.solve_circulant)
 def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0):
     if singular != "raise" or tol is not None:
-        refuse("scipy.linalg.solve_circulant with singular= or tol=", "leave them at their defaults")
+        refuse("scipy.linalg.solve_circulant with singular= or tol= is not differentiated",
+               "leave them at their defaults")
     c, b = np.atleast_1d(c), np.atleast_1d(b)
     if np.size(c) == 0 or np.size(b) == 0:
         return unmoved(lambda x, y: linalg.solve_circulant(x, y, singular, tol, caxis, baxis, outaxis), c, b)

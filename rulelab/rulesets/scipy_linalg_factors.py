@@ -58,7 +58,8 @@ def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
 def check_single(a, what):
     """Refuse stacks of matrices, which versions do not take alike."""
     if np.ndim(a) != 2:
-        refuse(f"scipy.linalg.{what} of an array with {np.ndim(a)} axes", "call it for each matrix")
+        refuse(f"scipy.linalg.{what} of an array with {np.ndim(a)} axes is not differentiated",
+               "call it for each matrix")
 
 
 TABLE.non_differentiable(check_single)
@@ -272,7 +273,8 @@ def beyond_rrule(a, q):
     def beyond_pullback(y_bar):
         if not is_zero(y_bar) and np.any(y_bar):
             refuse(
-                "the columns of q beyond those of the matrix, which LAPACK chooses", "mode='economic'"
+                "the columns of q beyond those of the matrix are not differentiated: LAPACK chooses them",
+                "use mode='economic'",
             )
         return NoTangent(), ZeroTangent(), ZeroTangent()
 
@@ -281,7 +283,8 @@ def beyond_rrule(a, q):
 
 @TABLE.frule(beyond)
 def beyond_frule(tangents, a, q):
-    refuse("the columns of q beyond those of the matrix, which LAPACK chooses", "mode='economic'")
+    refuse("the columns of q beyond those of the matrix are not differentiated: LAPACK chooses them",
+           "use mode='economic'")
 
 
 @TABLE.stands_in(linalg.qr)
@@ -290,7 +293,7 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
     check_single(a, "qr")
     check_all_finite(check_finite, a)
     if mode not in ("full", "r", "economic"):
-        refuse(f"scipy.linalg.qr with mode={mode!r}", "mode='economic'")
+        refuse(f"scipy.linalg.qr with mode={mode!r} is not differentiated", "use mode='economic'")
     if np.size(a) == 0:
         return unmoved(lambda x: linalg.qr(x, mode=mode, pivoting=pivoting), a)
     if pivoting:
@@ -372,6 +375,7 @@ def polar(a, side="right"):
 def _check_long(a, side):
     if a.shape[0] < a.shape[1]:
         refuse(
-            f"scipy.linalg.polar with side={side!r} of a matrix of this shape: its square has no inverse",
-            "the other side",
+            f"scipy.linalg.polar with side={side!r} of a matrix of this shape has no derivative: its square "
+            "has no inverse",
+            "use the other side",
         )

@@ -69,7 +69,7 @@ for _function in (
 
 def _check_plain(what, options):
     if options:
-        refuse(f"{what} with {', '.join(map(str, options))}", "leave the options out")
+        refuse(f"{what} with {', '.join(map(str, options))} is not differentiated", "leave the options out")
 
 
 @TABLE.rrule(linalg.logm, leading=1)
@@ -122,7 +122,8 @@ def _check_root(a, y):
     numbers.
     """
     if np.ndim(a) < 2:
-        refuse(f"scipy.linalg.sqrtm of an array with {np.ndim(a)} axes", "make it a matrix: np.atleast_2d(a)")
+        refuse(f"scipy.linalg.sqrtm of an array with {np.ndim(a)} axes is not differentiated",
+               "make it a matrix: np.atleast_2d(a)")
     if not y.size:
         return
     values = np.linalg.svd(y, compute_uv=False) if np.all(np.isfinite(y)) else np.zeros((1, 1))

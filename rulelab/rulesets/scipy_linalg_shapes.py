@@ -42,7 +42,8 @@ def vector_of(x, what):
     """A vector, which a number is, too; other arrays are refused, which not all versions take alike."""
     x = np.atleast_1d(np.asarray(x))
     if x.ndim > 1:
-        refuse(f"scipy.linalg.{what} of an array with {x.ndim} axes", "call it for each row, or use np.ravel")
+        refuse(f"scipy.linalg.{what} of an array with {x.ndim} axes is not differentiated",
+               "call it for each row, or use np.ravel")
     return x
 
 
@@ -92,7 +93,8 @@ def block_diag(arrs=()):
         return linalg.block_diag()
     blocks = [np.atleast_2d(np.asarray(x)) for x in arrs]
     if max([x.ndim for x in blocks]) > 2:
-        refuse("scipy.linalg.block_diag of stacks of matrices", "call it for each matrix")
+        refuse("scipy.linalg.block_diag of stacks of matrices is not differentiated",
+               "call it for each matrix")
     return selected(sources(linalg.block_diag, *blocks), *blocks)
 
 
@@ -153,7 +155,8 @@ def khatri_rao(a, b):
 def _check_khatri_rao(a, b):
     linalg.khatri_rao(a, b)
     if np.ndim(a) > 2 or np.ndim(b) > 2:
-        refuse("scipy.linalg.khatri_rao of stacks of matrices", "call it for each matrix")
+        refuse("scipy.linalg.khatri_rao of stacks of matrices is not differentiated",
+               "call it for each matrix")
 
 
 TABLE.non_differentiable(_check_khatri_rao)

@@ -54,7 +54,7 @@ _STRUCTURES = {
 def structure_of(assume_a, what):
     """The structure that a word of SciPy's stands for."""
     if assume_a not in _STRUCTURES:
-        refuse(f"{what} with assume_a={assume_a!r}", "leave assume_a out")
+        refuse(f"{what} with assume_a={assume_a!r} is not differentiated", "leave assume_a out")
     return _STRUCTURES[assume_a]
 
 
@@ -253,7 +253,7 @@ def _inverted(a, check_finite, assume_a, lower):
     if assume_a is None:
         return linalg.inv(a, check_finite=check_finite)
     if assume_a in ("diagonal", "tridiagonal", "banded"):
-        refuse(f"scipy.linalg.inv with assume_a={assume_a!r}", "leave assume_a out")
+        refuse(f"scipy.linalg.inv with assume_a={assume_a!r} is not differentiated", "leave assume_a out")
     return linalg.inv(a, check_finite=check_finite, assume_a=assume_a, lower=lower)
 
 
@@ -300,9 +300,11 @@ def det_frule(tangents, a, overwrite_a=False, check_finite=True):
 
 def _check_pinv(what, atol, rtol, return_rank):
     if atol is not None or rtol is not None:
-        refuse(f"{what} with atol= or rtol=, which may lower the rank", "leave the cut-off at its default")
+        refuse(f"{what} is not differentiated with atol= or rtol=, which may lower the rank",
+               "leave the cut-off at its default")
     if return_rank:
-        refuse(f"{what} with return_rank=True", "np.linalg.matrix_rank, which is constant")
+        refuse(f"{what} with return_rank=True is not differentiated",
+               "use np.linalg.matrix_rank, which is constant")
 
 
 @TABLE.rrule(linalg.pinv, leading=1)
@@ -352,7 +354,7 @@ def pinvh_frule(tangents, a, atol=None, rtol=None, lower=True, return_rank=False
 def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None):
     """As that of NumPy's, for a matrix of full rank."""
     if np.ndim(a) != 2 or np.ndim(b) > 2:
-        refuse("scipy.linalg.lstsq of stacks of matrices", "call it for each matrix")
+        refuse("scipy.linalg.lstsq of stacks of matrices is not differentiated", "call it for each matrix")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     x = for_lapack(a)
     solved = LeastSquares(y, x, for_lapack(b))
@@ -377,7 +379,7 @@ def lstsq_frule(
     tangents, a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
 ):
     if np.ndim(a) != 2 or np.ndim(b) > 2:
-        refuse("scipy.linalg.lstsq of stacks of matrices", "call it for each matrix")
+        refuse("scipy.linalg.lstsq of stacks of matrices is not differentiated", "call it for each matrix")
     y = linalg.lstsq(a, b, cond, check_finite=check_finite, lapack_driver=lapack_driver)
     x, a_dot = for_lapack(a), dense(a, tangents[1])
     solved = LeastSquares(y, x, for_lapack(b))

@@ -179,7 +179,7 @@ def _check_pencil(what, options):
     """Refuse the options by which another problem is meant, or a part of its solution."""
     for name, value, plain in options:
         if value is not plain and value != plain:
-            refuse(f"scipy.linalg.{what} with {name}={value!r}", f"leave {name} out")
+            refuse(f"scipy.linalg.{what} with {name}={value!r} is not differentiated", f"leave {name} out")
 
 
 TABLE.non_differentiable(_check_pencil)
@@ -302,7 +302,7 @@ def _check_general(what, b, homogeneous_eigvals, left=False, right=True):
     given = (("b", b, None), ("homogeneous_eigvals", homogeneous_eigvals, False), ("left", left, False))
     for name, value, plain in (*given, ("right", right, True)):
         if value is not plain:
-            refuse(f"scipy.linalg.{what} with {name}=", f"leave {name} out")
+            refuse(f"scipy.linalg.{what} with {name}= is not differentiated", f"leave {name} out")
 
 
 TABLE.non_differentiable(_check_general)

@@ -47,7 +47,8 @@ def _parts(a, axis, b, keepdims, return_sign):
     """The result as SciPy gives it, and the shares of the summands of the whole."""
     a_there, b_there = np.asarray(a), None if b is None else np.asarray(b)
     if return_sign and (np.iscomplexobj(a_there) or np.iscomplexobj(b_there)):
-        refuse("scipy.special.logsumexp of complex numbers with return_sign=True", "leave return_sign out")
+        refuse("scipy.special.logsumexp of complex numbers with return_sign=True is not differentiated",
+               "leave return_sign out")
     shape = np.shape(a_there) if b is None else np.broadcast_shapes(np.shape(a_there), np.shape(b_there))
     result = special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
     kept = kept_shape(shape, axis)

@@ -35,7 +35,7 @@ def without_slope(word):
     return MissingSlope(
         f"the derivative with respect to {word} has no closed form",
         fixes=(
-            "hold it constant: rl.ignore_derivatives, or argnums= without it",
+            "hold it constant with rl.ignore_derivatives, or leave it out of argnums=",
             "pass it as an argument of its own: in a list or tuple (f(*args)) it varies if another item does",
             "write a rule for the calling function",
         ),
@@ -231,6 +231,6 @@ def refuse_complex(name, *xs):
     """A function that is made of the size or the real part of a complex number has no complex derivative."""
     if any(np.iscomplexobj(x) for x in xs):
         refuse(
-            f"scipy.special.{name} of a complex number, which has no complex derivative",
+            f"scipy.special.{name} of a complex number has no complex derivative",
             "use the function that is not scaled, and scale it yourself",
         )

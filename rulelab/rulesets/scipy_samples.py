@@ -22,14 +22,14 @@ def run_plainly(target, *args, **words):
 def check_apart(steps):
     """Refuse samples at the same place, with respect to which a parabola has no slope."""
     if np.any(np.equal(steps, 0)):
-        refuse("Simpson's rule with two samples at the same x", "leave one of them out")
+        refuse("Simpson's rule with two samples at the same x is not differentiated", "leave one of them out")
 
 
 def check_places(x):
     """Refuse one place for all samples, of which SciPy makes widths of 0."""
     if x is not None and np.ndim(x) == 0:
         refuse(
-            "an integral of samples with a single number for their positions",
+            "an integral of samples with a single number for their positions is not differentiated",
             "give a position for each of them",
         )
 

@@ -140,9 +140,13 @@ def _check_plane(a, b, mode, boundary):
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("convolve2d and correlate2d inputs must both be 2-D arrays")
     if boundary not in _BOUNDARIES or mode not in ("full", "same", "valid"):
-        refuse(f"a convolution in the plane with mode={mode!r} and boundary={boundary!r}", "by their names")
+        refuse(f"a convolution in the plane with mode={mode!r} and boundary={boundary!r} is not "
+               "differentiated",
+               "give both by name")
     if _is_empty(a, b) and boundary != "fill":
-        refuse(f"a convolution in the plane with an empty array and boundary={boundary!r}", "boundary='fill'")
+        refuse(f"a convolution in the plane with an empty array and boundary={boundary!r} is not "
+               "differentiated",
+               "use boundary='fill'")
 
 
 TABLE.non_differentiable(_check_plane)
@@ -201,7 +205,8 @@ def _check_conjugated(a, b, mode):
     turned_round = mode == "valid" and any(m < n for m, n in zip(np.shape(a), np.shape(b)))
     if turned_round and (np.iscomplexobj(a) or np.iscomplexobj(b)):
         refuse(
-            "scipy.signal.correlate2d(mode='valid') of complex arrays of which the second is the larger",
+            "scipy.signal.correlate2d(mode='valid') of complex arrays of which the second is the larger is "
+            "not differentiated",
             "give the larger one first",
         )
 

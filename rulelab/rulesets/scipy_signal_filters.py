@@ -159,12 +159,14 @@ def _last(x, count):
 def lfilter(b, a, x, axis=-1, zi=None):
     b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
     if np.result_type(b, x) == np.float16:
-        refuse("scipy.signal.lfilter of float16 only", "make the sequence float32")
+        refuse("scipy.signal.lfilter of float16 only is not differentiated", "make the sequence float32")
     along = to_end(x, axis)
     if zi is None:
         return from_end(filtered(b, a, along, None), axis)
     if not along.shape[-1]:
-        refuse("scipy.signal.lfilter of no samples with zi: SciPy leaves the state unset", "use zi as it is")
+        refuse("scipy.signal.lfilter of no samples with zi is not differentiated: SciPy leaves the state "
+               "unset",
+               "use zi as it is")
     start = to_end(np.asarray(zi), axis)
     y = filtered(b, a, along, start)
     return from_end(y, axis), from_end(state_after(b, a, along, y, start), axis)
@@ -184,7 +186,8 @@ def lfilter_zi(b, a):
 def _check_steady(b, a):
     signal.lfilter_zi(b, a)
     if np.asarray(a).ndim and a[0] == 0:
-        refuse("scipy.signal.lfilter_zi with a denominator that begins with 0", "leave the zeros out")
+        refuse("scipy.signal.lfilter_zi with a denominator that begins with 0 is not differentiated",
+               "leave the zeros out")
 
 
 TABLE.non_differentiable(_check_steady)
@@ -276,7 +279,7 @@ def _both_ways(run, x, axis, edge, padtype):
 @TABLE.stands_in(signal.filtfilt)
 def filtfilt(b, a, x, axis=-1, padtype="odd", padlen=None, method="pad", irlen=None):
     if method != "pad":
-        refuse(f"scipy.signal.filtfilt with method={method!r}", "method='pad'")
+        refuse(f"scipy.signal.filtfilt with method={method!r} is not differentiated", "use method='pad'")
     b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.asarray(x)
     edge = _edge_of(x, axis, padtype, padlen, max(len(a), len(b)))
     zi = signal.lfilter_zi(b, a)
@@ -341,7 +344,8 @@ TABLE.non_differentiable(_is_short, _in_short)
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     if b.ndim != 1 or a.ndim != 1 or plot is not None:
-        refuse("scipy.signal.freqz of several filters, or with plot=", "call it for each filter")
+        refuse("scipy.signal.freqz of several filters, or with plot=, is not differentiated",
+               "call it for each filter")
     only_real("scipy.signal.freqz", fs)
     if _is_short(b, a):
         wide, words = np.result_type(b, a, float), (worN, whole, None, fs, include_nyquist)

@@ -157,7 +157,7 @@ def _resampled_complex(x, num, window):
 @TABLE.stands_in(signal.resample)
 def resample(x, num, t=None, axis=0, window=None, domain="time"):
     if domain != "time":
-        refuse(f"scipy.signal.resample with domain={domain!r}", "domain='time'")
+        refuse(f"scipy.signal.resample with domain={domain!r} is not differentiated", "use domain='time'")
     x = to_end(np.asarray(x), axis)
     n = np.shape(x)[-1]
     num, weights = _check_num(num, n), spectral_window(window, n)
@@ -171,7 +171,8 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
 @TABLE.stands_in(signal.upfirdn)
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or type(cval) is not int or cval != 0:
-        refuse("scipy.signal.upfirdn with mode= or cval=", "continue the sequence yourself")
+        refuse("scipy.signal.upfirdn with mode= or cval= is not differentiated",
+               "continue the sequence yourself")
     h, x = np.asarray(h), np.asarray(x)
     _check_rates(h, up, down)
     if np.size(x) == 0:

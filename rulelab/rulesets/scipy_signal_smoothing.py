@@ -69,7 +69,9 @@ def _check_smoothed(x, mode, window_length):
             "If mode is 'interp', window_length must be less than or equal to the size of x."
         )
     if np.iscomplexobj(x):
-        refuse("scipy.signal.savgol_filter of complex numbers, of which SciPy takes the real part", "np.real")
+        refuse("scipy.signal.savgol_filter of complex numbers is not differentiated: SciPy takes their real "
+               "part",
+               "pass np.real of them")
 
 
 def _as_scipy_smooths(x, *how):
@@ -163,8 +165,8 @@ _BACKGROUNDS = {"mean": np.mean, "median": np.median, "minimum": np.min, "maximu
 def resample_poly(x, up, down, axis=0, window=("kaiser", 5.0), padtype="constant", cval=None):
     if padtype not in _BACKGROUNDS and padtype != "constant" or cval is not None:
         refuse(
-            f"scipy.signal.resample_poly with padtype={padtype!r}, cval={cval!r}",
-            f"padtype='constant', or one of {', '.join(_BACKGROUNDS)}",
+            f"scipy.signal.resample_poly with padtype={padtype!r}, cval={cval!r} is not differentiated",
+            f"use padtype='constant', or one of {', '.join(_BACKGROUNDS)}",
         )
     up, down = _lowest_terms(up, down)
     if up == 1 and down == 1:
@@ -190,7 +192,7 @@ def _decimating(q, n, ftype, kind):
         return signal.cheby1(8 if n is None else n, 0.05, 0.8 / q, output="sos").astype(kind)
     if ftype == "fir":
         return signal.firwin((20 * q if n is None else n) + 1, 1.0 / q, window="hamming").astype(kind)
-    refuse(f"scipy.signal.decimate with ftype={ftype!r}", "ftype='iir' or 'fir'")
+    refuse(f"scipy.signal.decimate with ftype={ftype!r} is not differentiated", "use ftype='iir' or 'fir'")
 
 
 TABLE.non_differentiable(_decimating)

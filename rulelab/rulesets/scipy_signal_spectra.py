@@ -31,7 +31,8 @@ def _window_of(window, size, n, kind):
         return _named_window(window, min(256 if size is None else size, n), kind)
     window = np.asarray(window)
     if np.ndim(window) != 1 or np.iscomplexobj(window):
-        refuse("a spectrum of scipy.signal with a window that is not a vector of real numbers")
+        refuse("a spectrum of scipy.signal with a window that is not a vector of real numbers is not "
+               "differentiated")
     if size is not None and size != len(window) or len(window) > n:
         raise ValueError(f"a window of {len(window)} samples for segments of {size}, in a signal of {n}")
     return window if window.dtype == kind else window.astype(kind)
@@ -64,8 +65,8 @@ TABLE.non_differentiable(_named_window, _steps, _places)
 def _check_trend(detrend):
     if detrend not in (False, None, "constant", "linear"):
         refuse(
-            "a spectrum of scipy.signal with a function for detrend=",
-            "detrend='constant' or 'linear', or remove the trend first",
+            "a spectrum of scipy.signal with a function for detrend= is not differentiated",
+            "use detrend='constant' or 'linear', or remove the trend first",
         )
 
 
@@ -82,7 +83,8 @@ def transforms(x, window, step, nfft, detrend, onesided):
 
 def frequencies(nfft, fs, onesided):
     if np.iscomplexobj(fs):
-        refuse("a spectrum of scipy.signal with a complex rate", "a real one, fs=np.real(fs)")
+        refuse("a spectrum of scipy.signal with a complex rate is not differentiated",
+               "give a real one: fs=np.real(fs)")
     return fft.rfftfreq(nfft, 1 / fs) if onesided else fft.fftfreq(nfft, 1 / fs)
 
 
@@ -180,11 +182,13 @@ def averaged(power, average):
 
 def _check_lengths(name, x, y):
     if np.size(x) == 0 or np.size(y) == 0:
-        refuse(f"scipy.signal.{name} of an empty sequence")
+        refuse(f"scipy.signal.{name} of an empty sequence is not differentiated")
     if np.shape(x)[-1] != np.shape(y)[-1]:
-        refuse(f"scipy.signal.{name} of sequences of different lengths", "pad the shorter one with zeros")
+        refuse(f"scipy.signal.{name} of sequences of different lengths is not differentiated",
+               "pad the shorter one with zeros")
     if np.iscomplexobj(x) != np.iscomplexobj(y):
-        refuse(f"scipy.signal.{name} of a real and a complex sequence", "make both complex: x + 0j")
+        refuse(f"scipy.signal.{name} of a real and a complex sequence is not differentiated",
+               "make both complex: x + 0j")
 
 
 TABLE.non_differentiable(_check_lengths)
@@ -275,7 +279,8 @@ def spectrogram(
     detrend="constant", return_onesided=True, scaling="density", axis=-1, mode="psd",
 ):  # fmt: skip
     if mode not in ("psd", "complex", "magnitude"):
-        refuse(f"scipy.signal.spectrogram with mode={mode!r}", "mode='complex', and np.angle")
+        refuse(f"scipy.signal.spectrogram with mode={mode!r} is not differentiated",
+               "use mode='complex', and np.angle")
     given = (x, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, mode)
     x = to_end(np.asarray(x), axis)
     _check_lengths("spectrogram", x, x)

@@ -56,7 +56,7 @@ def check_points(x, mean, cov):
     dim = dimension(mean, cov)
     if dim > 1 and np.shape(x)[-1:] != (dim,):
         refuse(
-            f"a normal density at points that do not have {dim} coordinates each",
+            f"a normal density at points that do not have {dim} coordinates each is not differentiated",
             "give all coordinates of each point",
         )
 

@@ -244,7 +244,7 @@ def iqr(
     unit = 2 * special.ndtri(0.75) if isinstance(scale, str) else scale  # "normal" is the only name
     x = as_sample(x)
     if np.size(x) == 0:
-        refuse("scipy.stats.iqr of no data", "leave out samples without numbers")
+        refuse("scipy.stats.iqr of no data is not differentiated", "leave out samples without numbers")
     low = np.percentile(x, min(rng), axis=axis, keepdims=keepdims)
     return (np.percentile(x, max(rng), axis=axis, keepdims=keepdims) - low) / unit
 

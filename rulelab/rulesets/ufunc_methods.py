@@ -74,9 +74,10 @@ def _points(ufunc, points, chained=False):
 
 def _check_plain(ufunc, name, dtype, where=ABSENT):
     if dtype is not None:
-        refuse(f"np.{ufunc.__name__}.{name} with dtype=", "convert the array first")
+        refuse(f"np.{ufunc.__name__}.{name} with dtype= is not differentiated", "convert the array first")
     if where is not ABSENT and where is not True:
-        refuse(f"np.{ufunc.__name__}.{name} with where=", "np.where in front of it, with a neutral element")
+        refuse(f"np.{ufunc.__name__}.{name} with where= is not differentiated",
+               "use np.where in front of it, with a neutral element")
 
 
 # -- outer ---------------------------------------------------------------------------------------------------
@@ -121,7 +122,8 @@ def _check_way_back(ufunc, before, y):
     in floats, and the way back one that is 0, so that nothing is known of their product.
     """
     if ufunc in _POWERS and np.any(np.isinf(before) & np.isfinite(y)):
-        refuse(f"a chain of np.{ufunc.__name__} that goes through infinity", "multiply the exponents first")
+        refuse(f"a chain of np.{ufunc.__name__} that goes through infinity is not differentiated",
+               "multiply the exponents first")
 
 
 def _zero_where(ended, bar):
@@ -198,7 +200,7 @@ def _refuse_unlike(ufunc, y, last, of=""):
         refuse(
             f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[0]}{of}, "
             f"and one call at a time gives {np.ravel(last)[0]}",
-            f"np.{ufunc.__name__}.accumulate(...)[-1]",
+            f"use np.{ufunc.__name__}.accumulate(...)[-1]",
         )
 
 

@@ -125,7 +125,7 @@ def sym_check(
     elif not callable(formula):
         raise RuleLabError(
             f"formula must be a function of the same arguments as {shown}, not {formula!r}",
-            fixes=("formula=lambda x: …",),
+            fixes=("write formula=lambda x: …",),
         )
     else:
         asked = _about_formula(f, formula, args, kwargs, shown, written)

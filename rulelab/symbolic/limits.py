@@ -105,7 +105,7 @@ def domains(names: Sequence[str], held: Sequence, domain: Any) -> dict:
         if kind.dtype != "float64" or kind.form not in FORMS:
             raise DomainError(
                 f"the symbolic check cannot choose arguments such as {kind}",
-                fixes=(f"for {name} use (low, high), or some of these words: {', '.join(WORDS)}",),
+                fixes=(f"use (low, high) for {name}, or some of these words: {', '.join(WORDS)}",),
             )
     return kinds
 

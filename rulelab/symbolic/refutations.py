@@ -30,8 +30,8 @@ BY_DECISIONS = (
     "derivative: as in a bisection, comparisons decide each step"
 )
 GOES_ON = (
-    "the rule is that of the number to which the function's loop converges, and where it differs from the "
-    "function the loop has not converged"
+    "the rule is for the limit to which the function's loop converges; where the two differ, the loop has "
+    "not converged"
 )
 
 

@@ -256,7 +256,7 @@ def recognise(value):
         factor = Fraction(value / float(irrational())).limit_denominator(360)
         if factor and abs(float(factor) * float(irrational()) - value) <= 1.5 * math.ulp(value):
             shown = name if factor == 1 else f"{factor}*{name}"
-            return Constant(factor, name), f"{value!r} was taken as {shown}"
+            return Constant(factor, name), f"{value!r} is treated as {shown}"
     return Constant(decimal), f"{value!r} is a rounded constant and is treated as this exact decimal"
 
 

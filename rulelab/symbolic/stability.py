@@ -304,7 +304,9 @@ def scan_stability(
         raise _refused(shown, "the scan takes real numbers only", IN_THE_PLANE)
     if plane and sum(k == "scalar" for k in plans[0].specs[0]) != 1:
         raise _refused(
-            shown, "in the complex plane the scan is for one argument", "fix others with functools.partial"
+            shown,
+            "in the complex plane the scan is for one argument",
+            "bind the others with functools.partial",
         )
     warm()
     plain_scope()  # loads SciPy once here, instead of in every worker

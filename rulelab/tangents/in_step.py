@@ -179,7 +179,7 @@ def check_key(key: Any, key_dot: Any) -> None:
         if key_dot != 0.0:
             raise NotDifferentiableError(
                 "A number that varies is the key of a dict or an item of a set: its derivative would be lost",
-                fixes=("rl.ignore_derivatives(key) if it is a constant", "use a list of pairs"),
+                fixes=("use rl.ignore_derivatives(key) if it is a constant", "use a list of pairs"),
                 read="limitations#iteration",
             )
     elif isinstance(key, (tuple, frozenset)):

@@ -329,7 +329,7 @@ def _wrong_kind(wanted, given):
     elif isinstance(given, type) and issubclass(given, AbstractZero):
         hint = (f"call it: rl.{given.__name__}()",)
     elif isinstance(given, np.ma.MaskedArray):
-        hint = ("x_bar.filled(0.0) if what is masked has no influence",)
+        hint = ("return x_bar.filled(0.0) if what is masked has no influence",)
     name = given.__name__ if isinstance(given, type) else type(given).__name__
     if isinstance(given, np.dtype):
         name = f"{given} array"

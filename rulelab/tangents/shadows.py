@@ -576,5 +576,6 @@ _NATURAL: dict[str, Callable[..., Any]] = {
 def _check_length(y, y_dot):
     if len(y) != len(y_dot):
         raise RuleShapeError(
-            f"the result is {an(type(y).__name__)} of length {len(y)}, its tangent has length {len(y_dot)}"
+            f"the result is {an(type(y).__name__)} of length {len(y)}, but its tangent has length "
+            f"{len(y_dot)}"
         )

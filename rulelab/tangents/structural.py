@@ -315,7 +315,7 @@ def _refuse_mixture(cls, items, fields):
     if issubclass(cls, _WITHOUT_PARTS):
         raise RuleShapeError(
             f"{an(cls.__name__)} has no parts, so it has no Tangent",
-            fixes=("the cotangent of a number is a number, that of an array an array",),
+            fixes=("use a number as the cotangent of a number, an array as that of an array",),
         )
     if is_mapping(cls) and (len(items) > 1 or not isinstance((*items, {})[0], Mapping)):
         raise RuleShapeError(
@@ -330,7 +330,7 @@ def _refuse_mixture(cls, items, fields):
         )
     if is_namedtuple(cls) and items and len(items) != len(field_names(cls)):
         raise RuleShapeError(
-            f"{cls.__name__} has {len(field_names(cls))} fields, its Tangent got {len(items)}"
+            f"{cls.__name__} has {len(field_names(cls))} fields, but its Tangent got {len(items)}"
         )
 
 

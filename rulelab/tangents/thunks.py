@@ -22,7 +22,7 @@ _WRITERS = names_that(WRITES, *_WRITABLE)
 def _refuse_write(self, *_):
     raise ThunkMutationError(
         "Tried to mutate a thunk, this is not supported. `unthunk` it first.",
-        fixes=("x_bar = np.array(rl.unthunk(x_bar)) and change that",),
+        fixes=("write x_bar = np.array(rl.unthunk(x_bar)), and change that",),
     )
 
 
@@ -57,7 +57,7 @@ class Thunk:
         if not callable(f):
             raise RuleError(
                 f"a thunk takes a function that returns the cotangent, not {an(type(f).__name__)}",
-                fixes=("rl.thunk(lambda: x_bar)", "return a value that is already known as it is"),
+                fixes=("write rl.thunk(lambda: x_bar)", "return a value that is already known as it is"),
             )
         put = object.__setattr__
         put(self, "_function", f)
@@ -232,7 +232,7 @@ class InplaceableThunk(Thunk):
             kind = type(add_into).__name__
             raise RuleError(
                 f"an InplaceableThunk takes a function that adds to an array, not {an(kind)}",
-                fixes=("rl.InplaceableThunk(add_into, lambda: x_bar)",),
+                fixes=("write rl.InplaceableThunk(add_into, lambda: x_bar)",),
             )
         object.__setattr__(self, "add_into", add_into)
 

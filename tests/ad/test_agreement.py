@@ -395,7 +395,7 @@ def test_debug_mode_ends_with_its_block():
     assert DEFAULT.compare is before
     rl.debug_mode(compare="first")
     assert DEFAULT.compare == "first"
-    with pytest.raises(rl.RuleLabError, match="There is no compare='often'"):
+    with pytest.raises(rl.RuleLabError, match="compare must be .*, not 'often'"):
         rl.debug_mode(compare="often")
 
 

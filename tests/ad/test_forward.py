@@ -39,8 +39,8 @@ def in_a_dict(d):
 
 SHAPE, DTYPE = rl.RuleShapeError, rl.RuleDtypeError
 MISFITS = {
-    "one of two": (product, (1.0, 2.0), (1.0,), rl.RuleError, "1 tangents for 2 arguments"),
-    "two of one": (squares, (V,), (V, V), rl.RuleError, "2 tangents for 1 arguments"),
+    "one of two": (product, (1.0, 2.0), (1.0,), rl.RuleError, "1 tangent for 2 arguments"),
+    "two of one": (squares, (V,), (V, V), rl.RuleError, "2 tangents for 1 argument"),
     "longer": (squares, (V,), (np.ones(3),), SHAPE, "shape (2,) and cannot have a tangent of shape (3,)"),
     "number for an array": (squares, (V,), (1.0,), SHAPE, "shape (2,) and cannot have a tangent of shape ()"),
     "array for a number": (product, (1.0, 2.0), (V, None), SHAPE, "argument 1 has shape ()"),
@@ -96,7 +96,7 @@ def test_a_tangent_that_does_not_fit_inside_of_a_gradient(case):
 @pytest.mark.parametrize("tangents", [(), (V, V)], ids=["none", "one too many"])
 def test_the_count_of_tangents_that_are_differentiated(tangents):
     """None is dropped or made up because the call stands inside a gradient."""
-    with pytest.raises(rl.RuleError, match=f"{len(tangents)} tangents for 1 arguments"):
+    with pytest.raises(rl.RuleError, match=f"{len(tangents)} tangents for 1 argument"):
         rl.gradient(lambda v: rl.pushforward(squares, v)(*tangents), V)
 
 

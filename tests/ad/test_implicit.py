@@ -809,9 +809,9 @@ def test_params_to_and_from_a_vector():
 @pytest.mark.parametrize(
     "given, text",
     [
-        ([1.0], "Only arrays can be differentiated with Params: a float has no identity"),
-        ([np.float64(1)], "a float64 has no identity"),
-        ([3], "an int has no identity"),
+        ([1.0], "Only arrays can be differentiated with Params: a float cannot be told apart from another"),
+        ([np.float64(1)], "a float64 cannot be told apart from another"),
+        ([3], "an int cannot be told apart from another"),
         (["W"], "got a str"),
         ([[W]], "got a list"),
         ("ab", "a list of arrays, not one str"),

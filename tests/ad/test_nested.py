@@ -448,8 +448,8 @@ def test_a_second_derivative_by_a_number_is_of_its_kind(ask, x):
 @pytest.mark.parametrize(
     "ask, message",
     [
-        (lambda x: rl.jacobian(math.sin, x, mode="no")[0][0], "There is no mode 'no'"),
-        (lambda x: rl.hessian(math.sin, x, mode="no"), "There is no mode 'no'"),
+        (lambda x: rl.jacobian(math.sin, x, mode="no")[0][0], 'mode must be "forward", "reverse" or None'),
+        (lambda x: rl.hessian(math.sin, x, mode="no"), 'mode must be "forward", "reverse" or None'),
         (lambda x: np.sum(rl.derivative(np.sin)(np.array([x]))), "is a function of a real number"),
         (
             lambda x: rl.gradient(lambda v: rl.pushforward(lambda t: 1.0 * t * t, 2)(v), 0.0 * x)[0],

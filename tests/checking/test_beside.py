@@ -61,7 +61,7 @@ def drift_rule(x, y):
 def test_a_rule_for_arrays_of_one_shape_says_that_it_sums_nothing():
     report = judged(scaled, scaled_with(of_one_shape))
     assert report.verdict == "right"
-    assert report.beside == "for numbers or rows beside arrays its cotangents have another shape"
+    assert report.beside == "for numbers or rows beside arrays its cotangents have a different shape"
     assert report.sentence.endswith(f"; {report.beside}.") and report.beside in report.in_short
     assert report.to_dict()["beside"] == report.beside
 

@@ -57,7 +57,7 @@ WORDS = [
     (rule("a - b", "y_bar, y_bar", "a, b"), (2.0, 1.0), "has the wrong sign, in the cotangent of b"),
     (rule("a * b", "a * y_bar, b * y_bar", "a, b"), (2.0, 3.5), "swaps the cotangents of a and b"),
     (rule("a * b", "b * y_bar, rl.NoTangent()", "a, b"), (2.0, 3.5),
-     "drops b: its cotangent is zero, its derivative is not"),
+     "drops b: its cotangent is zero, but its derivative is not"),
     (rule("x + b", "y_bar.copy(), y_bar.copy()", "x, b"), (np.ones((2, 3)), np.ones(3)),
      "lacks a sum over axis 0, along which b is repeated"),
     (rule("np.where(x > 0, x, -2.0 * x)", "np.where(x > 0, 1.0, 2.0) * y_bar"), (np.array([1.5, -1.0]),),
@@ -657,7 +657,7 @@ PUT_BACK = {
         "        power *= x\n"
         "        return rl.NoTangent(), a_bar, slope * y_bar\n"
         "    return f(a, x), f_pullback\n",
-        "`power *= x` stands after the loop, but belongs inside it",
+        "`power *= x` is after the loop, but belongs inside it",
         None,
     ),
     "the statement with the parts exchanged": (

@@ -174,7 +174,7 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         f"{R}(S):\n    lam, V = np.linalg.eigh(S)\n    k = np.argmax(lam)\n    def back(y_bar):\n"
         "        return rl.NoTangent(), y_bar * np.outer(V[k], V[k])\n    return lam[k], back\n",
         "wrong_axis",
-        "takes rows for columns",
+        "uses rows where columns belong",
         "np.outer(V[:, k], V[:, k])",
     ),
     "what is written over": (

@@ -1520,7 +1520,7 @@ def scattered_with(factor):
 def test_a_keyword_without_a_default_is_taken_and_told():
     right = rule_check(scattered, registry=registry_with(scattered, scattered_with(2.0)))
     assert right.verdict == "right", str(right)
-    assert "size = 4 was taken, as it has no default" in str(right)
+    assert "size = 4 was used, as it has no default" in str(right)
     assert rule_check(scattered, registry=registry_with(scattered, scattered_with(1.0))).verdict == "wrong"
 
 

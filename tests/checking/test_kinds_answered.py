@@ -282,7 +282,7 @@ def f_rrule(a, b, scale=2.0):
 def test_the_headline_says_that_a_rule_is_not_for_vectors_that_its_function_takes():
     """A number by default beside them is not summed for."""
     report = judged(UNSUMMED.format("y_bar * r"))
-    words = "for vectors in place of all numbers its cotangents have another shape"
+    words = "for vectors in place of all numbers its cotangents have a different shape"
     assert report.verdict == "wrong" or words in report.sentence
     assert "for vectors" not in judged(UNSUMMED.format("np.sum(y_bar * r)")).sentence
 

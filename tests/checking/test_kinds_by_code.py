@@ -960,7 +960,7 @@ def test_a_product_of_matrices_in_the_rule_of_a_formula_is_judged_at_matrices():
         "    return A * B, lambda y_bar: (rl.NoTangent(), y_bar @ B, A * y_bar)\n"
     )
     report = judged(text)
-    assert "is wrong: has a product of matrices for an elementwise one" in str(report)
+    assert "is wrong: has a matrix product where an elementwise one belongs" in str(report)
 
 
 @pytest.mark.slow

@@ -78,10 +78,10 @@ def test_what_is_no_module_is_said(text, words, tmp_path):
         ("x = 1\n1 / 0\n", "cannot be imported: ZeroDivisionError: division by zero, at {file}, line 2"),
         ("def f(:\n", "cannot be imported: SyntaxError: invalid syntax ({file}, line 1)"),
         ("import nothing_here\n", "cannot be imported: ModuleNotFoundError: No module named 'nothing_here'"),
-        ("raise SystemExit(3)\n", "cannot be imported: it ends the program, by SystemExit(3)"),
+        ("raise SystemExit(3)\n", "cannot be imported: it ends the program with SystemExit(3)"),
         (
             "import rulelab as rl\nrl.rrule_for(3)\n",
-            "RuleRegistrationError: a rule is for a callable, not for an int, at {file}, line 2",
+            "RuleRegistrationError: a rule must be for a callable, not for an int, at {file}, line 2",
         ),
     ],
 )

@@ -298,7 +298,7 @@ def test_matrices_are_judged_where_they_are_meant(x, words):
     report = judged(POWER.format(x=x, words=words, axis=", axis=-1"))
     assert report.verdict == ("wrong" if words else "right")
     if not words:
-        assert "for matrices its cotangents have another shape" in str(report.sentence)
+        assert "for matrices its cotangents have a different shape" in str(report.sentence)
 
 
 APART = '''

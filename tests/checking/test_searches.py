@@ -179,7 +179,7 @@ def f_rrule(c, lo=0.0, hi=10.0):
 def test_a_bisection_that_comes_to_an_end_of_what_it_halves_condemns_no_rule():
     """Nobody said that there is a root between the ends; a rule that is wrong where there is one is wrong."""
     report = judged(BRACKET)
-    assert report.verdict == "inconclusive" and "comes to an end of what it searches" in report.sentence
+    assert report.verdict == "inconclusive" and "an end of the interval that it searches" in report.sentence
     assert judged(BRACKET.replace("3 * x**2 + 1", "3 * x**2")).verdict == "wrong"
 
 

@@ -176,7 +176,7 @@ def test_a_silent_executor_is_given_up(monkeypatch):
     report = check_all(FEW, executor=Inline("never"), limit=0.5)
     first = report.outcomes[0]
     assert first.verdict == "inconclusive"
-    assert first.sentence == "it took more than 0.5 s, the limit of a check, and its worker is silent"
+    assert first.sentence == "it took more than 0.5 s, the limit of a check, and its worker does not respond"
     assert len(report.outcomes) == len(FEW) and not report.waiting
 
 

@@ -326,7 +326,8 @@ def test_names_of_the_caller_are_seen(notebook):
         ),
         (
             "%grad_compare mse addone",
-            "%grad_compare: say where with --at, the last option: %grad_compare mse addone --at y, yh",
+            "%grad_compare: give the arguments with --at, the last option: "
+            "%grad_compare mse addone --at y, yh",
         ),
         ("%grad_compare mse --at y, yh", "%grad_compare: give F and F_CR, or LOSS --without F"),
         ("%grad_compare mse", "%grad_compare: give F and F_CR, or LOSS --without F"),
@@ -808,7 +809,7 @@ def test_what_was_undone_is_told_in_sentences(notebook):
     assert "The last change to the rules of mse_cr is undone." in notebook.text
     assert "Removed: " in notebook.text and "There was nothing to restore." in notebook.text
     said = notebook.fails("%rule_undo mse_cr")
-    assert "load_ext" not in said and "rl.remove_rule(mse_cr) removes all of yours" in said
+    assert "load_ext" not in said and "use rl.remove_rule(mse_cr) to remove all of yours" in said
 
 
 def test_a_word_that_no_rule_has_is_told_with_one_that_some_have(notebook):

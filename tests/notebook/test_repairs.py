@@ -6,8 +6,8 @@ from rulelab.notebook.magics import RuleLab
 from rulelab.notebook.repairs import Asked, repaired
 
 DASHES = "options begin with two dashes: "
-QUOTES = "a value with spaces stands in quotes: "
-NAMES = "functions are given by their names alone: "
+QUOTES = "a value with spaces needs quotes: "
+NAMES = "functions are given by name only: "
 AFTER = "arguments come after --at: "
 TOGETHER = "functions stand together: "
 

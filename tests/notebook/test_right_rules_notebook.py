@@ -14,7 +14,7 @@ WRONG = {
     "squared-printed": "Check: wrong: ignores its cotangent",
     "jclock-printed": "Check: wrong: off by a factor x",
     "transposed-check": "has something transposed",
-    "product": "Check: wrong: has a product of matrices for an elementwise one",
+    "product": "Check: wrong: has a matrix product where an elementwise one belongs",
     "swapped": "Check: wrong: swaps the cotangents of a and b",
     "sign": "Check: wrong: has the wrong sign, in the cotangent of b",
     "size": "Check: wrong: made for one size",

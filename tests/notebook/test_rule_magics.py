@@ -155,8 +155,8 @@ def test_the_partials_in_a_cell(notebook):
     [
         ("f", "give the partial derivatives, as in %scalar_rule f(x, y): y*out, x*out"),
         ("f(x):", "give the partial derivatives"),
-        ("f(x, 2): x", "the arguments are plain names, as in %scalar_rule f(x, y), not `(x, 2)`"),
-        ("f(lambda): x", "the arguments are plain names"),
+        ("f(x, 2): x", "the arguments must be plain names, as in %scalar_rule f(x, y), not `(x, 2)`"),
+        ("f(lambda): x", "the arguments must be plain names"),
         ("f(x, x): x", "each argument needs a name of its own"),
         ("f(out): out", "`out` is the value of f"),
         ("f(x): x +", "cannot read the partial derivatives `x +`"),
@@ -206,7 +206,7 @@ def test_the_key_of_a_rule(notebook, text, key):
         "class Bar(Base):\n    def method(self, x):\n        1 / 0\nbar = Bar()\n"
     )
     found = notebook.ok(f"%which_rule {text}")
-    assert found.key == key and f"A rule for it is kept under {key}." in notebook.text
+    assert found.key == key and f"A rule for it is stored under {key}." in notebook.text
 
 
 def test_both_modes_and_what_is_derived(notebook):

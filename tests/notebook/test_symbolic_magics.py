@@ -150,9 +150,9 @@ def judged_word(notebook, line):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ("--sizes 3,4x", "MagicError: %rule_symbolic: --sizes: a size is a length such as 3"),
+        ("--sizes 3,4x", "MagicError: %rule_symbolic: --sizes: a size must be a length such as 3"),
         ("--sizes ,", '--sizes needs sizes such as 3,5 or "2x3, 4x2", not ,'),
-        ("--sizes -3", "--sizes: a size is a length such as 3, 2x5 or `number`, not -3"),
+        ("--sizes -3", "--sizes: a size must be a length such as 3, 2x5 or `number`, not -3"),
         ("--sizes 0", "RuleLabError: the lengths of a size must be at least 1, not (0,)"),
         ("--sizes number", "one size for all arguments must be a length or a shape"),
         ("--sizes 3 --at y", "either `at` gives the sizes of the arrays, or `sizes` does"),

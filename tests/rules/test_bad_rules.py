@@ -68,7 +68,7 @@ BAD = {
         gives(None, X.copy(), 1.0),
         rl.RuleError,
         "f_pullback returned None first, where the cotangent of the function f itself belongs",
-        "a function has none: return rl.NoTangent() first",
+        "return rl.NoTangent() first: a function has no cotangent",
     ),
     "a class for a cotangent": (
         gives(NO, rl.NoTangent, 1.0),
@@ -216,7 +216,7 @@ def test_what_would_catch_every_constructor_is_refused(target, state):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        (3.0, "a rule is for a callable, not for a float"),
+        (3.0, "a rule must be for a callable, not for a float"),
         (functools.partial(f, X), "f with bound arguments is a new object each time"),
     ],
 )

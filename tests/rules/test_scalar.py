@@ -112,7 +112,7 @@ def test_calls_that_the_rule_does_not_cover(registry):
             rrule(np.cos, np.ones(2), out=out, registry=registry)
     assert not out.any()
     scalar_rule(math.hypot, lambda out, *xs: xs[0] / out, registry=registry)
-    with pytest.raises(RuleCountError, match="1 partials for 2 arguments"):
+    with pytest.raises(RuleCountError, match="1 partial for 2 arguments"):
         rrule(math.hypot, 3.0, 4.0, registry=registry)
 
 

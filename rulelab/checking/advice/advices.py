@@ -113,7 +113,7 @@ def _no_work(rule, others, scope, delayed) -> tuple[str, str, str, str] | None:
         why = "One thunk delays the work as well as two do, at half the cost."
         return "thunk-of-thunk", "another thunk", why, plain
     if others.gives(delayed):
-        why = "The other rule has made a thunk already where it pays; a second one only hides the first."
+        why = "The other rule already makes a thunk where that pays; a second one only hides the first."
         return "thunk-of-rule", f"the result of another rule, {plain}", why, plain
     if isinstance(delayed, ast.Name):
         return _round_a_name(rule, scope, delayed)
@@ -264,9 +264,8 @@ def rule_on_a_type(rule: Anatomy) -> Finding:
                 f"The rule is defined for {text_of(asked)}: it is one for making {an(cls)}, not for "
                 f"calling {thing}.",
                 rule.source.place(asked),
-                "A class object stands for its constructor. Of a class, type(…) would even give the "
-                "class of all "
-                "classes, which is refused: such a rule would apply to every constructor.",
+                "A class object stands for its constructor. For a class, type(…) would even give the "
+                "class of all classes, which is refused: such a rule would apply to every constructor.",
                 f"@rl.rrule_for({cls})  # for its constructor; {cls}.__call__ for a call of {thing}",
             )
 

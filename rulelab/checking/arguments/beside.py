@@ -16,7 +16,7 @@ from ..reading.by_name import names_of_curve
 from ..reading.kinds import MATRICES, Kind
 from .guesser import Guesser, Kinds
 
-SHAPE, NUMBERS = "its cotangents have another shape", "its numbers are wrong"
+SHAPE, NUMBERS = "its cotangents have a different shape", "its numbers are wrong"
 
 
 class Beside(NamedTuple):

@@ -278,7 +278,7 @@ def _kept_symmetric(
 ) -> tuple[str, ...]:
     """The note on given matrices that are kept symmetric although no domain requires it."""
     kept = [name for name, form, asked in zip(names, forms, said) if form is not None and asked is None]
-    words = "kept symmetric; a rule may divide the cotangent between both triangles as it likes"
+    words = "kept symmetric; a rule may divide the cotangent between both triangles in any way"
     return (f"{', '.join(kept)}: {words}",) if kept else ()
 
 

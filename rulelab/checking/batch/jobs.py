@@ -105,7 +105,7 @@ def module_jobs(
     if not stated:
         raise NoRulesError(
             f"{where} states no rules",
-            fixes=("@rl.rrule_for(f), @rl.frule_for(f) and rl.scalar_rule(f, …) state one",),
+            fixes=("state one with @rl.rrule_for(f), @rl.frule_for(f) or rl.scalar_rule(f, …)",),
         )
     chosen = [s for s in stated if _is_named(name_of(s.target), names)]
     _all_met(names, [name_of(s.target) for s in chosen], [name_of(s.target) for s in stated])
@@ -214,7 +214,7 @@ def _of_module(job: Job) -> Checking:
     alike = [s for s in same if (str(s.rule.accepts), _place(s.rule)) == (job.accepts, job.place)]
     stated = [s for s in alike if s.rule.differentiable]
     if job.number >= len(stated):
-        raise JobError(f"the worker does not find this rule: does it have another version of {job.where}?")
+        raise JobError(f"the worker cannot find this rule: does it have another version of {job.where}?")
     target, rule = stated[job.number]
     options: dict[str, Any] = {"mode": job.mode, "depth": job.depth, "seed": job.seed}
     options["domain"] = job.domain if isinstance(job.domain, str) else dict(job.domain) or None

@@ -115,7 +115,7 @@ def load(where: Where) -> ModuleType:
         raise _not_imported(where, error) from error
     except SystemExit as error:
         raise ModuleError(
-            f"{where} cannot be imported: it ends the program, by SystemExit({error.code!r})"
+            f"{where} cannot be imported: it ends the program with SystemExit({error.code!r})"
         ) from None
     except Exception as error:
         raise _not_imported(where, error) from error

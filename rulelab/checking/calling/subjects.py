@@ -221,7 +221,7 @@ def _no_rule(f: Any, args: tuple, mode: str, opted_out: bool) -> NoRuleError:
     return NoRuleError(
         f"{name} {said}",
         asked=f"a check of the {mode} of {name}",
-        fixes=(to_state(mode, name), f"rl.which_rule({name}, …) says which rule is used"),
+        fixes=(to_state(mode, name), f"see which rule is used: rl.which_rule({name}, …)"),
     )
 
 

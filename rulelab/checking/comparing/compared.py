@@ -168,7 +168,7 @@ class Comparison(Report):
         if self.unasked is not None:
             return f"cannot tell: {self.unasked}"
         if not all(d.known for d in self.differences):
-            return "cannot tell: finite differences found no number for some of the gradients"
+            return "cannot tell: finite differences gave no number for some of the gradients"
         words = "agree exactly" if self.absolute == 0 else f"agree to {_power_of_ten(self.relative)}"
         return f"{words} for symmetric {_listed(self._symmetric)}" if self._symmetric else words
 
@@ -242,7 +242,7 @@ class Comparison(Report):
         are, its = ("is", "its gradient") if is_one else ("are", "their gradients")
         return (
             f"{_listed(self._symmetric)} {are} symmetric: a rule may divide {its} between both triangles "
-            "as it likes, so the symmetric parts were compared.",
+            "in any way, so the symmetric parts were compared.",
         )
 
     def _table(

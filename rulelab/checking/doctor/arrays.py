@@ -275,9 +275,9 @@ def _products(group: list[Returned]) -> Iterator[Seen]:
     if found is None or found == wanted:
         return
     if "*" in found and "@" in wanted:
-        mistake, what = "elementwise_product", "an elementwise product for a product of matrices"
+        mistake, what = "elementwise_product", "an elementwise product where a matrix product belongs"
     elif "@" in found and "*" in wanted:
-        mistake, what = "matrix_product", "a product of matrices for an elementwise one"
+        mistake, what = "matrix_product", "a matrix product where an elementwise one belongs"
     else:
         mistake, what = "transposed", "something transposed"
     words = f"has {what}: gives {found} where the derivative is {wanted}"

@@ -105,7 +105,7 @@ def moved_into_loops(scope: Any) -> Iterator[Edit]:
         for one, other in itertools.pairwise(body) if isinstance(body, list) else ():
             if isinstance(one, (ast.For, ast.While)) and isinstance(other, (ast.Assign, ast.AugAssign)):
                 last, left = one.body[-1], ast.copy_location(ast.Pass(), other)
-                words = f"`{ast.unparse(other)}` stands after the loop, but belongs inside it"
+                words = f"`{ast.unparse(other)}` is after the loop, but belongs inside it"
                 yield Edit(other, left, "factor", words, (Edit(last, followed(last, other)),))
 
 
@@ -192,7 +192,7 @@ def carried_out(scope: Any) -> Iterator[Edit]:
         buffers = [t.value for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)]
         for name, buffer, at in itertools.product(dict.fromkeys(carried), buffers, ("0", "-1")):
             new = parse(f"{buffer.id}[{at}] += {name}").body[0]
-            words = f"drops what its loop carries: lacks `{ast.unparse(new)}` after it"
+            words = f"drops what its loop carries: lacks `{ast.unparse(new)}` after the loop"
             yield Edit(after, followed(new, after), "lacks_term", words)
 
 
@@ -427,7 +427,7 @@ def taken_apart(node: ast.expr) -> Iterator[Edit]:
             continue
         insides = (side.args[0] if side in sums else side for side in (left, right))
         new = ast.Call(call.func, [ast.BinOp(next(insides), node.op, next(insides))], call.keywords)
-        yield Edit(node, new, "parentheses", f"takes apart what is summed together: {instead(new, node)}")
+        yield Edit(node, new, "parentheses", f"splits what is summed together: {instead(new, node)}")
 
 
 _ADDING = frozenset(("sum", "mean"))
@@ -513,7 +513,7 @@ def guarded(node: ast.Subscript, looping: Sequence[str]) -> Iterator[Edit]:
     if one and isinstance(index.left, ast.Name) and index.left.id in looping:
         test = ast.Compare(index.left, [ast.Gt()], [ast.Constant(0)])
         new = ast.IfExp(test, node, ast.Constant(0.0))
-        words = f"takes the last element for the one before the first: {instead(new, node)}"
+        words = f"uses the last element where the one before the first belongs: {instead(new, node)}"
         yield Edit(node, new, "off_by_one", words)
 
 

@@ -35,29 +35,29 @@ MISTAKES = {
     "size": "the rule is made for one size of its arguments",
     "power": "a power is wrong",
     "lacks_term": "a term is missing",
-    "extra_term": "there is a term too many",
+    "extra_term": "there is one term too many",
     "other_function": "it is the derivative of something else",
     "conjugate": "a conjugate is missing, or there is one too many",
     "transposed": "something is transposed",
-    "elementwise_product": "an elementwise product stands where a product of matrices belongs",
-    "matrix_product": "a product of matrices stands where an elementwise one belongs",
-    "swapped_arguments": "the cotangents of two arguments are exchanged",
-    "dropped_argument": "the cotangent of an argument is zero, its derivative is not",
+    "elementwise_product": "an elementwise product is used where a matrix product belongs",
+    "matrix_product": "a matrix product is used where an elementwise one belongs",
+    "swapped_arguments": "the cotangents of two arguments are swapped",
+    "dropped_argument": "the cotangent of an argument is zero, but its derivative is not",
     "unused_argument": "an argument that the value does not depend on has a cotangent",
     "broadcast_sum": "the sum over an axis along which an argument was repeated is missing",
-    "wrong_axis": "the sum goes over the wrong axis",
-    "mean_for_sum": "a mean stands where a sum belongs",
-    "sum_for_mean": "a sum stands where a mean belongs",
+    "wrong_axis": "the sum is over the wrong axis",
+    "mean_for_sum": "a mean is used where a sum belongs",
+    "sum_for_mean": "a sum is used where a mean belongs",
     "lacks_sum": "a sum is missing",
     "lacks_inverse": "an inverse is missing",
     "off_by_one": "an index, a length or a power is off by one",
-    "wrong_element": "a different element is picked from the one in the function",
+    "wrong_element": "the rule picks a different element from the one that the function picks",
     "overwrites": "something is overwritten that should be added to",
     "lost_write": "something is written to a copy, and lost",
-    "order": "something is done, or stands, in the wrong order",
-    "wrong_variable": "a variable stands where another belongs",
+    "order": "something is done, or written, in the wrong order",
+    "wrong_variable": "a variable is used where another belongs",
     "parentheses": "parentheses are missing or misplaced",
-    "triangle": "the other triangle of a matrix is taken",
+    "triangle": "the wrong triangle of a matrix is used",
     "branch": "the rule is wrong on one side of a branch, or at some points only",
     "kink": "the rule is wrong at a kink or at a tie",
     "dtype": "the rule is wrong in single precision",
@@ -372,7 +372,7 @@ def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
     sites = [operation.cotangents_of(one.argument) for one in same]
     if any(not nodes or any(map(operation.is_a_sum, nodes)) for nodes in sites):
         return None
-    words = seen.words.replace("has a term too many", "lacks a term")
+    words = seen.words.replace("has one term too many", "lacks a term")
     return replace(seen, mistake="lacks_term", words=words)
 
 

@@ -134,10 +134,10 @@ def regrouped(node: ast.BinOp) -> Iterator[Edit]:
     first, last = node.left, node.right
     if isinstance(first, ast.BinOp) and isinstance(first.op, _LOOSER.get(type(node.op), ())):
         new = ast.BinOp(first.left, first.op, ast.BinOp(first.right, node.op, last))
-        yield Edit(node, new, "parentheses", f"has other parentheses: {instead(new, node)}")
+        yield Edit(node, new, "parentheses", f"misplaces parentheses: {instead(new, node)}")
     if isinstance(last, ast.BinOp) and isinstance(last.op, _LOOSER.get(type(node.op), ())):
         new = ast.BinOp(ast.BinOp(first, node.op, last.left), last.op, last.right)
-        yield Edit(node, new, "parentheses", f"has other parentheses: {instead(new, node)}")
+        yield Edit(node, new, "parentheses", f"misplaces parentheses: {instead(new, node)}")
 
 
 def other_numbers(node: ast.Constant, marks: Iterable[float], sizes: Iterable[ast.expr]) -> Iterator[Edit]:

@@ -88,7 +88,7 @@ def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
         for one in outside if body else ():
             target = one.targets[0]
             if isinstance(target, ast.Name) and target.id in filled and len(one.targets) == 1:
-                words = f"`{ast.unparse(one)}` stands before the pullback, but belongs inside it"
+                words = f"`{ast.unparse(one)}` is before the pullback, but belongs inside it"
                 left, own = ast.copy_location(ast.Pass(), one), ast.copy_location(copy.copy(one), body[0])
                 yield Edit(one, left, "stateful", words, (Edit(body[0], followed(own, body[0])),))
 
@@ -104,7 +104,7 @@ def _begun_anew(outside: list[ast.Assign], pullback: Any) -> Iterator[Edit]:
         begun = [one for one in outside if ast.unparse(one.targets[0]) in names and len(one.targets) == 1]
         if len(begun) != 1 or len(names) != 1:
             continue
-        words = f"`{ast.unparse(begun[0])}` stands before the pullback, but belongs inside it"
+        words = f"`{ast.unparse(begun[0])}` is before the pullback, but belongs inside it"
         left, own = ast.copy_location(ast.Pass(), begun[0]), ast.copy_location(copy.copy(begun[0]), kept)
         yield Edit(begun[0], left, "stateful", words, (Edit(kept, own),))
 
@@ -128,7 +128,7 @@ def read_from_the_rule(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
         yield Edit(first.old, first.new, "stateful", words, tuple(more))
     for node in own_nodes(rule):
         if isinstance(node, ast.Global) and not read.isdisjoint(node.names):
-            words = f"keeps something between calls: `{ast.unparse(node)}` makes one variable for all calls"
+            words = f"keeps state between calls: `{ast.unparse(node)}` makes one variable for all calls"
             yield Edit(node, ast.copy_location(ast.Pass(), node), "stateful", words)
 
 

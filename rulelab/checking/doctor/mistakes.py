@@ -24,7 +24,7 @@ def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
     known = [b for b in case.blocks if np.any(np.isfinite(b.error))]
     given = (b.given if b.look.forward else b.answers for b in case.blocks)
     if known and not any(np.any(g) for g in given) and any(np.any(np.nan_to_num(b.right)) for b in known):
-        words = f"drops {case.name}: its cotangent is zero, its derivative is not"
+        words = f"drops {case.name}: its cotangent is zero, but its derivative is not"
         if evidence.forward:
             words = f"drops the tangent of {case.name}, which the value depends on"
         yield Seen("dropped_argument", words, case.name, whole=True)
@@ -176,7 +176,7 @@ def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if negative:
         yield Seen("lacks_term", f"lacks a term: too small by {text}", case.name, edits)
     else:
-        yield Seen("extra_term", f"has a term too many: too large by {text}", case.name, edits)
+        yield Seen("extra_term", f"has one term too many: too large by {text}", case.name, edits)
 
 
 def _is_of_one_element(case: Case) -> bool:
@@ -319,10 +319,10 @@ def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if not np.any(kept):  # zero for all arguments: nothing is kept
         return
     if first.is_right and _may_keep(evidence) and all(b.gives(first.right) for b in wrong):
-        words = "keeps something between calls: its answers are those for the arguments that came first"
+        words = "keeps state between calls: its answers are those for the arguments that came first"
         yield Seen("stateful", words, case.name, whole=True)
     elif not first.is_right and _keeps(evidence) and all(b.gives(first.given) for b in wrong):
-        words = "keeps something between calls: its answers are the same for all arguments"
+        words = "keeps state between calls: its answers are the same for all arguments"
         yield Seen("stateful", words, case.name, whole=True)
 
 

@@ -238,7 +238,7 @@ def kept_by_key(scope: Any) -> Iterator[Edit]:
     calls = (n for n in ast.walk(scope) if isinstance(n, ast.Call) and len(n.args) == 2)
     for node in (call for call in calls if getattr(call.func, "attr", "") == "setdefault"):
         key, new = node.args
-        words = f"keeps something between calls, by the key `{ast.unparse(key)}`"
+        words = f"keeps state between calls, by the key `{ast.unparse(key)}`"
         yield Edit(node, new, "stateful", f"{words}: {instead(new, node)}")
 
 
@@ -316,7 +316,8 @@ def inverted(node: ast.Subscript, sorting: Iterable[str], numpy: str) -> Iterato
     else:
         return
     new = ast.Subscript(node.value, other, node.ctx)
-    yield Edit(node, new, "wrong_element", f"takes a permutation for its inverse: {instead(new, node)}")
+    words = f"uses a permutation where its inverse belongs: {instead(new, node)}"
+    yield Edit(node, new, "wrong_element", words)
 
 
 def attribute_of(numpy: str, name: str) -> ast.Attribute:
@@ -365,11 +366,11 @@ def other_lays(node: ast.expr) -> Iterator[Edit]:
     if isinstance(node, ast.Name):
         for text in (f"{node.id}[:, None]", f"{node.id}[None, :]"):
             new = parse(text, mode="eval").body
-            yield Edit(node, new, "wrong_axis", f"lies along the wrong axis: {instead(new, node)}")
+            yield Edit(node, new, "wrong_axis", f"is along the wrong axis: {instead(new, node)}")
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2:
         if any(isinstance(e, ast.Constant) and e.value is None for e in node.slice.elts):
             new = ast.Subscript(node.value, ast.Tuple(node.slice.elts[::-1], ast.Load()), ast.Load())
-            yield Edit(node, new, "wrong_axis", f"lies along the wrong axis: {instead(new, node)}")
+            yield Edit(node, new, "wrong_axis", f"is along the wrong axis: {instead(new, node)}")
 
 
 def other_cuts(node: ast.expr, cuts: Iterable[ast.expr]) -> Iterator[Edit]:
@@ -478,7 +479,7 @@ def other_kernels(node: ast.expr, numpy: str) -> Iterator[Edit]:
     plain = [ast.BinOp(one, ast.Sub(), square), ast.BinOp(one, ast.Add(), square)]
     for new in (*(of_numpy(numpy, "sqrt", kernel) for kernel in plain), *plain):
         if ast.dump(new) != ast.dump(node):
-            words = f"gives the slope of another function: {instead(new, node)}"
+            words = f"gives the slope of a different function: {instead(new, node)}"
             yield Edit(node, new, "other_function", words)
 
 
@@ -597,8 +598,8 @@ def rows_for_columns(node: ast.Subscript) -> Iterator[Edit]:
         first, at = node.slice.elts  # type: ignore[attr-defined]
         if isinstance(first, ast.Slice) and not (first.lower or first.upper or first.step):
             new = ast.Subscript(node.value, at, ast.Load())
-            yield Edit(node, new, "wrong_axis", f"takes columns for rows: {instead(new, node)}")
+            yield Edit(node, new, "wrong_axis", f"uses columns where rows belong: {instead(new, node)}")
     elif isinstance(node.slice, ast.Name):
         both = ast.Tuple([ast.Slice(), node.slice], ast.Load())
         new = ast.Subscript(node.value, both, ast.Load())
-        yield Edit(node, new, "wrong_axis", f"takes rows for columns: {instead(new, node)}")
+        yield Edit(node, new, "wrong_axis", f"uses rows where columns belong: {instead(new, node)}")

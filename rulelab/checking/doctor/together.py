@@ -32,7 +32,7 @@ def updated_together(scope: Any) -> Iterator[Edit]:
         if first.id in names_in(other.value) and {first.id, last.id} & names_in(one.value):
             both = ast.Tuple([first, last], ast.Store()), ast.Tuple([one.value, other.value], ast.Load())
             new = ast.copy_location(ast.Assign([both[0]], both[1]), one)
-            words = f"overwrites `{first.id}`, which `{last.id}` is made of in the next line, too early"
+            words = f"overwrites `{first.id}` too early: `{last.id}` is computed from it in the next line"
             yield Edit(one, new, "order", words, (Edit(other, ast.copy_location(ast.Pass(), other)),))
 
 

@@ -254,8 +254,8 @@ class Settling(Judging):
         if points := self._right_elsewhere(wrong, fewest=1):
             at = self.shown(ended[0].point)
             words = (
-                f"right at {points} point{'s' * (points > 1)}, and wrong where {self.subject.name} comes to "
-                f"an end of what it searches, as at {at}: {TO_JUDGE} there"
+                f"right at {points} point{'s' * (points > 1)}, and wrong where {self.subject.name} ends at "
+                f"an end of the interval that it searches, as at {at}: {TO_JUDGE} there"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -288,7 +288,7 @@ class Settling(Judging):
                 words = (
                     f"right at {len(self.probes) - len(off)} points, and wrong at numbers of other signs, as "
                     f"at {at}, where {self.subject.name} has a value for {name} = {strange[0].inputs[i]:g}, "
-                    "and not for numbers close to it: give a domain"
+                    "and none for numbers close to it: give a domain"
                 )
                 self._cannot_tell(wrong, "answer", words)
                 return
@@ -352,7 +352,8 @@ class Settling(Judging):
         is_read = length in elements_taken(self.subject.primal).values()  # it reads `c[0]` and `c[1]`
         if length in written and not is_read:
             words = (
-                f"right for arrays of length {length}, which stands in the rule, and raises for others: "
+                f"right for arrays of length {length}, a length written into the rule, and raises for "
+                "others: "
                 f"{TO_JUDGE} at lengths that it is for"
             )
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
@@ -443,7 +444,7 @@ class Settling(Judging):
         is_said = name in arrays_told(self.subject.primal)
         if name is not None and not is_said and any(shape_of(probe.truth.y) for probe in self.probes):
             words = (
-                f"right for an array as {name}, and for a number, as its name suggests, it lacks a sum: "
+                f"right if {name} is an array; if it is a number, as its name suggests, it lacks a sum: "
                 f'{with_domain("say which it is for", {name: "number"})} or "vector"'
             )
             self.findings.append(Finding("answer", words, UNKNOWN))

@@ -101,7 +101,7 @@ def measured_jvp(f: Callable[..., Any], x: np.ndarray, v: np.ndarray, *, domain:
     """
     x, v = _vector(x, "x"), _vector(v, "v")
     if v.shape != x.shape:
-        raise ValueError(f"the direction has shape {v.shape}, the point {x.shape}")
+        raise ValueError(f"the direction has shape {v.shape}, but the point has shape {x.shape}")
     value, error = _Measurement(f, x, v[None, :], domain).run()
     return Measured(value[0], error[0])
 

@@ -401,7 +401,8 @@ class _Array:
             return np.asarray(ProjectTo(np.empty(self.leaf.shape, wide))(x_bar))
         except RuleShapeError:
             given = np.shape(x_bar)
-            raise ValueError(f"{self.leaf.name} has shape {self.leaf.shape}, its cotangent {given}") from None
+            words = f"{self.leaf.name} has shape {self.leaf.shape}, but its cotangent has shape {given}"
+            raise ValueError(words) from None
         except RuleDtypeError:
             raise TypeError(f"{self.leaf.name} cannot have a cotangent of kind {_kind(x_bar)}") from None
 
@@ -457,7 +458,7 @@ class _Objects(_Structure):
             return
         x_bar = np.asarray(x_bar)
         if x_bar.shape != self.shape:
-            raise ValueError(f"{self.name} has shape {self.shape}, its cotangent {x_bar.shape}")
+            raise ValueError(f"{self.name} has shape {self.shape}, but its cotangent has shape {x_bar.shape}")
         for key, child in self.children.items():
             child.fill(vector, x_bar[key])
 
@@ -513,7 +514,7 @@ def _entries(node: _Structure, x_bar) -> Mapping[Any, Any]:
 
 def _check_length(node: _Structure, size: int | None) -> None:
     if size is not None and size != len(node.children):
-        raise ValueError(f"{node.name} has length {len(node.children)}, its cotangent {size}")
+        raise ValueError(f"{node.name} has length {len(node.children)}, but its cotangent has length {size}")
 
 
 # --- reading a structure

@@ -151,7 +151,7 @@ def kind_named(words: str | tuple[float, float] | Kind) -> Kind:
     if isinstance(words, tuple) and len(words) == 2:
         low, high = float(words[0]), float(words[1])
         if not low < high:
-            raise DomainError(f"a domain reads (low, high) with low < high, not {words!r}")
+            raise DomainError(f"a domain must be (low, high) with low < high, not {words!r}")
         return Kind(low=low, high=high)
     if not isinstance(words, str):
         raise DomainError(f"a domain must be a word or (low, high), not {words!r}", fixes=_known_domains())

@@ -490,7 +490,7 @@ class Checking(Otherwise, Numberless):
                 yield f"{name} is held at {x:g}: the rule returns NoTangent() for it"
             elif name in wholes_said(self.subject.primal):
                 yield (
-                    f"{name} is held fixed: its numbers are declared to be whole, and the rule returns "
+                    f"{name} is held fixed: its numbers are declared to be integers, and the rule returns "
                     "NoTangent() for it"
                 )
         if self.source.iterated is not None:

@@ -217,7 +217,7 @@ class GradientChecking:
             yield (
                 SAYS_MORE
                 if self.rules
-                else "no rule of yours took part: please report what the AD gets wrong"
+                else "no rule of yours was used: please report what the AD gets wrong"
             )
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"

@@ -216,7 +216,7 @@ def _begun_with_options(
         except NoInputsError as error:
             failure = failure or error
             continue
-        taken = (f"{name} = {value} was taken, as it has no default" for name, value in options.items())
+        taken = (f"{name} = {value} was used, as it has no default" for name, value in options.items())
         source.notes = (*source.notes, *taken)
         return source, {**kwargs, **options}
     assert failure is not None  # there is at least one choice

@@ -94,7 +94,7 @@ def vjp_checking(
     for given, what in ((f, "the function"), (vjp, "the vjp, which gives (y, pullback),")):
         if not callable(given):
             found = f"{what} is {an(type(given).__name__)}, which cannot be called"
-            raise RuleLabError(found, asked="a check of a vjp", fixes=("check_vjp(f, vjp, x, y)",))
+            raise RuleLabError(found, asked="a check of a vjp", fixes=("write check_vjp(f, vjp, x, y)",))
     primal, place = _plain(f), _place(vjp)
     names = positional_names(f) if names is None else names
     name = getattr(vjp, "__name__", "the vjp") if by is None else by

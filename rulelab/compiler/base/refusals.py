@@ -23,12 +23,12 @@ def mutation(
     what = "Mutating arrays" if of_array else "Changing an object that may be used elsewhere"
     fixes = ["write it without mutation"]
     if not of_array:
-        record = "rl.ignore_derivatives(lambda: ...) if it only keeps a record"
+        record = "use rl.ignore_derivatives(lambda: ...) to keep a record"
         fixes = [instead] if instead else ["change a copy: list(x), copy.copy(x)", record]
     if place is not None and place.function and place.function != "<lambda>":
         fixes.append(f"write a rule for {place.function} (%rule_stub {place.function})")
     if of_array and not in_forward:
-        fixes += ["rl.forwarddiff around the writes", "fill an rl.Buffer instead of the array"]
+        fixes += ["put the writes in rl.forwarddiff", "fill an rl.Buffer instead of the array"]
     return MutationError(
         f"{what} is not supported -- called {called}",
         place=place,
@@ -43,7 +43,7 @@ def text_read_again(place: Place | None) -> NotDifferentiableError:
     return NotDifferentiableError(
         "A number that varies is converted to text, which may be read back as a number",
         place=place,
-        fixes=("pass the number itself", "rl.ignore_derivatives around it"),
+        fixes=("pass the number itself", "use rl.ignore_derivatives around it"),
         read="limitations#text",
     )
 

@@ -595,7 +595,7 @@ def _watched(back: Any, arrays: Iterable[np.ndarray], place: Place | None) -> Ca
                 f"An array {describe(x)} was changed after the derivative had kept it, and nothing "
                 "in the function is known to change it",
                 place=place,
-                fixes=("hand out copies", "stop the thread or the C code that writes to it"),
+                fixes=("return copies", "stop the thread or the C code that writes to it"),
                 read="limitations#code-that-is-not-followed",
             )
 

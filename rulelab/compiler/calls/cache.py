@@ -363,8 +363,8 @@ class Cache:
         """Renew what is stale, or switch the mode; switching to "auto" refreshes too."""
         if mode not in (None, *MODES):
             raise RuleLabError(
-                f"There is no refresh mode {mode!r}",
-                fixes=(f"one of {', '.join(MODES)}, or none to refresh now",),
+                f"the refresh mode must be {' or '.join(MODES)}, not {mode!r}",
+                fixes=("leave it out to refresh now",),
             )
         memory = self.memory
         if mode == "manual":
@@ -390,7 +390,7 @@ class Cache:
             if target is None:
                 continue
             kinds = tuple([kind() if type(kind) is weakref.ref else kind for kind in signature])
-            if None in kinds:  # a class that is gone
+            if None in kinds:  # a class that no longer exists
                 continue
             config = None if traits is None else RuleConfig(*traits)
             current = self.registry.ask(target, kinds, mode, config)
@@ -430,7 +430,7 @@ def _type_name(kind: Any) -> str:
 
 def _signature_name(part: Any) -> str:
     if type(part) is weakref.ref:
-        return _type_name(part() or "a class that is gone")
+        return _type_name(part() or "a class that no longer exists")
     if isinstance(part, tuple):
         return "tuple" if part and part[0] is tuple else f"{part[0]}[{', '.join([':'] * part[1])}]"
     return _type_name(part)

@@ -83,7 +83,7 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
         fixes=(
             *(f"match its rule {rule.describe()}" for rule in near),
             f"write a rule for {ruled} (%rule_stub {ruled})",
-            "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero",
+            "put the call in rl.ignore_derivatives(lambda: ...), if its derivative is zero",
         ),
         read="limitations#foreign-calls",
         chain=chain,

@@ -55,7 +55,10 @@ def _lost(target: Any, name: str, place: Place | None) -> NotDifferentiableError
     return NotDifferentiableError(
         f"The rule of {name_of(target)} gives no derivative for its argument {name}",
         place=place,
-        fixes=(f"rl.ignore_derivatives({name}) if it is a constant", "write a rule for the calling function"),
+        fixes=(
+            f"use rl.ignore_derivatives({name}) if it is a constant",
+            "write a rule for the calling function",
+        ),
         read="limitations#keywords",
     )
 
@@ -99,6 +102,6 @@ def refuse_keyword(call: Call, rule: Rule, name: str) -> NoReturn:
         f"{name_of(call.target)} was given a differentiable value for {name}=, "
         "which its rule takes as a constant",
         place=here(call.place)[0],
-        fixes=(f"make {name} a positional parameter", f"rl.ignore_derivatives({name})"),
+        fixes=(f"make {name} a positional parameter", f"use rl.ignore_derivatives({name})"),
         read="rules#keywords",
     )

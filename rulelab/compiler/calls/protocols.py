@@ -48,7 +48,7 @@ def refuse_converted(target: Any, values: Iterable[Any], place: Place | None) ->
             method = next((name for name in _CONVERSIONS if written_in_python(kind, name) is not None), None)
             if method is not None:
                 raise NotDifferentiableError(
-                    f"{name_of(target)} reads {an(kind.__name__)} by its {method}, "
+                    f"{name_of(target)} reads {an(kind.__name__)} through its {method}, "
                     "which is not differentiated",
                     place=place,
                     fixes=(f"call {method}() yourself, and pass its result",),

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import (
+    An,
     NotDifferentiableError,
     RuleError,
     RuleLabError,
@@ -478,7 +479,7 @@ class Vjp:
     ) -> tuple[Any, tuple[Any, ...]]:
         __tracebackhide__ = True
         if not callable(f):
-            raise RuleLabError(f"{describe(f)} cannot be called, so it has no gradient")
+            raise RuleLabError(f"{An(describe(f))} cannot be called, so it has no gradient")
         if self.own:
             y, back = self.pullbacks.via_ad(f, *args, **(words or {}))
             found = back(seed_by_name(y, seed))
@@ -533,7 +534,7 @@ def check_count(args: tuple[Any, ...], dots: tuple[Any, ...]) -> None:
     """RuleError unless there is a tangent for each argument."""
     if len(dots) != len(args):
         raise RuleError(
-            f"{len(dots)} tangents for {len(args)} arguments",
+            f"{len(dots)} tangent{'s' * (len(dots) != 1)} for {len(args)} argument{'s' * (len(args) != 1)}",
             asked="pushforward(f, *args)(*tangents)",
             fixes=("give one tangent for each positional argument, None for one that does not change",),
         )

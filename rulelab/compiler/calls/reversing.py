@@ -95,7 +95,7 @@ def carries_something(bar: Any) -> bool:
 def captured(function: Any, place: Place | None) -> NotDifferentiableError:
     """The error for a varying captured value whose cotangent cannot be returned to where it came from."""
     return NotDifferentiableError(
-        f"What {getattr(function, '__name__', 'a function')} captures varies, in code that cannot be "
+        f"{getattr(function, '__name__', 'a function')} captures a value that varies, in code that cannot be "
         "followed",
         place=place,
         fixes=("pass it as an argument",),

@@ -95,7 +95,7 @@ def _tell_of_derivation(error: RuleLabError, rule: Rule) -> None:
         name = rule.target_name
         error.fixes = (
             f"write an rrule for {name}: without one, reverse mode differentiates this frule",
-            f'rl.opt_out({name}, mode="rrule") to have {name} itself differentiated',
+            f'use rl.opt_out({name}, mode="rrule") to have {name} itself differentiated',
         )
 
 
@@ -165,7 +165,7 @@ def _check_linear(rule: Rule, of_y: list[Product], of_x: list[Product]) -> None:
             fixes=(
                 "make y_dot linear in the tangents",
                 f"write an rrule: @rl.rrule_for({rule.target_name})",
-                f'rl.opt_out({rule.target_name}, mode="rrule") to differentiate the function itself',
+                f'use rl.opt_out({rule.target_name}, mode="rrule") to differentiate the function itself',
             ),
             read="reference/rules#derived-rules",
         )

@@ -118,7 +118,7 @@ def manages(x: Any) -> None:
     if isinstance(x, Ignored):
         raise NotDifferentiableError(
             "ignore_derivatives() must be called in the with statement itself",
-            fixes=("with rl.ignore_derivatives(): ...",),
+            fixes=("write with rl.ignore_derivatives(): ...",),
             read="limitations#syntax",
         )
     if not has_attributes(type(x), "__enter__", "__exit__"):

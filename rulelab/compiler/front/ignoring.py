@@ -95,7 +95,10 @@ def bound_in(source: Source, node: ast.With) -> list[str]:
     item = node.items[0]
     if len(node.items) > 1 or item.optional_vars is not None:
         raise refusal(
-            source, node, "a with of ignore_derivatives() and more", ("a with of its own, without as",)
+            source,
+            node,
+            "a with of ignore_derivatives() and more",
+            ("give it a with of its own, without as",),
         )
     for statement in node.body:
         found = jumps(statement)

@@ -41,7 +41,7 @@ def refuse_reading(target: Any, xs: tuple[Any, ...], place: Place | None) -> Non
                 fixes=(
                     "call the function in the loss itself",
                     "use the explicit style: pass the parameters as arguments",
-                    "rl.ignore_derivatives(lambda: ...) around the call, if its derivative is zero",
+                    "put the call in rl.ignore_derivatives(lambda: ...), if its derivative is zero",
                 ),
                 read="limitations#implicit-parameters",
             )

@@ -325,7 +325,7 @@ def _missing(d: Any, key: Key) -> Any:
     if type(d).__missing__ is not NOT_COUNTED and carries(y):
         raise NotDifferentiableError(
             f"What __missing__ of {an(type(d).__name__)} makes for a key is not differentiated",
-            fixes=("look the key up by get(key, default)",),
+            fixes=("look the key up with get(key, default)",),
             read="limitations#attributes",
         )
     return y, lambda y_bar: _NOTHING

@@ -112,7 +112,7 @@ class Snapshots:
                     f"The rule of {name} changes its argument, {an(type(x).__name__)} that may be used "
                     "elsewhere",
                     fixes=(
-                        f"let the rule and {name} return what is new",
+                        f"let the rule and {name} return a new object",
                         f"differentiate {name} without a rule",
                     ),
                     read="limitations#array-mutation",

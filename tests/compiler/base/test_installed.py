@@ -184,7 +184,7 @@ def test_my_own_lines_name_no_package():
     assert caught.value.fixes == (
         "write it without mutation",
         rule,
-        "rl.forwarddiff around the writes",
+        "put the writes in rl.forwarddiff",
         "fill an rl.Buffer instead of the array",
     )
 
