@@ -282,7 +282,7 @@ def test_jacobian_of_a_call(notebook):
         ("%hessian mse(y, yh)", "the others by keyword, which holds them fixed: %hessian mse(y, yh=yh)"),
         ("%hessian mse --at y, yh", "give one argument by position"),
         ("%jacobian (lambda: 2.0)()", "called without arguments"),
-        ("%jacobian (lambda x: (x, x))(2.0)", "returns an array of numbers or a number"),
+        ("%jacobian (lambda x: (x, x))(2.0)", "returns a number or an array of numbers"),
         ("%hessian (lambda x: x * x)(y)", "Output is an array"),
     ],
 )

@@ -885,7 +885,7 @@ def test_the_magic_says_what_is_missing(notebook):
     """In one line."""
     assert "there is no function mse_cr" in notebook.fails("%rule_lab mse mse_cr")
     notebook.run(MSE_RULE)
-    assert "say where with --at" in notebook.fails("%rule_lab mse mse_cr")
+    assert "give the arguments with --at" in notebook.fails("%rule_lab mse mse_cr")
     assert "there is no function nobody" in notebook.fails("%rule_lab mse nobody --at y, yh")
 
 

@@ -37,7 +37,7 @@ def test_another_value_is_an_error_that_says_both_and_what_to_do():
     assert caught.value.found == (
         "f was redefined and its rule square_rrule (cell In [3]) gives a different value: 4.0 against 8.0"
     )
-    assert "do: change the rule, or run its cell again if it is right; or rl.remove_rule(" in str(
+    assert "do: change the rule, or run its cell again if it is right; or use rl.remove_rule(" in str(
         caught.value
     )
 

@@ -177,7 +177,7 @@ WRONG = {
     "value transposed": (
         rule_with_value(lambda x, w: (x * w[0]).T),
         rl.RuleError,
-        "of shape (3, 2), scaled itself",
+        "of shape (3, 2), but scaled itself gives",
     ),
     "value in a tuple": (rule_with_value(lambda x, w: (x * w[0],)), rl.RuleError, "a tuple of 1"),
     # dtype
@@ -195,7 +195,7 @@ WRONG = {
     "value of float32": (
         rule_with_value(lambda x, w: (x * w[0]).astype(np.float32)),
         rl.RuleDtypeError,
-        "gives a value that is float32 of shape (2, 3), scaled itself float64",
+        "gives a value that is float32 of shape (2, 3), but scaled itself gives float64",
     ),
     "objects": (
         rule_with(lambda s, x, w, y: (NO, (s * w[0]).astype(object), np.zeros(2))),
@@ -542,7 +542,7 @@ def test_the_mode_ends_with_its_block_or_stays():
         rl.debug_mode(rules=False)
     assert not DEBUGGING.rules
     for wrong in ({"rules": 3}, {"compare": "often"}):
-        with pytest.raises(rl.RuleLabError, match="There is no"):
+        with pytest.raises(rl.RuleLabError, match="must be"):
             rl.debug_mode(**wrong)
 
 

@@ -113,7 +113,7 @@ def test_merged_dicts_give_back_to_whom_the_entry_came_from():
 
 def test_sum_of_lists_is_refused_with_a_reason():
     """`sum` joins nothing here: lists of lists are an error that says what to do."""
-    with pytest.raises(RuleLabError, match="sum of values"):
+    with pytest.raises(RuleLabError, match="sum is differentiated for numbers and arrays only"):
         cotangents(TABLE, sum, [[1.0], [2.0]], [])
 
 
