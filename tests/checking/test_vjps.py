@@ -166,7 +166,7 @@ def test_what_cannot_be_called_is_refused(given, words):
     """In words, not by an error of ours from within."""
     with pytest.raises(rl.RuleLabError, match=f"{words}, which cannot be called") as refused:
         check_vjp(*given, X, W)
-    assert "do: check_vjp(f, vjp, x, y)" in str(refused.value)
+    assert "do: write check_vjp(f, vjp, x, y)" in str(refused.value)
 
 
 def test_an_option_that_does_not_exist_is_refused_by_the_name_that_was_called():

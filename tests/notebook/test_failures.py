@@ -39,7 +39,9 @@ KINDS = {
         "MagicError",
         "%grad_compare: there is no option --nope",
     ),
-    "missing-argument": Kind("%grad_compare mse mse", "MagicError", "%grad_compare: give the arguments with --at"),
+    "missing-argument": Kind(
+        "%grad_compare mse mse", "MagicError", "%grad_compare: give the arguments with --at"
+    ),
     "unknown-function": Kind(
         "%grad_compare mse nope --at y, yh", "MagicError", "%grad_compare: there is no function nope"
     ),

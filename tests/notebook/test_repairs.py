@@ -78,8 +78,8 @@ def test_nothing_is_proposed_that_could_not_be_read(magic, head, at):
         ("%scalar_rule nope(x): 2*out", "%scalar_rule: there is no function nope"),
         ("%hessian mse(y, yh)", "which holds them fixed: %hessian mse(y, yh=yh)"),
         ("%hessian mse --at y, yh", "which holds them fixed: %hessian mse(y, yh=yh)"),
-        ("%rule_check mse --domain (0, 1)", 'stands in quotes: %rule_check mse --domain "(0, 1)"'),
-        ("%rule_symbolic mse --sizes 3, 5", 'stands in quotes: %rule_symbolic mse --sizes "3, 5"'),
+        ("%rule_check mse --domain (0, 1)", 'needs quotes: %rule_check mse --domain "(0, 1)"'),
+        ("%rule_symbolic mse --sizes 3, 5", 'needs quotes: %rule_symbolic mse --sizes "3, 5"'),
         ("%rule_check mse --domain postive", "--domain: 'postive' is not a domain; did you mean positive?"),
     ],
 )

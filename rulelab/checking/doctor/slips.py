@@ -366,11 +366,11 @@ def other_lays(node: ast.expr) -> Iterator[Edit]:
     if isinstance(node, ast.Name):
         for text in (f"{node.id}[:, None]", f"{node.id}[None, :]"):
             new = parse(text, mode="eval").body
-            yield Edit(node, new, "wrong_axis", f"is along the wrong axis: {instead(new, node)}")
+            yield Edit(node, new, "wrong_axis", f"uses the wrong axis: {instead(new, node)}")
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2:
         if any(isinstance(e, ast.Constant) and e.value is None for e in node.slice.elts):
             new = ast.Subscript(node.value, ast.Tuple(node.slice.elts[::-1], ast.Load()), ast.Load())
-            yield Edit(node, new, "wrong_axis", f"is along the wrong axis: {instead(new, node)}")
+            yield Edit(node, new, "wrong_axis", f"uses the wrong axis: {instead(new, node)}")
 
 
 def other_cuts(node: ast.expr, cuts: Iterable[ast.expr]) -> Iterator[Edit]:
