@@ -84,9 +84,11 @@ class RuleItem(pytest.Item):
     def runtest(self):
         """Check the rule; what is not right fails."""
         from rulelab.advice import shown_on_command_line
-        from rulelab.checking.batch.jobs import RIGHT, done
+        from rulelab.checking.batch.jobs import RIGHT, run_job
 
-        told = shown_on_command_line(done(self.job))  # it is judged at the points that its module states, too
+        told = shown_on_command_line(
+            run_job(self.job)
+        )  # it is judged at the points that its module states, too
         if told["verdict"] != RIGHT:
             raise NotRight("\n".join((told["sentence"], *told["lines"])))
 

@@ -9,7 +9,7 @@ import pytest
 from rulelab.checking import many
 from rulelab.checking.batch.jobs import Job
 from rulelab.checking.comparing.comparison import compare
-from rulelab.checking.judgement.reports import LookedAt, RuleCheck
+from rulelab.checking.judgement.reports import PointShown, RuleCheck
 from rulelab.checking.probing.findings import Diagnosis, Finding
 from rulelab.errors import Place
 from rulelab.symbolic import Agrees, Converges, Proved, Refuted, Undecided, Unsupported, prove
@@ -67,7 +67,7 @@ def rule_checks(function, names):
     }
     for how in made.values():
         yield RuleCheck(
-            function, "rrule", f"{function}_rrule", names, points=(LookedAt("drawn", ("1.0",)),), **how
+            function, "rrule", f"{function}_rrule", names, points=(PointShown("drawn", ("1.0",)),), **how
         )
 
 

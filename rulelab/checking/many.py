@@ -237,7 +237,7 @@ def check_all(
         elif workers > 1:
             work.in_processes(workers)
         else:
-            work.here()
+            work.run_in_this_process()
     except KeyboardInterrupt:
         pass  # those without an outcome are reported as not reached
     return ManyChecks(

@@ -15,7 +15,7 @@ from ..checking.judgement.reports import RuleCheck
 from ..checking.measuring.vectors import to_vec
 from ..checking.probing.findings import WRONG
 from ..checking.reading.parameters import required_names
-from ..checking.testing.testers import checking, finished
+from ..checking.testing.testers import checking, report_of_check
 from ..errors import ExportError, RuleLabError
 from ..rules.registry import DEFAULT, Registry
 from .answers import Answer, answer_at
@@ -84,7 +84,7 @@ def checked_rule(
             )
             if given[0] and not any(map(_is_of_integers, given[0])):
                 check.asks_whole_numbers = False
-            report = finished(check)
+            report = report_of_check(check)
         except RuleLabError as error:
             raise ExportError(
                 f"the rule of {gathered.target} cannot be checked: {error.found}",

@@ -16,7 +16,7 @@ from ..checking.judgement.reports import RuleCheck
 from ..checking.measuring.vectors import leaves, to_vec
 from ..checking.probing.perturb import WithTangent
 from ..checking.reading.parameters import positional_names
-from ..checking.testing.testers import finished
+from ..checking.testing.testers import report_of_check
 from ..checking.testing.vjps import check_vjp, vjp_checking
 from ..errors import Place, RuleLabError
 from ..shown_options import shows_options_of
@@ -324,7 +324,7 @@ def _judged(
         check.subject, name=_name(f), place=place, codes=codes, written=written
     )
     check.asks_whole_numbers = False
-    report = finished(check, seconds)
+    report = report_of_check(check, seconds)
     held = [repr(x)[:40] for i, x in enumerate(call.args) if i not in call.moved]
     notes = [f"held fixed: {', '.join(held)}"] if held else []
     if coarse := next((name for p in check.probes[:1] for name in _coarse(p.truth.y)), None):

@@ -16,7 +16,7 @@ import sympy as sp
 
 from ..advice import BY_NUMBERS
 from ..checking.calling.budgets import took_more
-from ..checking.testing.meant import Meant
+from ..checking.testing.meant import IntendedArguments
 from ..errors import RuleError
 from ..rules.authoring import rrule_for
 from ..rules.registry import DEFAULT, Registry
@@ -190,8 +190,8 @@ def _meant(f, rule, registry, kwargs):
     if rule is not None:
         own = Registry()
         rrule_for(f, registry=own)(rule)
-        return Meant(f, kwargs or {}, own, is_registered=False)
-    return Meant(f, kwargs or {}, DEFAULT if registry is None else registry)
+        return IntendedArguments(f, kwargs or {}, own, is_registered=False)
+    return IntendedArguments(f, kwargs or {}, DEFAULT if registry is None else registry)
 
 
 def finished(outcome, empty, started):

@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..checking.testing.meant import Meant
+from ..checking.testing.meant import IntendedArguments
 from .cells import Symmetric, shape_of
 from .plain import plain_argument
 from .questions import NO_DEFAULT, NoRuleFound, Plan, kind_of, positional_parameters
@@ -30,7 +30,9 @@ class Drawn(NamedTuple):
     question: StructuredQuestion
 
 
-def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | None) -> Drawn | None:
+def of_drawn(
+    f: Any, rule: Any, meant: IntendedArguments, name: str | None, kwargs: dict | None
+) -> Drawn | None:
     """Return the question about a rule for the kinds of arguments that it is probably intended for; None if
     there are none that can be traced, or no rule for them.
     """
@@ -38,7 +40,7 @@ def of_drawn(f: Any, rule: Any, meant: Meant, name: str | None, kwargs: dict | N
     if not meant.kinds or defaults is None:
         return None
     kinds = meant.kinds[0]
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         drawn = [guesser.draw(kinds, number) for number in range(DRAWS)]
     choices = [(*args, *defaults[len(args) :]) for args in drawn]
     if any(default is NO_DEFAULT for default in choices[0]):

@@ -14,7 +14,7 @@ from ..advice import AS_INTEGER, FLOATS, MEANT_FOR, ONE_SIZE, with_at
 from ..checking.calling.subjects import codes_of, helper_codes
 from ..checking.reading.axes_read import names_an_axis, ranks_asked, summed_for
 from ..checking.reading.complex_meant import may_be_of_complex
-from ..checking.reading.usage import speaks_of_complex, taken_apart
+from ..checking.reading.usage import complex_by_use, speaks_of_complex
 from .boundary import Borders
 from .caveats import UNSTABLE, Caveat
 from .cell_proofs import with_formulas
@@ -211,7 +211,7 @@ class Judge(PlanJudge):
         for proof in list(self.proofs) if any(proof.plan.form for proof in self.proofs) else ():
             question = proof.question
             authors = filter(None, (question.primal, question.rule))
-            names = frozenset().union(*map(taken_apart, authors))
+            names = frozenset().union(*map(complex_by_use, authors))
             for those in dict.fromkeys((frozenset(self.names), names)) if names else ():
                 before = list(self.proofs)
                 try:

@@ -152,7 +152,9 @@ class Spelling:
 
     def _bound_to(self, target, among=None):
         """A name in the scope that refers to `target`; names that the author uses are preferred."""
-        names = [n for n, v in self.scope.items() if v is target and _is_writable(n) and n not in self.taken]
+        names = [
+            n for n, v in self.scope.items() if v is target and _is_writable(n) and n not in self.taken
+        ]
         names = [n for n in names if among is None or n in among]
         if not names:
             return None

@@ -19,10 +19,10 @@ from ..checking.calling.subjects import rules_of
 from ..checking.probing.forms import is_of_form
 from ..checking.reading.axes_read import multiplies_matrices, names_an_axis
 from ..checking.reading.by_name import names_of_a_formula
-from ..checking.reading.counts import counted
+from ..checking.reading.counts import counting_parameters
 from ..checking.reading.kinds import DomainError
-from ..checking.reading.said import symmetric_said
 from ..checking.reading.shapes_read import lengths_held
+from ..checking.reading.stated_kinds import symmetric_said
 from ..errors import RuleError, RuleLabError
 from ..rules.authoring import ask
 from ..rules.registry import DEFAULT, Found, OptedOut
@@ -251,7 +251,7 @@ def judged_arguments(f, at, kwargs=(), sizes=None, domain=None, steps=None):
     arrays.sort(key=lambda plan: any(isinstance(kind, Symmetric) for kind in plan.specs[0]))
     arrays += [Plan(specs, form=ARRAYS) for specs in solved_specs(f, names, apart)]
     wide_first = any(len(shape_of(kind)) == 2 for plan in arrays[:1] for kind in plan.specs[0])
-    counts = {name for name in names if is_step_name(name, steps)} | counted(f)
+    counts = {name for name in names if is_step_name(name, steps)} | counting_parameters(f)
     stepped = tuple(
         Static(TRIED_WITH) if default is NO_DEFAULT and name in counts else kind
         for name, default, kind in zip(names, defaults, scalar, strict=True)

@@ -15,7 +15,7 @@ import numpy as np
 from ..advice import THOSE_MEANT
 from ..checking.calling.subjects import codes_of
 from ..checking.reading.texts import decides_in_a_loop
-from ..checking.testing.witness import seen_by_numbers
+from ..checking.testing.witness import numeric_evidence
 from .cells import shape_of
 from .plain import plain_argument
 from .verdicts import Refuted, Undecided
@@ -128,7 +128,7 @@ class Evidence:
 
     def _seen_by_numbers(self, in_doubt):
         meant = self.meant
-        return seen_by_numbers(
+        return numeric_evidence(
             meant.f, meant.kwargs, meant.registry, of_form=meant.is_registered, in_doubt=in_doubt
         )
 

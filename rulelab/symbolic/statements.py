@@ -153,7 +153,9 @@ class Reading:
         raise Unreadable("it returns nothing")
 
     def _name_of_the_result(self):
-        return self.free_name(next(n for n in ("y", "out", "result", "value", "t") if n not in self.taken))
+        return self.free_name(
+            next(n for n in ("y", "out", "result", "value", "t") if n not in self.taken)
+        )
 
     def _assign(self, target, node):
         if isinstance(target, ast.Name):

@@ -22,7 +22,7 @@ import time
 import warnings
 from typing import Any, NamedTuple
 
-from ..checking.calling.budgets import Watched, limit_memory
+from ..checking.calling.budgets import ProcessClock, limit_memory
 from ..raised import raised_words, who_recurses
 
 MEMORY_LIMIT = 2 << 30  # bytes, in addition to what the process has already mapped
@@ -253,7 +253,7 @@ def _send(write_end, message):
 
 def _collect(pid, read_end, time_limit, stop=None, heard=None):
     """Read messages until the child is done, hangs, or `stop` says so."""
-    watched = Watched(pid)
+    watched = ProcessClock(pid)
     buffer, result, failure = b"", None, None
     while True:
         if stop is not None and stop():

@@ -10,7 +10,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.calling.budgets import Budget, Limit, Watched
+from rulelab.checking.calling.budgets import Budget, Limit, ProcessClock
 from rulelab.checking.testing import checks
 
 from .rules import registry_with
@@ -62,7 +62,7 @@ def test_a_process_that_sleeps_waits_and_one_that_works_does_not():
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         try:
             process.stdout.readline()
-            watched = Watched(process.pid)
+            watched = ProcessClock(process.pid)
             while watched.used() < 0.3 and watched.on_the_wall() < 60:
                 time.sleep(0.02)
             assert watched.running() > watched.waiting() if works else watched.running() < watched.waiting()

@@ -11,7 +11,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.calling.plain_calls import are_unshared, plainly
+from rulelab.checking.calling.plain_calls import are_unshared, value_of
 from rulelab.checking.measuring.copies import own_copies, share_nothing
 
 from .rules import registry_with
@@ -208,5 +208,5 @@ def test_a_function_that_writes_leaves_its_arguments_alone():
         return float(x.sum() + y.sum())
 
     x, y = np.zeros(2), np.zeros(2)
-    assert plainly(writing, (x,), {"y": y}) == 7.0 == plainly(writing, (x,), {"y": y})
+    assert value_of(writing, (x,), {"y": y}) == 7.0 == value_of(writing, (x,), {"y": y})
     assert not x.any() and not y.any()

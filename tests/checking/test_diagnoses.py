@@ -15,7 +15,7 @@ import rulelab as rl
 from rulelab.checking.calling.subjects import Written
 from rulelab.checking.doctor import patching
 from rulelab.checking.measuring.vectors import cotangent_like, cotangent_vec, to_vec
-from rulelab.checking.testing.testers import finished, rule_check
+from rulelab.checking.testing.testers import report_of_check, rule_check
 from rulelab.checking.testing.vjps import check_vjp, vjp_checking
 from rulelab.rules.registry import Registry
 
@@ -340,4 +340,4 @@ def test_the_texts_of_other_frameworks_are_read(author, text):
     """
     check = vjp_checking(product, product_vjp, 2.0, 0.5)
     check.subject = replace(check.subject, written=(author,))
-    assert finished(check).diagnoses[0].place.line == line_of(author.function, text)
+    assert report_of_check(check).diagnoses[0].place.line == line_of(author.function, text)

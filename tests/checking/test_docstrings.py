@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.reading.docstrings import lists_said, said_of, types_said
-from rulelab.checking.reading.relations import related
-from rulelab.checking.reading.said import covariances_said, intervals_said, kinds_said, wholes_said
+from rulelab.checking.reading.docstrings import docstring_text, lists_said, types_said
+from rulelab.checking.reading.relations import relations_of
+from rulelab.checking.reading.stated_kinds import covariances_said, intervals_said, kinds_said, wholes_said
 from rulelab.checking.reading.usage import shapes_said
 
 from .written_rules import judged
@@ -69,7 +69,7 @@ def test_other_styles_are_read_too(f, name, low):
 
 @pytest.mark.parametrize("doc", [None, "", "Ratio of a : b.", "Args:", "Parameters\n----------", "x : float"])
 def test_a_docstring_without_such_a_section_stays_as_it_is(doc):
-    assert said_of(documented(doc, "x")) == (doc or "")
+    assert docstring_text(documented(doc, "x")) == (doc or "")
 
 
 DISTANCE = '''
@@ -227,7 +227,7 @@ LENGTHS = documented(
 
 
 def test_a_bound_on_a_length_is_none_on_numbers():
-    assert "len(points) >= 3" in said_of(LENGTHS)
+    assert "len(points) >= 3" in docstring_text(LENGTHS)
     assert dict(intervals_said(LENGTHS)) == {"rate": (-float("inf"), 1.0)}
 
 
@@ -381,8 +381,10 @@ def test_sums_of_two_are_compared(said, gate, holds):
     def f(attack, decay, gate): ...
 
     f.__doc__ = said
-    assert related(f, ("attack", "decay", "gate")).hold((1.0, 0.5, gate)) is holds
-    assert related(f, ("attack", "decay", "gate")).hold((np.ones(2), np.ones(3), gate))  # of no one shape
+    assert relations_of(f, ("attack", "decay", "gate")).hold((1.0, 0.5, gate)) is holds
+    assert relations_of(f, ("attack", "decay", "gate")).hold(
+        (np.ones(2), np.ones(3), gate)
+    )  # of no one shape
 
 
 GUARDED = """
@@ -428,7 +430,7 @@ def test_an_order_that_a_function_insists_on_is_kept():
 def test_a_docstring_may_call_a_parameter_otherwise(doc, names, bounds):
     function = documented(doc, *names)
     found = dict(intervals_said(function))
-    for name, low, high in related(function, names).intervals:
+    for name, low, high in relations_of(function, names).intervals:
         least, most = found.get(name, (-np.inf, np.inf))
         found[name] = max(least, low), min(most, high)
     assert found == bounds

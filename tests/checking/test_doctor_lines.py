@@ -5,7 +5,7 @@ import pytest
 
 from rulelab.checking import doctor
 from rulelab.checking.calling.subjects import subject_of
-from rulelab.checking.doctor.paths import path_left_out
+from rulelab.checking.doctor.paths import omitted_path
 from rulelab.checking.doctor.regions import may_be_option
 from rulelab.checking.reading.anatomy import anatomy_of
 
@@ -226,7 +226,7 @@ def test_a_cotangent_that_is_added_or_written_has_reached_its_argument(flows):
 def _left_out(text):
     made = written(text)
     subject, _ = subject_of(made["f"], (X, X), {}, registry=made["registry"])
-    return path_left_out(anatomy_of(subject.rule, made["f"]), "x")
+    return omitted_path(anatomy_of(subject.rule, made["f"]), "x")
 
 
 @pytest.mark.parametrize(("values", "are_options"), [

@@ -8,7 +8,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import doctor
-from rulelab.checking.doctor.counterparts import turned_terms
+from rulelab.checking.doctor.counterparts import transposed_terms
 from rulelab.rules.registry import Registry
 
 from .written_rules import corrected, judged
@@ -430,7 +430,7 @@ def test_what_is_put_in_the_place_of_a_zero_is_not_added_to_it():
 )
 def test_a_product_of_matrices_is_doubled_in_the_number_that_it_has(text, double):
     """`2 * (0.5 * X.T @ r)` is right, and nobody writes it."""
-    doubled = next(turned_terms(ast.parse(text, mode="eval").body))
+    doubled = next(transposed_terms(ast.parse(text, mode="eval").body))
     assert ast.unparse(doubled.new) == double and doubled.mistake == "factor"
 
 

@@ -8,7 +8,7 @@ import pytest
 import rulelab as rl
 from rulelab.checking import rule_check
 from rulelab.checking.calling.subjects import subject_of
-from rulelab.checking.judgement.kept import raised_for
+from rulelab.checking.judgement.kept_state import state_that_raises
 
 from .rules import registry_with
 from .written_rules import judged, written
@@ -734,5 +734,5 @@ def test_what_a_rule_raises_for_what_it_has_kept_is_its_fault():
     point = next(finding.probe for finding in report.findings if finding.probe is not None)
     made["terms"][:] = [np.ones(3), np.ones((2, 4))]
     subject, _ = subject_of(made["f"], (2.0, 1.5), {}, registry=made["registry"])
-    assert raised_for(subject, point) == "terms"
+    assert state_that_raises(subject, point) == "terms"
     assert [term.shape for term in made["terms"][:2]] == [(3,), (2, 4)]

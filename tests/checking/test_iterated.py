@@ -7,7 +7,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.arguments.iterated import Iterated, iterated, with_more_steps
+from rulelab.checking.arguments.iterated import Iterated, iteration_of, with_more_steps
 from rulelab.symbolic import prove
 
 from .rules import registry_with
@@ -91,9 +91,9 @@ def test_a_rule_that_repeats_the_steps_itself_is_for_any_number_of_them():
             steps.append(0.5 * (steps[-1] + a / steps[-1]))
         return steps[-1], None
 
-    assert iterated(square_root, registry_with(square_root, unrolled)) is None
+    assert iteration_of(square_root, registry_with(square_root, unrolled)) is None
     of_root = registry_with(square_root, square_root_with(lambda x: 0.5 / x))
-    assert iterated(square_root, of_root) is not None
+    assert iteration_of(square_root, of_root) is not None
 
 
 def test_a_rule_of_the_root_is_judged_where_it_is_found():

@@ -15,8 +15,8 @@ from rulelab.checking.batch.jobs import (
     UNKNOWN,
     WRONG,
     JobError,
-    done,
     module_jobs,
+    run_job,
     shipped_jobs,
 )
 from rulelab.checking.batch.modules import ModuleError
@@ -65,7 +65,7 @@ def test_a_job_is_names_and_numbers(write):
 def test_right_and_wrong_rules_are_told(write):
     """The outcome of a job has the verdict, the sentence and the report of `rule_check`."""
     jobs = (*module_jobs(write("right", texts.RIGHT)), *module_jobs(write("wrong", texts.WRONG)))
-    told = [done(job) for job in jobs]
+    told = [run_job(job) for job in jobs]
     assert [one["verdict"] for one in told] == [RIGHT, RIGHT, RIGHT, WRONG]
     assert "square_rrule of square is wrong" in told[-1]["sentence"]
     assert told[0]["report"]["function"] == "cube" and "seconds" not in told[0]["report"]
@@ -76,7 +76,7 @@ def test_right_and_wrong_rules_are_told(write):
 def test_each_rule_of_a_function_is_checked_by_itself(write):
     """Of two rules for two types, and two functions of one name, each gets its own verdict."""
     jobs = module_jobs(write("typed", TYPED))
-    verdicts = {(job.label): done(job)["verdict"] for job in jobs}
+    verdicts = {(job.label): run_job(job)["verdict"] for job in jobs}
     assert verdicts == {
         "rrule of double(x: float)": RIGHT,
         "rrule of double(x: complex)": WRONG,
@@ -90,11 +90,11 @@ def test_each_rule_of_a_function_is_checked_by_itself(write):
 def test_a_worker_with_another_version_says_so(write):
     """A rule that is not where the job says is an error, never the verdict of another rule."""
     (job,) = module_jobs(write("moved", texts.WRONG))
-    told = done(dataclasses.replace(job, place="moved.py, line 1"))
+    told = run_job(dataclasses.replace(job, place="moved.py, line 1"))
     assert told["verdict"] == ERROR and "another version" in told["sentence"]
     (first, *_) = shipped_jobs(["np.sin"])
     for changed in ({"point": 10_000}, {"target": "np.cos"}, {"table": "no_table"}):
-        told = done(dataclasses.replace(first, **changed))
+        told = run_job(dataclasses.replace(first, **changed))
         assert told["verdict"] == ERROR and "another version" in told["sentence"]
 
 
@@ -133,14 +133,14 @@ def test_the_domain_is_looked_at_before_anything_runs(write):
         module_jobs(path, domain=[("q", "positive")])
     jobs = module_jobs(path, domain=[("y", "positive")])
     assert [job.domain for job in jobs] == [(), (("y", "positive"),), (("y", "positive"),)]
-    assert all(done(job)["verdict"] == RIGHT for job in jobs)
+    assert all(run_job(job)["verdict"] == RIGHT for job in jobs)
 
 
 def test_arguments_that_cannot_be_found_are_inconclusive(write):
     """A function for which no arguments can be drawn is neither right nor wrong, with the reason."""
     refusing = "def f(x): raise ValueError('not these')"
     text = f"import rulelab as rl\n{refusing}\nrl.scalar_rule(f, lambda y, x: 1.0)\n"
-    told = [done(job) for job in module_jobs(write("choosy", text))]
+    told = [run_job(job) for job in module_jobs(write("choosy", text))]
     assert {one["verdict"] for one in told} == {UNKNOWN}
     assert "no arguments were found that f takes: ValueError: not these" in told[0]["sentence"]
 
@@ -148,7 +148,7 @@ def test_arguments_that_cannot_be_found_are_inconclusive(write):
 def test_a_check_that_takes_too_long_stops_between_two_points(write):
     """After its limit a check looks at no further point, and says why it is inconclusive."""
     (job, *_) = module_jobs(write("slow", texts.RIGHT))
-    told = done(job, limit=1e-9)
+    told = run_job(job, limit=1e-9)
     assert told["verdict"] == UNKNOWN
     assert told["lines"][0] == "it took more than 1e-09 s, the limit of a check"
 
@@ -181,9 +181,9 @@ __rulelab_points__ = {"root": [((109.0,), {}), ((104.0,), {})], "gone": [((1.0,)
 def test_a_module_may_say_where_its_rules_are_checked(write):
     """At the first of its points and around it; a domain that is asked for goes before."""
     (job,) = module_jobs(write("pointed", POINTED))
-    told = done(job)
+    told = run_job(job)
     assert told["verdict"] == RIGHT and {"from": "given", "inputs": ["109"]} in told["report"]["points"]
-    assert "'109'" not in str(done(dataclasses.replace(job, domain="positive")))
+    assert "'109'" not in str(run_job(dataclasses.replace(job, domain="positive")))
     assert job.file.endswith("pointed.py") and job.line == 8
 
 
@@ -192,5 +192,5 @@ def test_points_that_are_none_are_told(write, stated):
     """In the outcome of the check; nothing of them is run."""
     text, name = POINTED.partition("__rulelab_points__")[0], f"mispointed_{len(stated)}"
     (job,) = module_jobs(write(name, f"{text}\n__rulelab_points__ = {stated}\n"))
-    told = done(job)
+    told = run_job(job)
     assert told["verdict"] == ERROR and "is not a dict of lists of pairs (args, kwargs)" in told["sentence"]

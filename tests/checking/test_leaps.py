@@ -5,7 +5,7 @@ are, and one with the same border stays right and proved.
 import numpy as np
 import pytest
 
-from rulelab.checking.probing.leaps import are_on_a_way, leaps
+from rulelab.checking.probing.leaps import are_a_pair, leaps
 from rulelab.checking.probing.probes import Point
 from rulelab.symbolic import prove
 
@@ -95,7 +95,7 @@ def test_leaps_are_found_beside_steep_slopes():
 
 def test_points_are_on_a_way_where_all_between_them_are_alike():
     x = np.ones(2)
-    assert are_on_a_way(Point((x, 2.0, 3, "a")), Point((2 * x, 1.0, 3, "a")))
-    assert not are_on_a_way(Point((x, 2)), Point((x, 3)))
-    assert not are_on_a_way(Point((x,)), Point((np.ones(3),)))
-    assert are_on_a_way(Point(({"w": x},)), Point(({"w": 2 * x},)))
+    assert are_a_pair(Point((x, 2.0, 3, "a")), Point((2 * x, 1.0, 3, "a")))
+    assert not are_a_pair(Point((x, 2)), Point((x, 3)))
+    assert not are_a_pair(Point((x,)), Point((np.ones(3),)))
+    assert are_a_pair(Point(({"w": x},)), Point(({"w": 2 * x},)))

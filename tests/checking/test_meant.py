@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.checking.testing.meant import Meant
+from rulelab.checking.testing.meant import IntendedArguments
 from rulelab.symbolic import prove
 
 from .rules import registry_with
@@ -75,7 +75,7 @@ OUTSIDE = {
 def test_arguments_outside_of_what_is_meant_are_excluded_for_right_rules(name):
     """A wrong rule is wrong where it is meant to be right, and may be shown so anywhere."""
     f, rule_with, args = OUTSIDE[name]
-    right, wrong = (Meant(f, {}, registry_with(f, rule_with(factor))) for factor in (1.0, 2.0))
+    right, wrong = (IntendedArguments(f, {}, registry_with(f, rule_with(factor))) for factor in (1.0, 2.0))
     assert right.excludes(args) and not wrong.excludes(args)
     assert not right.excludes(right.guesser.drawn(right.kinds[0]))
 

@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from rulelab.checking.batch.modules import ModuleError, Where, load, located, rules_stated
+from rulelab.checking.batch.modules import (
+    ModuleError,
+    ModuleLocation,
+    load_module,
+    locate_module,
+    rules_stated,
+)
 from rulelab.rules.targets import name_of
 
 from .written_modules import RIGHT
 
 
 def names(module: str) -> list[tuple[str, str]]:
-    return [(name_of(s.target), s.rule.mode) for s in rules_stated(located(module))]
+    return [(name_of(s.target), s.rule.mode) for s in rules_stated(locate_module(module))]
 
 
 def test_every_rule_of_a_file_is_found_in_its_order(write):
@@ -44,8 +50,8 @@ def test_a_file_within_a_package_goes_by_its_dotted_name(write, tmp_path):
     (package / "__init__.py").write_text("from . import inner\n")
     (package / "inner.py").write_text(RIGHT)
     (package / "outer.py").write_text("from .inner import cube\n")
-    assert located(str(package / "outer.py")) == Where("boxes.outer", str(tmp_path))
-    assert located(str(package)) == Where("boxes", str(tmp_path))
+    assert locate_module(str(package / "outer.py")) == ModuleLocation("boxes.outer", str(tmp_path))
+    assert locate_module(str(package)) == ModuleLocation("boxes", str(tmp_path))
     assert len(names(str(package))) == 3
     assert len(names(str(package))) == 3, "of a package imported before, those below its folder"
 
@@ -53,7 +59,7 @@ def test_a_file_within_a_package_goes_by_its_dotted_name(write, tmp_path):
 def test_a_dotted_name_is_found_from_the_folder_one_is_in(write, tmp_path):
     """`rulelab check my_rules` needs no installation: the present folder counts, as for `python -m`."""
     write("near_by", RIGHT)
-    where = located("near_by", tmp_path)
+    where = locate_module("near_by", tmp_path)
     assert len(rules_stated(where)) == 3 and str(where) == "near_by"
 
 
@@ -68,7 +74,7 @@ def test_a_dotted_name_is_found_from_the_folder_one_is_in(write, tmp_path):
 def test_what_is_no_module_is_said(text, words, tmp_path):
     """Text that can mean no module is refused before anything is imported."""
     with pytest.raises(ModuleError) as refused:
-        located(text, tmp_path)
+        locate_module(text, tmp_path)
     assert refused.value.found == words
 
 
@@ -89,7 +95,7 @@ def test_an_import_that_fails_is_told_in_one_line_with_its_own(text, words, writ
     """The error of an import is one line, with the line of the module; nothing of it stays loaded."""
     path = write("failing", text)
     with pytest.raises(ModuleError) as refused:
-        load(located(path))
+        load_module(locate_module(path))
     assert words.format(file="failing.py") in refused.value.found and "\n" not in refused.value.found
     assert "failing" not in sys.modules
 
@@ -97,15 +103,15 @@ def test_an_import_that_fails_is_told_in_one_line_with_its_own(text, words, writ
 def test_a_module_that_is_not_there_is_named():
     """A missing module is told apart from a module whose own imports are missing."""
     with pytest.raises(ModuleError, match=r"numpy.linlag; did you mean numpy.linalg\?$"):
-        load(located("numpy.linlag"))
+        load_module(locate_module("numpy.linlag"))
     with pytest.raises(ModuleError, match=r"^there is no module named no_such_module$"):
-        load(located("no_such_module.inner"))
+        load_module(locate_module("no_such_module.inner"))
 
 
 def test_a_file_with_the_name_of_a_loaded_module_is_refused(write):
     """A file called like a module of Python's own would be mixed up with it: rename it."""
     with pytest.raises(ModuleError, match="another module named json is loaded already"):
-        load(located(write("json", RIGHT)))
+        load_module(locate_module(write("json", RIGHT)))
 
 
 @pytest.mark.slow
@@ -121,4 +127,4 @@ def test_asking_for_rules_loads_nothing_heavy():
 def test_the_folder_of_a_file_is_absolute(tmp_path):
     """What travels to another process does not depend on where that process is."""
     (tmp_path / "here.py").write_text("")
-    assert Path(located("here.py", tmp_path).file).is_absolute()
+    assert Path(locate_module("here.py", tmp_path).file).is_absolute()

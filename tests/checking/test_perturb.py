@@ -15,9 +15,9 @@ from rulelab.checking.probing.perturb import (
     jittered,
     laid_out_otherwise,
     landmarks,
-    near,
+    moved_near,
     nudged,
-    tied,
+    with_ties,
 )
 from rulelab.checking.reading.kinds import kind_named
 
@@ -134,13 +134,13 @@ def test_landmarks_are_the_numbers_of_the_code():
 
 def test_points_near_a_landmark_lie_on_both_sides():
     """And not on it."""
-    x = next(near((np.zeros(200),), 2.5, rng()))[0]
+    x = next(moved_near((np.zeros(200),), 2.5, rng()))[0]
     assert (x > 2.5).any() and (x < 2.5).any() and (x != 2.5).all() and np.abs(x - 2.5).max() < 1.5
 
 
 def test_ties_are_ties():
     """Within an argument and between two."""
-    a, b = tied((np.arange(1.0, 6.0), np.arange(2.0, 7.0)), rng())
+    a, b = with_ties((np.arange(1.0, 6.0), np.arange(2.0, 7.0)), rng())
     assert len(set(a)) <= 2 and set(b) <= set(a) | {1.0, 2.0}
     a, b = all_equal((np.arange(1.0, 6.0), 3.0))
     assert set(a) == {1.0} and b == 1.0

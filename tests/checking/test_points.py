@@ -9,7 +9,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.arguments.points import reaching
+from rulelab.checking.arguments.points import points_reaching_new_lines
 from rulelab.checking.testing.testers import checking
 from rulelab.checking.testing.vjps import check_vjp
 
@@ -964,11 +964,16 @@ def test_no_point_is_asked_for_its_lines_once_all_of_them_have_been_run():
         return asked.append(point) is None
 
     points = [check.first] * 3
-    assert len(list(reaching(check.subject, iter(points), reached, 2, is_usable))) == 1 and reached
+    assert (
+        len(list(points_reaching_new_lines(check.subject, iter(points), reached, 2, is_usable))) == 1
+        and reached
+    )
     asked.clear()
-    assert not list(reaching(check.subject, iter(points), reached, 2, is_usable)) and not asked
+    assert (
+        not list(points_reaching_new_lines(check.subject, iter(points), reached, 2, is_usable)) and not asked
+    )
     reached.pop()
-    assert len(list(reaching(check.subject, iter(points), reached, 2, is_usable))) == 1
+    assert len(list(points_reaching_new_lines(check.subject, iter(points), reached, 2, is_usable))) == 1
 
 
 def upper_root(b, c):

@@ -11,7 +11,7 @@ from rulelab.checking.calling.subjects import NoRuleError, Subject, subject_of
 from rulelab.checking.probing.closeness import Tolerance, closeness, weighted
 from rulelab.checking.probing.probes import (
     Point,
-    asked_once_more,
+    answers_of_changed_rule,
     probe_forward,
     probe_reverse,
     truth_at,
@@ -342,7 +342,7 @@ def test_a_rule_that_is_not_watched_answers_alike(ask, how):
     point = Point((3.0,))
     truth = truth_at(subject, point, np.random.default_rng(0))
     watched = ask(subject, point, truth, np.random.default_rng(1))
-    again = asked_once_more(subject, watched, np.random.default_rng(1))
+    again = answers_of_changed_rule(subject, watched, np.random.default_rng(1))
     assert watched.lines and not again.lines
     np.testing.assert_array_equal(watched.answers, again.answers)
     np.testing.assert_array_equal(watched.answers, 6.0 * watched.seeds)

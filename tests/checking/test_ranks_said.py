@@ -3,7 +3,7 @@
 import pytest
 
 from rulelab.checking.reading.ranks_said import ranks_said, says_axes
-from rulelab.checking.reading.said import kinds_said, labels_said, signs_said
+from rulelab.checking.reading.stated_kinds import kinds_said, labels_said, signs_said
 
 from .written_rules import judged
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.reading.relations import related, relations_in
+from rulelab.checking.reading.relations import relations_in, relations_of
 
 from .written_rules import judged
 
@@ -65,7 +65,7 @@ def huber(r, delta):
 
 
 def test_what_a_function_decides_by_is_a_case_and_no_domain():
-    names = [(r.left.name, r.sign) for r in related(huber, ("r", "delta")).relations]
+    names = [(r.left.name, r.sign) for r in relations_of(huber, ("r", "delta")).relations]
     assert names == [("delta", ">")]
 
 
@@ -80,9 +80,9 @@ def share(load, servers):
 
 
 def test_two_parameters_of_which_a_function_tells_which_is_larger_may_be_either():
-    assert related(waiting, ("load", "servers")).hold((3.0, 2.0))
-    assert related(waiting, ("load", "servers")).hold((1.0, 2.0))
-    assert not related(share, ("load", "servers")).hold((3.0, 2.0))
+    assert relations_of(waiting, ("load", "servers")).hold((3.0, 2.0))
+    assert relations_of(waiting, ("load", "servers")).hold((1.0, 2.0))
+    assert not relations_of(share, ("load", "servers")).hold((3.0, 2.0))
 
 
 def test_the_parts_of_a_tuple_are_in_order_by_their_names():
@@ -92,7 +92,7 @@ def test_the_parts_of_a_tuple_are_in_order_by_their_names():
         lo, hi = limits
         return np.minimum(np.maximum(x, lo), hi)
 
-    said = related(limited, ("x", "limits"))
+    said = relations_of(limited, ("x", "limits"))
     assert said.hold((5.0, (1.0, 2.0))) and said.hold((5.0, np.array([1.0, 2.0])))
     assert not said.hold((5.0, (2.0, 1.0))) and not said.ordered
     assert said.holding((5.0, (2.0, 1.0))).hold((5.0, (2.0, 1.0)))  # as given, it is meant
@@ -145,10 +145,10 @@ def test_places_that_end_where_an_array_does_are_drawn_on_it(right, wrong):
 @pytest.mark.parametrize("end", ["h - 1", "img.shape[0] - 1", "h-1"])
 def test_the_last_place_along_an_axis_bounds_an_argument(end):
     text = f"img has shape (h, w). rows >= 0. rows <= {end}."
-    found = related(_documented(text), ("img", "rows"))
+    found = relations_of(_documented(text), ("img", "rows"))
     img = np.zeros((3, 5))
     assert found.hold((img, np.array([0.5, 2.0]))) and not found.hold((img, np.array([0.5, 2.5])))
-    assert found.put_right((img, np.array([0.25, 4.5, 4.0])))[1].tolist() == [1.25, 0.0, 2.0]
+    assert found.repaired((img, np.array([0.25, 4.5, 4.0])))[1].tolist() == [1.25, 0.0, 2.0]
 
 
 GROWN = """

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from rulelab.checking.judgement.report_page import changed_lines
-from rulelab.checking.judgement.reports import Checked, LookedAt, RuleCheck
+from rulelab.checking.judgement.reports import CheckSummary, PointShown, RuleCheck
 from rulelab.checking.probing.closeness import Worst
 from rulelab.checking.probing.findings import UNKNOWN, WARNING, Diagnosis, Finding
 from rulelab.errors import Place
@@ -29,8 +29,11 @@ WORST = Finding(
 
 
 def right(**changes):
-    points = tuple(LookedAt("drawn", (f"{i}.5",)) for i in range(9))
-    checks = (Checked("value", "right", 9, "as it should be"), Checked("cotangent of y", "right", 9))
+    points = tuple(PointShown("drawn", (f"{i}.5",)) for i in range(9))
+    checks = (
+        CheckSummary("value", "right", 9, "as it should be"),
+        CheckSummary("cotangent of y", "right", 9),
+    )
     made = RuleCheck(
         "mse", "rrule", "mse_rrule", ("y",), PLACE, checks, points=points, notes=("drawn",), seconds=0.0421
     )
@@ -39,8 +42,8 @@ def right(**changes):
 
 def wrong(**changes):
     checks = (
-        Checked("value", "right", 9),
-        Checked("cotangent of y", "wrong", 9, "the cotangent of y is wrong"),
+        CheckSummary("value", "right", 9),
+        CheckSummary("cotangent of y", "wrong", 9, "the cotangent of y is wrong"),
     )
     return right(**{"findings": (WORST,), "diagnoses": (DIAGNOSIS,), "checks": checks, **changes})
 
@@ -91,7 +94,7 @@ def test_the_text_of_a_right_rule_is_short():
 def test_the_text_never_needs_more_than_a_screen():
     """What is left out is counted."""
     many = tuple(Finding("effects", f"does a thing {i}") for i in range(40))
-    checks = tuple(Checked(f"cotangent of x{i}", "wrong", 1, "wrong") for i in range(40))
+    checks = tuple(CheckSummary(f"cotangent of x{i}", "wrong", 1, "wrong") for i in range(40))
     diff = DIFF + "".join(f"+        line {i}\n" for i in range(40))
     report = wrong(
         findings=(WORST, *many, Finding("effects", "slow", WARNING)),

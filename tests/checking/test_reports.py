@@ -7,13 +7,13 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import RuleCheck, WrongRuleError, rule_check
-from rulelab.checking.judgement.reports import Checked, LookedAt
+from rulelab.checking.judgement.reports import CheckSummary, PointShown
 from rulelab.checking.probing.findings import WARNING, Diagnosis, Finding
 from rulelab.errors import Place
 
 from .rules import cube, cube_rrule, forgetful_rrule, registry_with
 
-POINT = (LookedAt("given", ("2",)),)
+POINT = (PointShown("given", ("2",)),)
 
 
 def report(*findings, diagnoses=(), points=POINT, **more):
@@ -77,7 +77,7 @@ def test_hostile_names_are_words():
     hostile = "<img src=x onerror=alert(1)>$\\input{y}$"
     found = RuleCheck(
         hostile, "rrule", hostile, (hostile,), findings=(Finding(hostile, hostile),),
-        checks=(Checked(hostile, "wrong", 1, hostile),), points=(LookedAt(hostile, (hostile,)),),
+        checks=(CheckSummary(hostile, "wrong", 1, hostile),), points=(PointShown(hostile, (hostile,)),),
         notes=(hostile,), diagnoses=(Diagnosis("sign", hostile, hostile, None, hostile, hostile),),
     )  # fmt: skip
     assert "<img" not in found._repr_html_() and "\\input" not in found.to_latex()

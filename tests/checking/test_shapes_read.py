@@ -8,7 +8,7 @@ import pytest
 import rulelab as rl
 from rulelab.checking import rule_check
 from rulelab.checking.arguments.guesser import kinds_used
-from rulelab.checking.reading.lists_read import chained
+from rulelab.checking.reading.lists_read import layered_kinds
 from rulelab.checking.reading.shapes_read import shapes_read
 
 from .rules import registry_with
@@ -321,7 +321,7 @@ def test_what_is_not_written_out_says_nothing():
         return M @ A @ x
 
     assert shapes_read(plain) == {}
-    assert chained(("w", "b")) == ()
+    assert layered_kinds(("w", "b")) == ()
 
 
 def test_what_is_split_into_parts_is_as_long_as_these_together():

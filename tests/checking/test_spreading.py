@@ -12,7 +12,7 @@ from multiprocessing import connection
 import pytest
 
 from rulelab.checking.batch import spreading
-from rulelab.checking.batch.jobs import done, module_jobs, shipped_jobs
+from rulelab.checking.batch.jobs import module_jobs, run_job, shipped_jobs
 from rulelab.checking.batch.spreading import AGAIN, ExecutorError
 from rulelab.checking.many import check_all
 
@@ -264,4 +264,4 @@ def test_all_shipped_rules_serial_on_processes_and_on_a_cluster(cluster):
 
 def test_what_a_worker_runs_is_a_name():
     """The function that travels is found by its module and name, never sent as code."""
-    assert (done.__module__, done.__qualname__) == ("rulelab.checking.batch.jobs", "done")
+    assert (run_job.__module__, run_job.__qualname__) == ("rulelab.checking.batch.jobs", "done")

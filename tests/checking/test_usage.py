@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rulelab.checking.reading.axes_read import factors_of, reduced, summed_for
-from rulelab.checking.reading.usage import clipped_between, indexing
+from rulelab.checking.reading.axes_read import factors_of, reduced_parameters, summed_for
+from rulelab.checking.reading.usage import clipped_between, index_parameters
 
 
 def packet(x, k, s):
@@ -56,7 +56,7 @@ def looked_up(E, tokens, order):
     ],
 )
 def test_what_picks_out_of_arrays_is_an_index(f, found):
-    assert indexing(f) == found
+    assert index_parameters(f) == found
 
 
 def log_normaliser(alpha, p, scale):
@@ -68,7 +68,7 @@ def limited(x, floor, cap, c):
 
 
 def test_what_a_sum_is_taken_of_is_an_array():
-    assert reduced(log_normaliser) == {"alpha", "p"}
+    assert reduced_parameters(log_normaliser) == {"alpha", "p"}
 
 
 def test_the_ends_of_a_clip_are_in_order():

@@ -8,7 +8,7 @@ import pytest
 import rulelab as rl
 from rulelab.checking.calling.subjects import codes_of
 from rulelab.checking.reading.usage import speaks_of_complex
-from rulelab.checking.testing.witness import seen_by_numbers
+from rulelab.checking.testing.witness import numeric_evidence
 from rulelab.symbolic import prove
 
 from .rules import registry_with
@@ -105,8 +105,8 @@ OUTSIDE = {
 @pytest.mark.parametrize("where", OUTSIDE)
 def test_numbers_find_what_a_proof_did_not_look_at(where):
     f, right, wrong = OUTSIDE[where]
-    assert seen_by_numbers(f, {}, registry_with(f, right)).wrong is None
-    words, at = seen_by_numbers(f, {}, registry_with(f, wrong)).wrong
+    assert numeric_evidence(f, {}, registry_with(f, right)).wrong is None
+    words, at = numeric_evidence(f, {}, registry_with(f, wrong)).wrong
     assert where.startswith("rows") or where.split(", ")[-1] in words
     assert " = " in at
 
@@ -136,8 +136,8 @@ def test_the_form_of_answers_may_be_another_than_the_ad_takes():
         return x**3
 
     registry = registry_with(cube, lambda x: (x**3, lambda y_bar: (None, 3 * x**2 * y_bar)))
-    assert "None" in seen_by_numbers(cube, {}, registry).wrong[0]
-    assert seen_by_numbers(cube, {}, registry, of_form=False).wrong is None
+    assert "None" in numeric_evidence(cube, {}, registry).wrong[0]
+    assert numeric_evidence(cube, {}, registry, of_form=False).wrong is None
 
 
 def test_nothing_is_said_where_no_arguments_are_found():
@@ -145,7 +145,7 @@ def test_nothing_is_said_where_no_arguments_are_found():
         raise ValueError("not these")
 
     registry = registry_with(picky, lambda x: (x, lambda y_bar: (NO, y_bar)))
-    assert seen_by_numbers(picky, {}, registry).wrong is None
+    assert numeric_evidence(picky, {}, registry).wrong is None
 
 
 def inclination(x):

@@ -12,7 +12,7 @@ from jupyter_client.manager import start_new_kernel
 from traitlets.config import Config
 
 import rulelab as rl
-from rulelab.checking.calling.budgets import Watched
+from rulelab.checking.calling.budgets import ProcessClock
 from rulelab.notebook.loading import load_ipython_extension, unload_ipython_extension
 from rulelab.rules.registry import DEFAULT
 
@@ -117,7 +117,7 @@ def until_it_had(process, seconds, given_up=None):
 
     What is to be interrupted has come as far on a busy machine as on a quiet one.
     """
-    watched, given_up = Watched(process), given_up or threading.Event()
+    watched, given_up = ProcessClock(process), given_up or threading.Event()
     while watched.used() < seconds and not given_up.wait(0.02):  # is to end
         pass
 

@@ -26,7 +26,7 @@ from rulelab.checking import GradientCheck, RuleCheck
 from rulelab.checking.advice.lint import rule_lint
 from rulelab.checking.batch.jobs import Job
 from rulelab.checking.comparing.comparison import compare, compare_without
-from rulelab.checking.judgement.reports import Checked, LookedAt
+from rulelab.checking.judgement.reports import CheckSummary, PointShown
 from rulelab.checking.many import ManyChecks, Outcome
 from rulelab.checking.probing.closeness import Worst
 from rulelab.checking.probing.findings import WARNING, Diagnosis, Finding
@@ -137,14 +137,14 @@ def _checks(word):
         "mode": word,
         "names": (word,),
         "place": place,
-        "checks": (Checked(word, "wrong", 1, word),),
+        "checks": (CheckSummary(word, "wrong", 1, word),),
         "findings": (
             Finding(word, word, argument=word, worst=Worst(word, 1.0, 2.0, 0.1, (1.0,))),
             Finding(word, word + "!"),
             Finding(word, word, WARNING),
         ),
         "diagnoses": (Diagnosis(word, word, word, place, diff, word), Diagnosis(word, word, word)),
-        "points": (LookedAt(word, (word,)),),
+        "points": (PointShown(word, (word,)),),
         "notes": (word,),
     }
     checked = Defined(word, word, word)
@@ -175,7 +175,7 @@ def _of_other_work(word, twin, point):
     """Reports of exports, of many checks, of scans and derived rules, of what is found and undone."""
     row = Row(word, word, word, word, 1, 0.1, 0.2, "wrong", word)
     gathered = types.SimpleNamespace(target=word, name=word)
-    check = RuleCheck(word, word, word, notes=(word,), points=(LookedAt(word, (word,)),))
+    check = RuleCheck(word, word, word, notes=(word,), points=(PointShown(word, (word,)),))
     checked = types.SimpleNamespace(gathered=gathered, checks=((word, check),))
     one = " ".join(word.split())
     rule = f"def f_rrule(x):\n    return x, lambda y_bar: (None, {word!r})  # {one}\n"

@@ -14,7 +14,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import doctor
-from rulelab.checking.batch.jobs import done, module_jobs
+from rulelab.checking.batch.jobs import module_jobs, run_job
 from rulelab.errors import ExportError
 from rulelab.portability import checked, export, exports
 from rulelab.portability.package_text import pyproject_text, readme_text
@@ -67,7 +67,7 @@ def test_the_report_says_what_was_written_and_found(everything):
 def test_rulelab_check_asks_where_the_author_did(everything):
     """At the points that the module states, for instance with a struct that could not be drawn."""
     (job,) = module_jobs(str(everything.files[0]), ["energy"])
-    told = done(job)
+    told = run_job(job)
     assert told["verdict"] == "right"
     first = {"from": "given", "inputs": ["Spring(stiffness=2.0, length=0.5)", "1.25"]}
     assert first in told["report"]["points"]
@@ -181,7 +181,7 @@ def test_an_export_that_is_interrupted_while_it_checks_ends(cube, tmp_path, monk
         assert report.verdict != "wrong"
         return report
 
-    monkeypatch.setattr(checked, "finished", first_points)
+    monkeypatch.setattr(checked, "report_of_check", first_points)
     with pytest.raises(KeyboardInterrupt):
         export(cube[0], "module", tmp_path / "cubes.py", at=(2.0,), depth="quick", registry=cube[1])
     assert list(tmp_path.iterdir()) == []

@@ -34,7 +34,7 @@ from ..reading.anatomy import (
     text_of,
     uses,
 )
-from .elementwise import is_straight, partials_of, takes_numbers_alone
+from .elementwise import is_straight_line_code, partials_of, takes_numbers_alone
 
 KINDS = (
     "lambda-pullback", "missing-thunks", "thunk-of-variable", "thunk-of-constant", "thunk-of-wrapper",
@@ -112,7 +112,7 @@ def _no_work(rule, others, scope, delayed) -> tuple[str, str, str, str] | None:
     if rule.is_late(delayed):
         why = "One thunk delays the work as well as two do, at half the cost."
         return "thunk-of-thunk", "another thunk", why, plain
-    if others.gives(delayed):
+    if others.is_answer_of_other_rule(delayed):
         why = "The other rule already makes a thunk where that pays; a second one only hides the first."
         return "thunk-of-rule", f"the result of another rule, {plain}", why, plain
     if isinstance(delayed, ast.Name):
@@ -300,7 +300,9 @@ def no_rule_needed(rule: Anatomy) -> Finding:
     if rule.rule.mode == "frule":
         tangents = rule.node.args.args[0].arg if rule.node.args.args else ""
         # A rule that reads the tangents, or does more than return, has another purpose.
-        unread = not rule.rule.requires and uses(tangents, rule.node) == 0 and is_straight(rule.node)
+        unread = (
+            not rule.rule.requires and uses(tangents, rule.node) == 0 and is_straight_line_code(rule.node)
+        )
         constant = bool(unread and rule.returned) and all(
             isinstance(v, ast.Tuple) and len(v.elts) == 2 and rule.zero(v.elts[1]) is NoTangent
             for v in rule.returned
@@ -409,19 +411,23 @@ class _OtherRules:
         self.results: set[str] = set()
         for node in ast.walk(rule.node):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.Name)):
-                self._learn(node.targets[0], node.value)
+                self._collect_rules(node.targets[0], node.value)
 
-    def _learn(self, target: ast.expr, value: ast.expr) -> None:
+    def _collect_rules(self, target: ast.expr, value: ast.expr) -> None:
         bound = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
-        if self._asks(value) is rrule and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        if (
+            self._asks_another_rule(value) is rrule
+            and isinstance(target, ast.Tuple)
+            and len(target.elts) == 2
+        ):
             self.backs |= {n.id for n in ast.walk(target.elts[1]) if isinstance(n, ast.Name)}
-        elif self.gives(value) or self._asks(value) is frule:
+        elif self.is_answer_of_other_rule(value) or self._asks_another_rule(value) is frule:
             self.results |= set(bound)
 
-    def _asks(self, value: ast.expr) -> Any:
+    def _asks_another_rule(self, value: ast.expr) -> Any:
         return self.rule.called(value)
 
-    def gives(self, node: ast.expr) -> bool:
+    def is_answer_of_other_rule(self, node: ast.expr) -> bool:
         """Whether an expression is a cotangent or a tangent returned by another rule."""
         while isinstance(node, ast.Subscript):
             node = node.value
@@ -429,7 +435,7 @@ class _OtherRules:
             return node.id in self.results
         if not isinstance(node, ast.Call):
             return False
-        if self._asks(node) is frule:
+        if self._asks_another_rule(node) is frule:
             return True
         return isinstance(node.func, ast.Name) and node.func.id in self.backs
 

@@ -37,7 +37,12 @@ def partials_of(rule: Anatomy) -> tuple[str, tuple[str, ...], tuple[str, ...]] |
         return None
     (pullback,) = rule.pullbacks
     answers, seeds = list(rule.answers(pullback)), pullback.args.args
-    if len(answers) != 1 or len(seeds) != 1 or not is_straight(rule.node) or not is_straight(pullback):
+    if (
+        len(answers) != 1
+        or len(seeds) != 1
+        or not is_straight_line_code(rule.node)
+        or not is_straight_line_code(pullback)
+    ):
         return None
     given = [expression for _, expression in answers[0].cotangents]
     if len(given) != len(rule.parameters) or not given or not _is_of_numbers(rule):
@@ -112,7 +117,7 @@ def _is_elementwise(function: types.FunctionType) -> bool:
     except RuleLabError:
         return False
     returned = returns_of(node)
-    if len(returned) != 1 or not is_straight(node):
+    if len(returned) != 1 or not is_straight_line_code(node):
         return False
     bound = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
     known = assigned_once(node)
@@ -137,7 +142,7 @@ def _module_of(found: Any) -> str:
     return found.__name__ if isinstance(found, types.ModuleType) else getattr(found, "__module__", "")
 
 
-def is_straight(function: Any) -> bool:
+def is_straight_line_code(function: Any) -> bool:
     """Whether a function only assigns names, defines functions and returns."""
     body = getattr(function, "body", [])
     if isinstance(function, ast.Lambda):

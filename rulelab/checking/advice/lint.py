@@ -17,7 +17,7 @@ from ...rules.targets import name_of, resolve
 from ...tables import Page, Report, Table, prose
 from ..reading.anatomy import Anatomy, anatomy_of, names
 from .advices import ADVICES, Advice
-from .repeated import repeated_derivations, tests_beside
+from .repeated import neighbouring_tests, repeated_derivations
 from .undefined import undefined_names
 
 
@@ -161,7 +161,7 @@ def _advices(rule: Anatomy, tests: tuple[types.FunctionType, ...]) -> Iterator[A
         return
     for advise in ADVICES:
         yield from advise(rule)
-    yield from repeated_derivations(rule, dict.fromkeys((*tests, *tests_beside(rule))))
+    yield from repeated_derivations(rule, dict.fromkeys((*tests, *neighbouring_tests(rule))))
 
 
 def _in_order(advices: list[Advice]) -> list[Advice]:

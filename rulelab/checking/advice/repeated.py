@@ -26,7 +26,7 @@ _WITNESSES = ("sympy", "numdifftools", "scipy.optimize")
 """Third-party modules that compute a derivative independently of the rule: finite differences, SymPy."""
 
 
-def tests_beside(rule: Anatomy) -> list[types.FunctionType]:
+def neighbouring_tests(rule: Anatomy) -> list[types.FunctionType]:
     """The functions named `test…` in the module of the rule."""
     there = list(rule.function.__globals__.items())
     return [f for name, f in there if name.startswith("test") and isinstance(f, types.FunctionType)]
@@ -97,8 +97,8 @@ class _Test:
         self.known = assigned_once(source.node)
         self.local = {n.id for n in ast.walk(source.node) if isinstance(n, ast.Name) and _binds(n)}
         self.local |= {n.arg for n in ast.walk(source.node) if isinstance(n, ast.arg)}
-        self.derivatives = self._tainted(self._asks)
-        self.rules_own = self._tainted(self._asks_the_rule)
+        self.derivatives = self._derived_names(self._asks)
+        self.rules_own = self._derived_names(self._asks_the_rule)
 
     def stands_for(self, node: ast.AST) -> Any:
         """The object that a dotted name refers to; UNKNOWN if it is local."""
@@ -131,7 +131,7 @@ class _Test:
     def _asks_the_rule(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Call) and self.stands_for(node.func) is self.rule.function
 
-    def _tainted(self, asks: Callable[[ast.AST], bool]) -> set[str]:
+    def _derived_names(self, asks: Callable[[ast.AST], bool]) -> set[str]:
         """The names that are bound to the result of such a call, or to something computed from it."""
         found: set[str] = set()
         for node in ast.walk(self.source.node):

@@ -2,8 +2,8 @@
 
 `guesser` tries candidate arguments on the function and its rule, `refusals` decides whether an exception is
 the fault of the rule or of the arguments, and `iterated` whether an iteration has converged. `kind_search`
-searches the kinds a function may take, likeliest first; `answers_tell`, `as_said`, `beside` and
-`broadcasting` add further kinds, `lengths` and `lengths_taken` other lengths, and `wider` wider intervals.
-Where all of these find nothing, `by_trying` looks how far a call of the function gets. `guessing` combines
-them, and `points` lists the points of a check.
+searches the kinds a function may take, likeliest first; `kinds_from_answers`, `kinds_from_docstring`,
+`alternative_kinds` and `broadcasting` add further kinds, `lengths` and `accidental_lengths` other lengths,
+and `wider_intervals` wider intervals. Where all of these find nothing, `kinds_by_trial` looks how far a call
+of the function gets. `guessing` combines them, and `points` lists the points of a check.
 """

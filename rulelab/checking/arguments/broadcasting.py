@@ -20,7 +20,7 @@ from ..reading.axes_read import (
     factors_of,
     multiplies_matrices,
     ranks_asked,
-    reduced,
+    reduced_parameters,
     undoes_broadcasts,
 )
 from ..reading.by_name import (
@@ -32,8 +32,8 @@ from ..reading.by_name import (
 )
 from ..reading.kinds import MATRICES, Kind, dims_of
 from ..reading.kinds_taken import narrowed
+from ..reading.own_docstrings import docstring_of
 from ..reading.ranks import ranks_told
-from ..reading.written import docstring_of
 from .guesser import Guesser, Kinds, is_finite, is_one_number, shapes
 from .refusals import NOT_WRITTEN_FOR
 
@@ -74,7 +74,7 @@ def with_vectors(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...
         if len(taken) < 2 and sum(free) > 1 and not _keeps_rank(guesser, first, taken):
             return found  # none taken, or all as vectors but not some: it does not broadcast
         tried, answered = taken, [one for one in taken if _answers_for(guesser, *one)]
-        with guesser.undisturbed():
+        with guesser.keeping_generator():
             taken = _lacking_sums(guesser, answered, tried) or answered
         taken = taken or [one for one in tried if _is_right_but_for(guesser, one[1], meant)]
         taken = taken or [one for one in tried if _sums_for_others(guesser, *one)]
@@ -90,7 +90,7 @@ def _numbers_by_the_rule(guesser: Guesser, first: Kinds) -> frozenset[int]:
     """The positions of arguments that are numbers by the annotations of the rule that is found for numbers:
     with a vector there, a different rule is found.
     """
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         args = guesser.draw(first)
     rule, vector = guesser.rule_for(args), np.array([0.5, 1.5])
     each = [(*args[:i], vector, *args[i + 1 :]) for i in range(len(args))]
@@ -115,7 +115,7 @@ def _keeps_rank(guesser: Guesser, numbers: Kinds, taken: list[tuple[Kinds, tuple
     """Whether a function makes one number of numbers and a vector of vectors without broadcasting, as a
     convolution does: the value is not a stack of the arguments.
     """
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         value = guesser.value(guesser.drawn(numbers))
     of_vectors = [guesser.value(args) for _, args in taken]
     return shapes(value) == [()] and all(isinstance(y, np.ndarray) and y.ndim == 1 for y in of_vectors)
@@ -126,7 +126,7 @@ def _sums_a_stack(guesser: Guesser, numbers: Kinds, args: tuple) -> bool:
     one number for each vector in the place of a number: it sums over what the function has stacked, not over
     what was broadcast.
     """
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         value = guesser.value(guesser.drawn(numbers))
     if any(shape == () for shape in shapes(value)):
         return False
@@ -407,7 +407,7 @@ def _meant_numbers(guesser: Guesser, first: Kinds, free: list[bool]) -> frozense
     of_arrays = guesser.of_axes or multiplies_matrices(guesser.target)
     called = guesser.names if of_arrays else names_of_a_formula(guesser.names)
     known, likely = scalar_names(called)
-    arrays = reduced(guesser.target)
+    arrays = reduced_parameters(guesser.target)
     scalars = (known | likely) - {word for name, word in zip(guesser.names, called) if name in arrays}
     those = frozenset(i for i, word in enumerate(called) if free[i] and word in scalars)
     if not those or len(those) == sum(free):
@@ -492,7 +492,7 @@ def _where_numbers_are(guesser: Guesser, numbers: Kinds, kinds: Kinds) -> Kinds:
     """These kinds with the interval of each vector narrowed to where the function has a value for a number in
     its place: most vectors of shares have an element at which `log(1 - 4 * p / 3)` is not defined.
     """
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         base = guesser.drawn(numbers)
 
     def has_value(i: int, x: float) -> bool:

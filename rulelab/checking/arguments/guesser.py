@@ -28,27 +28,27 @@ from ...rules.targets import name_of, resolve
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import NoTangent
 from ..calling.budgets import Limit
-from ..calling.endless import (
+from ..calling.endless_loops import (
     FEW_LINES,
     MOST_LINES,
     EndlessError,
-    brought_to_an_end,
-    ended,
-    looked_at_anew,
+    forget_endless_calls,
+    raising_if_endless,
+    value_if_it_ends,
 )
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import authors_of, codes_of, raw_pullback
 from ..measuring.copies import own_copies, own_keywords
 from ..measuring.differences import fd_jvp
 from ..measuring.vectors import cotangent_vec, leaves, to_vec
 from ..probing.drawing import draw_all
 from ..probing.perturb import put_in_order, rand_tangent, revalued
-from ..probing.probes import quiet
+from ..probing.probes import without_warnings
 from ..reading.answers_read import held_by_answers, lists_answered, objects_answered, tuples_answered
 from ..reading.arrays_said import arrays_counted
 from ..reading.axes_read import (
     axes_of_matrices,
-    crossed,
+    cross_product_parameters,
     multiplies_matrices,
     names_an_axis,
     put_in_places,
@@ -64,19 +64,21 @@ from ..reading.by_name import (
     ordered_pairs,
     special_names,
 )
-from ..reading.counts import REST, counted, cut_into, made_so_long, meant_whole
-from ..reading.groups_read import grouped, told_from_numbers
+from ..reading.counts import REST, counting_parameters, cut_into, made_so_long, meant_whole
+from ..reading.groups_read import distinguished_from_numbers, label_kinds
 from ..reading.kinds import AS_LIST, AS_ROWS, MATRICES, Kind, Lengths
 from ..reading.kinds_taken import dicts_of, objects_with
-from ..reading.lists_read import chained, lists_of_arrays, sequence
-from ..reading.loops_read import zipped
+from ..reading.lists_read import layered_kinds, lists_of_arrays, sequence
+from ..reading.loops_read import zipped_parameters
 from ..reading.options_read import options_required
 from ..reading.parameters import all_names, defaults_after, required_names
 from ..reading.pieces_read import kinds_of_pieces
 from ..reading.positions_read import picked_side_by_side, positions_read, several_positions
 from ..reading.records_read import lists_of_records
-from ..reading.relations import NOTHING_SAID, related
-from ..reading.said import (
+from ..reading.relations import NOTHING_SAID, relations_of
+from ..reading.shapes_read import shapes_read
+from ..reading.shapes_solved import shapes_solved
+from ..reading.stated_kinds import (
     counts_each,
     covariances_said,
     intervals_said,
@@ -89,11 +91,14 @@ from ..reading.said import (
     signs_said,
     speaks_of_any_square,
 )
-from ..reading.shapes_read import shapes_read
-from ..reading.shapes_solved import shapes_solved
 from ..reading.texts import attributes_read, keys_read
-from ..reading.usage import handed_to_arrays, indexing, masking, scattering
-from .iterated import Iterated, iterated
+from ..reading.usage import (
+    array_function_parameters,
+    index_parameters,
+    mask_parameters,
+    scatter_index_parameters,
+)
+from .iterated import Iterated, iteration_of
 from .refusals import REFUSALS
 
 Kinds = tuple[Kind, ...]
@@ -154,28 +159,28 @@ class Guesser:
 
     def __post_init__(self) -> None:
         self.target, self.bound = resolve(self.f)
-        looked_at_anew(self.target)
-        self.take(required_names(self.f))
+        forget_endless_calls(self.target)
+        self.set_parameters(required_names(self.f))
         self.asked = frozenset(self.domain)  # the parameters whose kind the caller named
-        self.related = NOTHING_SAID  # how numbers must be related, once `heed` was called
+        self.related = NOTHING_SAID  # how numbers must be related, once `adopt_statements` was called
         self.bounds: Mapping[str, Kind] = {}  # the intervals that the function itself states
         self.most_lines = MOST_LINES  # in one call; fewer once a call did not return
         self.sized: frozenset[str] = frozenset()  # the arrays whose lengths the function itself states
         self.lengths: Mapping[str, tuple[Lengths, ...]] = {}  # of arrays, found by trying or from lists
 
-    def take(self, names: tuple[str, ...]) -> None:
+    def set_parameters(self, names: tuple[str, ...]) -> None:
         """Set the parameters for which arguments are guessed: these, the first of the function."""
         self.names = names
         self.ordered, self.special = ordered_pairs(names), special_names(names)
 
-    def heed(self) -> None:
+    def adopt_statements(self) -> None:
         """Adopt the kinds, intervals and orders that the docstring and code of the function state for
         parameters the caller said nothing about; where the function states none, those that a docstring of a
         rule states.
         """
         rules = authors_of(self.target, self.registry)
         speakers = (*rules, self.target)  # the last one has precedence
-        numbers, picking = numbers_said(self.target), indexing(self.target)
+        numbers, picking = numbers_said(self.target), index_parameters(self.target)
         kinds = {name: kind for one in speakers for name, kind in kinds_said(one).items()}
         said = [(one, intervals_said(one)) for one in speakers]
         intervals = {name: ends for _, those in said for name, ends in those.items()}
@@ -225,13 +230,13 @@ class Guesser:
                 forms = (form for form in forms_by_name(name) if form not in ("number", "integer", "list"))
                 used[name] = tuple(Kind(form, bounds.low, bounds.high, bounds.dtype) for form in forms)
         self.domain, self.used = domain, used
-        self.related = related(self.target, self.names, rules)
+        self.related = relations_of(self.target, self.names, rules)
         self.ordered += self.related.ordered
 
     @cached_property
     def iterated(self) -> Iterated | None:
         """The function with more steps, if it repeats a step that has to converge."""
-        return iterated(self.target, self.registry)
+        return iteration_of(self.target, self.registry)
 
     @cached_property
     def of_axes(self) -> bool:
@@ -259,19 +264,19 @@ class Guesser:
         return kinds_used(self.target, self.registry)
 
     @contextlib.contextmanager
-    def ending(self) -> Iterator[None]:
+    def raising_if_endless(self) -> Iterator[None]:
         """Raise EndlessError for a call of the function that does not return; after that, for further calls
         sooner.
         """
         try:
-            with brought_to_an_end(self.target, self.most_lines):
+            with raising_if_endless(self.target, self.most_lines):
                 yield
         except EndlessError:
             self.most_lines = FEW_LINES
             raise
 
     @contextlib.contextmanager
-    def undisturbed(self) -> Iterator[None]:
+    def keeping_generator(self) -> Iterator[None]:
         """Draw without changing later draws: for trials that mostly come to nothing."""
         before = self.rng.bit_generator.state
         try:
@@ -308,21 +313,21 @@ class Guesser:
     def value(self, args: tuple) -> Any:
         if not self.related.hold(args):
             raise NoInputsError(f"the docstring of {name_of(self.target)} rules these arguments out")
-        with self.ending():
-            y = plainly(self.f, args, self.kwargs)
+        with self.raising_if_endless():
+            y = value_of(self.f, args, self.kwargs)
             if self.iterated is not None and not self.iterated.has_ended(args, self.kwargs, y):
                 raise NoInputsError(f"{name_of(self.target)} has not converged there")
         return y
 
     def _called(self, *args: Any) -> Any:
-        return ended(self.target, lambda: self.f(*args, **self.kwargs))
+        return value_if_it_ends(self.target, lambda: self.f(*args, **self.kwargs))
 
     def draw(self, kinds: Kinds, number: int = 0) -> tuple:
         """Arguments of these kinds, in the order and with the relations that the function states, if such are
         found. `number` selects the lengths; where no draw fits, those of the next numbers are tried.
         """
         for size in (*[number] * (DRAWS + 1), *range(number + 1, number + DRAWS + 1)):
-            args = self.related.put_right(put_in_order(draw_all(kinds, self.rng, size), self.ordered))
+            args = self.related.repaired(put_in_order(draw_all(kinds, self.rng, size), self.ordered))
             if self.related.hold(args):
                 break
         return args
@@ -337,7 +342,7 @@ class Guesser:
             args = self.draw(kinds)
         return args
 
-    def has_to_take(self, args: tuple) -> None:
+    def require_value(self, args: tuple) -> None:
         """Raise NoInputsError if the function has no value at these arguments: it may have had one at other
         lengths.
         """
@@ -368,7 +373,7 @@ class Guesser:
         """Whether the function returns one number at all draws of these kinds that have a value. A number on
         one side of a branch only, as in `if x <= 0: return 0.0`, does not count.
         """
-        with self.undisturbed():
+        with self.keeping_generator():
             drawn = [self.draw(kinds, number) for number in range(SEVERAL)]
             values = list(self.finite_values(drawn))
         return bool(values) and all(map(is_one_number, values))
@@ -403,7 +408,7 @@ class Guesser:
         """The value and the pullback that the rule returns for copies of the arguments, so that it cannot
         change these.
         """
-        with quiet(), self.ending(), given_copies():
+        with without_warnings(), self.raising_if_endless(), given_copies():
             return rrule(
                 self.f,
                 *own_copies(args),
@@ -416,7 +421,7 @@ class Guesser:
         """The value and its tangent that a forward rule returns."""
         args = (*args, *defaults_after(self.target, len(args)))
         tangents = [rand_tangent(x, np.random.default_rng(0)) for x in args]
-        with self.ending():
+        with self.raising_if_endless():
             return frule(
                 (NoTangent(), *tangents),
                 self.f,
@@ -432,7 +437,7 @@ class Guesser:
         """
         if self.mode != "rrule":
             return ()
-        with quiet():
+        with without_warnings():
             try:
                 y, back = self.answer(args)
                 bars = raw_pullback(back)(rand_tangent(y, np.random.default_rng(0)))
@@ -450,7 +455,7 @@ class Guesser:
 
     def raised(self, args: tuple) -> Exception | None:
         """The exception that a rule raises for these arguments; None if it raises none."""
-        with quiet():
+        with without_warnings():
             try:
                 if self.mode != "rrule":
                     self._pushed_forward(args)
@@ -477,7 +482,7 @@ class Guesser:
         bars = self.answered(args)
         held = [isinstance(bar, NoTangent) for bar in bars[1:]] or [False] * len(args)
         x_dots = tuple(NoTangent() if h else rand_tangent(x, self.rng) for x, h in zip(args, held))
-        with quiet():
+        with without_warnings():
             try:
                 y, back = self.answer(args)
                 y_bar = rand_tangent(y, self.rng)
@@ -492,7 +497,7 @@ class Guesser:
     def has_value(self, kinds: Kinds) -> bool:
         """Whether the value that a rule returns for arguments of some kinds is that of the function."""
         args = self.drawn(kinds)
-        with quiet():
+        with without_warnings():
             try:
                 given, y = to_vec(self.answer(args)[0])[0], to_vec(self.value(args))[0]
             except Exception:
@@ -519,7 +524,7 @@ class Guesser:
         another shape and, with `of_right_shapes`, where a cotangent has.
         """
         right: set[int] = set()
-        with quiet():
+        with without_warnings():
             try:
                 (given, back), y = self.answer(args), self.value(args)
                 if shapes(given) != shapes(y):
@@ -571,7 +576,7 @@ def _arrays_called_complex(target: Any, notes: Mapping[str, Any]) -> frozenset[s
     """
     found = frozenset(name for name, note in notes.items() if note is complex)
     several = {name for name in found if names_several(name)}
-    return found & (handed_to_arrays(target) | several | arrays_counted(target)) if found else found
+    return found & (array_function_parameters(target) | several | arrays_counted(target)) if found else found
 
 
 _COMPLEX_ARRAY = npt.NDArray[np.complex128]
@@ -645,21 +650,21 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     solved, of_dicts = shapes_solved(target), keys_read(target)
     kinds = {name: kinds for name, kinds in solved.items() if name not in of_dicts}
     kinds |= {
-        name: (*chained(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
+        name: (*layered_kinds(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
         for name, keys in of_dicts.items()
     }
     kinds |= dict.fromkeys(put_in_places(target) - kinds.keys(), (Kind("vector"), Kind("matrix")))
-    kinds |= dict.fromkeys(crossed(target), (Kind("vector", dims=(3,)),))
+    kinds |= dict.fromkeys(cross_product_parameters(target), (Kind("vector", dims=(3,)),))
     whole = WHOLE if not sums(target) else (*WHOLE[1:2], *WHOLE[:1], *WHOLE[2:])
     kinds |= dict.fromkeys(meant_whole(target), whole)
-    kinds |= dict.fromkeys(counted(target), (Kind("integer"),))
+    kinds |= dict.fromkeys(counting_parameters(target), (Kind("integer"),))
     for name, counts in cut_into(target).items():
         kinds[name] = (Kind("vector", dims=("*".join(counts),)),)
         kinds |= {count: (Kind("integer", dims=(count,)),) for count in counts if count != REST}
-    unnamed = indexing(target) - special_names(tuple(indexing(target))).keys()
+    unnamed = index_parameters(target) - special_names(tuple(index_parameters(target))).keys()
     kinds |= {name: INDICES[::-1] if name in COUNTS else INDICES for name in unnamed}
-    kinds |= dict.fromkeys(unnamed & told_from_numbers(target) - COUNTS, PICKS)
-    picks = scattering(target) & kinds.keys()
+    kinds |= dict.fromkeys(unnamed & distinguished_from_numbers(target) - COUNTS, PICKS)
+    picks = scatter_index_parameters(target) & kinds.keys()
     listed = picks | (unnamed & numbered_in_plural(target))
     kinds |= {name: _without(kinds[name], "integer") for name in listed}
     positions, alike = positions_said(target) & unnamed, picked_side_by_side(target) & unnamed
@@ -669,14 +674,14 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     for length in made_so_long(target) if picks else ():  # the length of an array of sums
         kinds[length] = (Kind("integer", dims=("m",)), Kind("integer"))
         kinds |= {name: (Kind("indices", dims=("n", "m")), *kinds[name]) for name in picks}
-    kinds |= dict.fromkeys(masking(target) - unnamed, FLAGS)
+    kinds |= dict.fromkeys(mask_parameters(target) - unnamed, FLAGS)
     several = several_positions(target)
     kinds |= dict.fromkeys(several, (Kind("vector"), Kind("matrix")))
     kinds |= {
         name: tuple(kind for kind in read if kind.form != "number" or name not in several)
         for name, read in positions_read(target).items()
     }
-    kinds |= grouped(target)
+    kinds |= label_kinds(target)
     kinds |= kinds_of_pieces(target)
     kinds |= {
         name: (*read, *(kind for kind in kinds.get(name, ()) if kind.form != "integer"))
@@ -713,7 +718,7 @@ def _beside_lists(
     target: Any, kinds: Mapping[str, tuple[Kind, ...]]
 ) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """What a function iterates over together with a list or a tuple: vectors with as many elements."""
-    for those in zipped(target):
+    for those in zipped_parameters(target):
         likeliest = [kinds[name][0] for name in those if kinds.get(name)]
         counts = {len(kind.parts) for kind in likeliest if kind.made in (list, tuple)}
         if len(counts) == 1:

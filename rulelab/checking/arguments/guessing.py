@@ -29,20 +29,11 @@ from ..reading.parameters import all_names
 from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
-from ..reading.said import labels_said, numbered_in_plural, signs_said
 from ..reading.shapes_solved import taken_as_square
+from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said
 from ..reading.texts import defaults_of
 from ..reading.typical_said import typical_said
-from ..reading.usage import indexing, masking, shapes_said
-from .answers_tell import as_axes_answered, as_lists_answered
-from .as_said import (
-    of_arrays_alike,
-    of_arrays_said,
-    of_lists_said,
-    of_ranks_said,
-    of_rows_said,
-    with_arrays_told,
-)
+from ..reading.usage import index_parameters, mask_parameters, shapes_said
 from .broadcasting import (
     of_ranks_asked,
     of_ranks_told,
@@ -50,9 +41,18 @@ from .broadcasting import (
     of_vectors_apart,
     with_vectors,
 )
-from .by_trying import kinds_by_trying, with_places_repeated
 from .guesser import OF_ROWS, Guesser, Kinds, NoInputsError, none_found, of_signs
 from .kind_search import Search, floats_of
+from .kinds_by_trial import kinds_by_trying, with_places_repeated
+from .kinds_from_answers import as_axes_answered, as_lists_answered
+from .kinds_from_docstring import (
+    of_arrays_alike,
+    of_arrays_said,
+    of_lists_said,
+    of_ranks_said,
+    of_rows_said,
+    with_arrays_told,
+)
 from .lengths import (
     of_axes_apart,
     of_indices_apart,
@@ -65,7 +65,7 @@ from .lengths import (
     with_rows,
 )
 from .refusals import REFUSALS, is_own_fault
-from .wider import of_sides_compared, of_wider_intervals
+from .wider_intervals import of_sides_compared, of_wider_intervals
 
 MOVES = 3
 """The number of draws at which it is tested whether a rule has a cotangent for integers."""
@@ -155,7 +155,7 @@ def _right_by_trying(guesser: Guesser, found: Found) -> Kinds | None:
         return None
     if guesser.mode != "rrule" or not all(any(k.form == "indices" for k in kinds) for kinds in those):
         return None
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         if any(guesser.seems_right(guesser.drawn(kinds)) for kinds in those):
             return None
         kinds = _others_by_trying(guesser)
@@ -172,10 +172,10 @@ def _with_those_of_none(guesser: Guesser) -> Kinds | None:
     required, names, defaults = guesser.names, all_names(guesser.target), defaults_of(guesser.target)
     more = itertools.takewhile(lambda name: defaults.get(name, 0) is None, names[len(required) :])
     for count, _ in enumerate(more, len(required) + 1):
-        guesser.take(names[:count])
+        guesser.set_parameters(names[:count])
         if (kinds := kinds_by_trying(guesser)) is not None:
             return kinds
-    guesser.take(required)
+    guesser.set_parameters(required)
     return None
 
 
@@ -189,7 +189,7 @@ def _is_refused(guesser: Guesser, found: Found) -> bool:
         is_told = isinstance(error, REFUSALS) and not isinstance(error, RuleLabError)
         return is_told and not is_own_fault(error, args)
 
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         return all(is_refused(guesser.drawn(kinds)) for kinds in found.kinds)
 
 
@@ -198,7 +198,7 @@ def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
     without.
     """
     usual = guesser.domain, guesser.used, guesser.ordered
-    guesser.heed()
+    guesser.adopt_statements()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
         found = _as_in_examples(guesser, several) or _kinds_or_none(guesser, several)
         if found is not None:
@@ -233,7 +233,7 @@ def _as_in_examples(guesser: Guesser, several: bool) -> Found | None:
 
 def _have_numbers(guesser: Guesser, kinds: Kinds) -> bool:
     """Whether a function has finite values, and its rule raises nothing, at all draws."""
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         drawn = [guesser.draw(kinds, number) for number in range(EXAMPLES)]
         values = list(guesser.finite_values(drawn))
         return len(values) == len(drawn) and not any(map(guesser.raised, drawn))
@@ -243,20 +243,20 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     several = several or guesser.of_axes
     found = _of_said_shapes(guesser) or _taken(guesser, several)
     found = _with_numbers_for_whole(guesser, several, found)
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         lists = itertools.chain.from_iterable(as_lists_answered(guesser, kinds) for kinds in found.kinds)
         axes = (as_axes_answered(guesser, kinds) for kinds in lists)
         found = found._replace(kinds=tuple(dict.fromkeys(axes)))
     found = found._replace(kinds=tuple(dict.fromkeys(with_rows(guesser, kinds) for kinds in found.kinds)))
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         found = _of_one_index(guesser, _of_symmetric(guesser, found))
         answered = dict.fromkeys(_as_answered(guesser, kinds) for kinds in found.kinds)
     found = found._replace(kinds=tuple(answered))
     kinds = with_vectors(guesser, found.kinds)
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         kinds = tuple(_as_answered(guesser, one) for one in kinds)
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_told(guesser, kinds))))
         kinds = tuple(dict.fromkeys((*kinds, *of_arrays_said(guesser, kinds))))
@@ -266,7 +266,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_said(guesser, kinds))))
         kinds = (*kinds, *of_lists_said(guesser, kinds))
     apart = (*of_unlike_lengths(guesser, kinds), *of_indices_apart(guesser, kinds))
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
         apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
         apart = (*apart, *of_wider_intervals(guesser, kinds[:1]), *of_sides_compared(guesser, kinds[0]))
@@ -489,7 +489,9 @@ def _moved_integers(guesser: Guesser, kinds: Kinds) -> dict[str, bool]:
     one that varies, as it is for an `index` that indexes nothing.
     """
     those = [i for i, kind in enumerate(kinds) if kind.form in _WHOLE and not guesser.is_asked(i)]
-    picking = indexing(guesser.target) if any(kinds[i].form == "indices" for i in those) else frozenset()
+    picking = (
+        index_parameters(guesser.target) if any(kinds[i].form == "indices" for i in those) else frozenset()
+    )
     those = [i for i in those if guesser.names[i] not in picking]
     found: dict[str, bool] = {}
     for _ in range(MOVES if those else 0):  # a logarithm is zero at one
@@ -535,7 +537,7 @@ def _taken(guesser: Guesser, several: bool) -> Found:
             break
     found = search.found()
     if not search.right and guesser.mode == "rrule":
-        with guesser.undisturbed():
+        with guesser.keeping_generator():
             multiplied = _of_products(guesser, found, is_named=search.named is not None)
         if multiplied is not None:
             return Found((multiplied,))
@@ -618,7 +620,7 @@ def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
     """The kinds found, with flags for vectors that the rule holds fixed and that have only two values, as the
     function says, or that decide something in it.
     """
-    deciding, signs = masking(guesser.target), signs_said(guesser.target)
+    deciding, signs = mask_parameters(guesser.target), signs_said(guesser.target)
     names = labels_said(guesser.target) | deciding
     bars = guesser.answered(guesser.draw(found[0])) if names.intersection(guesser.names) else ()
     held = {n for n, bar in zip(guesser.names, bars[1:]) if isinstance(bar, NoTangent) and n in names}

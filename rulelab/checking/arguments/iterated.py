@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...rules.registry import Registry
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import authors_of
 from ..measuring.vectors import to_vec
 from ..reading.constants import with_integer
@@ -39,12 +39,12 @@ class Iterated:
         usual = [i for i, steps in self.steps.items() if i < len(args) and args[i] == steps]
         args = args[: min(usual, default=len(args))]  # without the number of steps, if it is the default
         try:
-            y = plainly(self.f, args, kwargs) if y is None else y
+            y = value_of(self.f, args, kwargs) if y is None else y
         except Exception:
             return True
         try:
             with np.errstate(all="ignore"):
-                before, after = to_vec(y)[0], to_vec(plainly(self.longer, args, kwargs))[0]
+                before, after = to_vec(y)[0], to_vec(value_of(self.longer, args, kwargs))[0]
         except Exception:
             return False
         if not np.all(np.isfinite(after)):
@@ -53,7 +53,7 @@ class Iterated:
         return before.shape == after.shape and bool(np.allclose(before, after, RTOL, allowed))
 
 
-def iterated(f: Callable, registry: Registry) -> Iterated | None:
+def iteration_of(f: Callable, registry: Registry) -> Iterated | None:
     """A function that converges in a loop, its own or that of a helper, if its rules have no loop: they are
     then for the limit. None for any other function.
 

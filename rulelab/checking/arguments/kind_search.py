@@ -16,7 +16,7 @@ from ...advice import TO_JUDGE
 from ...raised import raised_words
 from ...rules.signatures import Accepts, meant_types
 from ...tangents.zeros import AbstractZero
-from ..calling.plain_calls import heard
+from ..calling.plain_calls import value_and_warnings
 from ..calling.subjects import author_of, authors_of, rules_of
 from ..measuring.vectors import to_vec
 from ..probing.perturb import revalued
@@ -113,7 +113,7 @@ class Search:
         """Whether the function also has values for numbers of any sign wherever it has one in a narrower
         interval: what it refused before were the lengths or counts drawn.
         """
-        with self.guesser.undisturbed():
+        with self.guesser.keeping_generator():
             return not any(self._needs_a_sign(kinds, number) for number in range(SIGNED)) and (
                 self.guesser.takes(kinds)
             )
@@ -137,8 +137,8 @@ class Search:
         if guesser.rule_for(args) is None:
             return True
         try:
-            with guesser.ending():
-                y, said = heard(guesser.f, args, guesser.kwargs)
+            with guesser.raising_if_endless():
+                y, said = value_and_warnings(guesser.f, args, guesser.kwargs)
         except Exception as error:
             self.last = raised_words(error)[:100]
             return is_about_form(error)
@@ -234,10 +234,10 @@ class Search:
             return self._with_numbers(self._likeliest(meant))
         alike = [kinds for kinds in self.wrong if _are_alike(kinds)]
         if not self.right:
-            with self.guesser.undisturbed():
+            with self.guesser.keeping_generator():
                 lacking = self._likelier_refused()
             likeliest = lacking or self._with_numbers(self._likeliest(self.wrong))
-            with self.guesser.undisturbed():
+            with self.guesser.keeping_generator():
                 return (*likeliest, *self._of_other_ranks(likeliest))
         if alike and _has_number_first(self.right[0]) and self._is_chance(self.right[0], alike[0]):
             return self._likeliest(alike)

@@ -16,15 +16,15 @@ from ...rules.signatures import meant_types
 from ..calling.subjects import rules_of
 from ..measuring.vectors import shape_of
 from ..probing.drawing import draw
-from ..probing.probes import Point, quiet
+from ..probing.probes import Point, without_warnings
 from ..reading.by_name import COUNTS, is_matrix_name, special_names
 from ..reading.kinds import Kind, Lengths, is_square
 from ..reading.kinds_taken import choices_of, likeliest_first, narrowed
-from ..reading.loops_read import zipped
+from ..reading.loops_read import zipped_parameters
 from ..reading.shapes_solved import solved_together
 from ..reading.usage import elements_taken, picks_by_number
+from .accidental_lengths import is_taken_by_accident
 from .guesser import Guesser, Kinds, as_annotated, is_about_form, is_about_numbers, is_finite
-from .lengths_taken import is_taken_by_accident
 
 OWN_LENGTHS = (6, 3, 4, 2, 5)
 """Lengths of vectors that are tried, separately for each vector, where a function or its rule needs
@@ -226,7 +226,7 @@ def with_larger(guesser: Guesser, said: Mapping[str, Kind]) -> Iterator[dict[str
         dims = {name: tuple(larger.get(d, d) for d in kind.dims) for name, kind in said.items()}
         kinds = {name: dataclasses.replace(kind, dims=dims[name]) for name, kind in said.items()}
         choices = choices_of(guesser.names, accepted, {**guesser.domain, **kinds}, guesser.used)
-        with guesser.undisturbed():
+        with guesser.keeping_generator():
             is_taken = all(choices) and guesser.takes(tuple(one[0] for one in choices))
         if is_taken:
             yield kinds
@@ -294,7 +294,7 @@ def _fitting(guesser: Guesser, choices: list[list[Kind]]) -> Iterator[Kinds]:
         if guesser.end.is_over():
             return
         try:
-            with quiet(), guesser.ending():
+            with without_warnings(), guesser.raising_if_endless():
                 guesser.f(*(values[kind] for values, kind in zip(drawn, kinds)), **guesser.kwargs)
         except Exception as error:
             if is_about_form(error) or not is_about_numbers(error):
@@ -328,7 +328,7 @@ def with_rows(guesser: Guesser, kinds: Kinds) -> Kinds:
             )
             for dims in ((("n", "m"), ("n", "m")), (("n", "m"), ("m", "n")))
         )
-        with guesser.undisturbed():
+        with guesser.keeping_generator():
             is_taken = not guesser.takes(alike) and guesser.takes(turned)
             if is_taken and all(map(guesser.rule_runs, guesser.inside(turned))):
                 return turned  # one of the two is transposed
@@ -368,7 +368,7 @@ def of_unlike_lengths(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Ki
                     break
             return
         vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not kind.dims]
-        beside = frozenset().union(*zipped(guesser.target))
+        beside = frozenset().union(*zipped_parameters(guesser.target))
         free = [i for i in vectors if not guesser.is_asked(i) and guesser.names[i] not in beside]
         if 2 <= len(free) <= 3:
             lengths = iter(UNLIKE)

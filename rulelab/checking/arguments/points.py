@@ -19,47 +19,47 @@ import numpy as np
 from ...rules.registry import Registry
 from ...tangents.zeros import AbstractZero
 from ..calling.budgets import Limit, took_more
-from ..calling.endless import brought_to_an_end
-from ..calling.plain_calls import HEEDED, heard, plainly, vouched
+from ..calling.endless_loops import raising_if_endless
+from ..calling.plain_calls import HEEDED, value_and_warnings, value_of, value_raising_warnings
 from ..calling.subjects import Subject
 from ..measuring.shortening import shortened
 from ..measuring.vectors import leaves, shape_of, to_vec
-from ..probing.at_zero import zero_said
+from ..probing.at_zero import zero_allowed_by_docstring
 from ..probing.drawing import DRAWN_SCALES, draw_all
 from ..probing.forms import SYMMETRIC, forms_read
 from ..probing.perturb import (
     WithTangent,
     all_equal,
-    between,
-    beyond,
-    compared,
-    exactly,
+    compared_numbers,
     fresh,
-    in_pairs,
     jittered,
     landmarks,
     mirrored,
+    moved_between,
+    moved_beyond,
+    moved_exactly_to,
+    moved_near,
     narrow_gaps,
-    near,
-    opposed,
     put_in_order,
     revalued,
-    tied,
     with_all_digits,
+    with_equal_pairs,
+    with_opposite_signs,
+    with_ties,
 )
-from ..probing.probes import Point, quiet, watched_lines, watched_steps
+from ..probing.probes import Point, watched_lines, watched_steps, without_warnings
 from ..reading.axes_read import takes_triangles
 from ..reading.by_name import interval_of_name
 from ..reading.kinds import Kind, Lengths
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
 from ..reading.texts import defaults_of
-from .as_said import is_told
-from .beside import Beside, beside, not_symmetric
+from .alternative_kinds import AlternativeKinds, alternatives, not_symmetric
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
 from .iterated import Iterated
-from .wider import with_other_sides
+from .kinds_from_docstring import is_told
+from .wider_intervals import with_other_sides
 
 ATTEMPTS_APART = 7
 """By how much the numbers of a point and of its replacement, if it is refused, differ."""
@@ -135,7 +135,7 @@ class Source:
         self.told = tuple(is_told(guesser, kinds) for kinds in self.choices)
         self._guesser = guesser
         if self.is_guessed:
-            guesser.has_to_take(self.args)
+            guesser.require_value(self.args)
 
     @property
     def drawn(self) -> bool:
@@ -166,17 +166,19 @@ class Source:
         names = self._guesser.names
         return name in self.bounds or name in names and self._guesser.is_asked(names.index(name))
 
-    def beside(self) -> Iterator[tuple[Beside, tuple]]:
+    def beside(self) -> Iterator[tuple[AlternativeKinds, tuple]]:
         """Kinds close to those judged, each with arguments at which the function has a value if possible;
         none where the kinds are not guessed.
         """
         if not self.drawn or not self.is_guessed:
             return
         guesser = dataclasses.replace(self._guesser, end=Limit(BESIDE_SECONDS), rng=np.random.default_rng(0))
-        guesser.take(self._guesser.names)
+        guesser.set_parameters(self._guesser.names)
         guesser.ordered, guesser.related, guesser.bounds = self.ordered, self.related, self.bounds
         guesser.used = self._guesser.used
-        for one in not_symmetric(guesser, self.choices) if any(self.forms) else beside(guesser, self.choices):
+        for one in (
+            not_symmetric(guesser, self.choices) if any(self.forms) else alternatives(guesser, self.choices)
+        ):
             yield one, guesser.drawn(one.kinds)
 
     def usual(self) -> Iterator[tuple]:
@@ -207,8 +209,10 @@ class Source:
         kinds = self.choices[choice]
         for _ in range(DRAWS):
             drawn = draw_all(kinds, self.rng, size, self._scale(number))
-            found = put_in_order(opposed(drawn, self.args, kinds) if number == 1 else drawn, self.ordered)
-            found = self.related.put_right(found)
+            found = put_in_order(
+                with_opposite_signs(drawn, self.args, kinds) if number == 1 else drawn, self.ordered
+            )
+            found = self.related.repaired(found)
             if self.related.hold(found):
                 break
         return found
@@ -362,7 +366,9 @@ def _as_float(x: Any) -> Any:
     return [_as_float(part) for part in x] if type(x) is list else x
 
 
-def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warning]] = HEEDED) -> Any:
+def value_if_usable(
+    subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warning]] = HEEDED
+) -> Any:
     """The value at a point, or None where the function refuses it, returns something not finite, gives a
     warning that is heeded, or returns complex numbers although its values (`like`) are real, or real ones
     although these are complex.
@@ -370,8 +376,8 @@ def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warn
     if not point.is_inside():
         return None
     try:
-        with brought_to_an_end(subject.primal):
-            y = vouched(subject.primal, point.floats, point.kwargs, heeded)
+        with raising_if_endless(subject.primal):
+            y = value_raising_warnings(subject.primal, point.floats, point.kwargs, heeded)
     except Exception:
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
@@ -380,9 +386,9 @@ def usable(subject: Subject, point: Point, like: Any, heeded: Iterable[type[Warn
     return y if is_finite(y) and is_complex(y) == is_complex(like) else None
 
 
-def heeded_at(subject: Subject, point: Point) -> tuple[type[Warning], ...]:
+def heeded_warnings_at(subject: Subject, point: Point) -> tuple[type[Warning], ...]:
     """The classes of warnings that count elsewhere: those the function does not give at this point."""
-    _, said = heard(subject.primal, point.inputs, point.kwargs)
+    _, said = value_and_warnings(subject.primal, point.inputs, point.kwargs)
     return tuple(kind for kind in HEEDED if kind not in said)
 
 
@@ -398,12 +404,12 @@ EXACT, MORE_EXACT = 6, 16
 """How many constants of the code points hit exactly, and how many more if a line was not reached."""
 
 
-def decisive(subject: Subject) -> tuple[float, ...]:
+def branching_numbers(subject: Subject) -> tuple[float, ...]:
     """The first numbers by which the function or its rule chooses a branch; a parameter stands for its
     default.
     """
     named = {**_number_defaults(subject), **subject.named}
-    return compared((*subject.codes, *subject.helpers), named)[:COMPARED]
+    return compared_numbers((*subject.codes, *subject.helpers), named)[:COMPARED]
 
 
 def _number_defaults(subject: Subject) -> dict[str, float]:
@@ -414,31 +420,31 @@ def odd_points(subject: Subject, point: Point, rng: np.random.Generator) -> Iter
     """Points with ties, with zeros, and around the constants in the code."""
     yield point.moved(all_equal(point.inputs), "all equal")
     for _ in range(2):
-        yield point.moved(tied(point.inputs, rng), "with ties")
-    yield point.moved(in_pairs(point.inputs), "in equal pairs")
-    codes, first = (*subject.codes, *subject.helpers), decisive(subject)
+        yield point.moved(with_ties(point.inputs, rng), "with ties")
+    yield point.moved(with_equal_pairs(point.inputs), "in equal pairs")
+    codes, first = (*subject.codes, *subject.helpers), branching_numbers(subject)
     marks = tuple(sorted({*landmarks(codes), *first}, key=abs))
     if len(marks) > EXACT:  # with so many constants, those compared with in the code come first
         for mark in first:
             yield from _around(point, mark, rng)
     for mark in marks[:EXACT]:
-        for inputs in exactly(point.inputs, mark):
+        for inputs in moved_exactly_to(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
     for inputs in _all_zero(subject, point.inputs):
         yield point.moved(inputs, "exactly 0", edge=True)
     for low, high in narrow_gaps(marks):
-        yield point.moved(between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
+        yield point.moved(moved_between(point.inputs, low, high, rng), f"between {low:g} and {high:g}")
     for inputs in mirrored(point.inputs):
         yield point.moved(inputs, "with another sign")
     for mark in marks[:8]:
         yield from _around(point, mark, rng)
         if mark > 0 and -mark not in marks:  # abs(x) <= mark changes there, too
-            yield point.moved(beyond(point.inputs, mark, rng), f"around {-mark:g}")
+            yield point.moved(moved_beyond(point.inputs, mark, rng), f"around {-mark:g}")
     further = (*marks[EXACT:], *(-mark for mark in marks))  # x + mark is zero at -mark
     left = [mark for mark in further if mark not in marks[:EXACT]][:MORE_EXACT]
     nominal = [x for x in _number_defaults(subject).values() if x not in (*marks, *left)]
     for mark in (*left, *dict.fromkeys(nominal)):  # x - f0 is in a dead band at the default of f0
-        for inputs in exactly(point.inputs, mark):
+        for inputs in moved_exactly_to(point.inputs, mark):
             yield point.moved(inputs, f"exactly {mark:g}", edge=True)
     for mark in dict.fromkeys(nominal):
         yield from _around(point, mark, rng)
@@ -448,7 +454,7 @@ def _around(point: Point, mark: float, rng: np.random.Generator) -> Iterator[Poi
     """Points with numbers on both sides of a constant of the code, in the order that the arguments must
     have.
     """
-    for inputs in near(point.inputs, mark, rng):
+    for inputs in moved_near(point.inputs, mark, rng):
         yield point.moved(put_in_order(inputs, point.ordered), f"around {mark:g}")
 
 
@@ -456,13 +462,13 @@ def _all_zero(subject: Subject, inputs: tuple) -> Iterator[tuple]:
     """The arguments with one array set to zeros that may be zero according to the function: the rule may have
     a branch for it, as at `np.dot(w, w) == 0`.
     """
-    said = zero_said(subject.primal)
+    said = zero_allowed_by_docstring(subject.primal)
     for i, (name, x) in enumerate(zip(subject.names, inputs)):
         if name in said and isinstance(x, np.ndarray) and x.size > 1 and x.dtype.kind in "fc":
             yield (*inputs[:i], np.zeros_like(x), *inputs[i + 1 :])
 
 
-def reaching(
+def points_reaching_new_lines(
     subject: Subject,
     candidates: Iterator[Point],
     reached: set[tuple[types.CodeType, int]],
@@ -492,7 +498,7 @@ def reaching(
 
 
 def _lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[types.CodeType, int]]:
-    with watched_lines(subject) as lines, quiet():
+    with watched_lines(subject) as lines, without_warnings():
         _run(subject, point)
     return lines | arms_at(subject, point) if with_arms else lines
 
@@ -500,7 +506,7 @@ def _lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[type
 def _run(subject: Subject, point: Point) -> None:
     """Call a function and its rule, ignoring exceptions."""
     with contextlib.suppress(Exception):
-        y = plainly(subject.primal, point.inputs, point.kwargs)
+        y = value_of(subject.primal, point.inputs, point.kwargs)
         if subject.reverse is not None:
             _, back = subject.reverse(*fresh(point.inputs), **copy.deepcopy(dict(point.kwargs)))
             back(y)
@@ -513,7 +519,7 @@ def arms_at(subject: Subject, point: Point) -> set[tuple[types.CodeType, int]]:
     arms = {code: found for code in subject.codes if (found := {place for _, place in _arms(code)})}
     if not arms:
         return set()
-    with watched_steps(arms) as steps, quiet():
+    with watched_steps(arms) as steps, without_warnings():
         _run(subject, point)
     return steps
 

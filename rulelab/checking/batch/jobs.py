@@ -27,7 +27,16 @@ from ..judgement.reports import RuleCheck
 from ..reading.kinds import kind_named
 from ..reading.parameters import required_names
 from ..testing.testers import Checking, checking
-from .modules import NoRulesError, Stated, Where, all_stated, load, located, points_stated, rules_stated
+from .modules import (
+    ModuleLocation,
+    NoRulesError,
+    StatedRule,
+    all_stated,
+    load_module,
+    locate_module,
+    points_stated,
+    rules_stated,
+)
 
 RIGHT, WRONG, UNKNOWN, ERROR = "right", "wrong", "inconclusive", "error"
 
@@ -47,7 +56,7 @@ class Job:
 
     target: str
     mode: str
-    where: Where | None = None
+    where: ModuleLocation | None = None
     accepts: str = ""
     place: str = ""
     number: int = 0
@@ -76,7 +85,7 @@ class Job:
         """The values that all checks of one rule share."""
         return self.family, self.target, self.mode, self.accepts, self.place, self.number
 
-    def begun(self) -> Checking:
+    def start(self) -> Checking:
         """The check, ready to be run in this process."""
         return _at_point(self) if self.table else _of_module(self)
 
@@ -100,7 +109,7 @@ def module_jobs(
     parameter and words. Statements that a function has no derivative need no check. ModuleError or JobError,
     with a message of one line, if there is nothing to check.
     """
-    where = located(module, folder)
+    where = locate_module(module, folder)
     stated = [s for s in rules_stated(where) if s.rule.differentiable]
     if not stated:
         raise NoRulesError(
@@ -177,7 +186,7 @@ def _words_of(names: Iterable[str]) -> set[str]:
 
 
 def _domain(
-    domain: str | Sequence[tuple[str, str]], stated: Sequence[Stated]
+    domain: str | Sequence[tuple[str, str]], stated: Sequence[StatedRule]
 ) -> str | tuple[tuple[str, str], ...]:
     """The domain, after checking that its words are kinds and its parameters those of some function."""
     if isinstance(domain, str):
@@ -209,7 +218,7 @@ def _at_point(job: Job) -> Checking:
 
 def _of_module(job: Job) -> Checking:
     assert job.where is not None
-    module = load(job.where)
+    module = load_module(job.where)
     same = [s for s in all_stated() if (name_of(s.target), s.rule.mode) == (job.target, job.mode)]
     alike = [s for s in same if (str(s.rule.accepts), _place(s.rule)) == (job.accepts, job.place)]
     stated = [s for s in alike if s.rule.differentiable]
@@ -231,7 +240,7 @@ def _of_module(job: Job) -> Checking:
     return check
 
 
-def done(job: Job, limit: float | None = None) -> dict[str, Any]:
+def run_job(job: Job, limit: float | None = None) -> dict[str, Any]:
     """Run a check and return the outcome as plain data, whatever happens: verdict, sentence, lines, report,
     time.
 
@@ -240,7 +249,7 @@ def done(job: Job, limit: float | None = None) -> dict[str, Any]:
     """
     started = time.perf_counter()
     try:
-        told = _told(job, None if limit is None else Limit(limit))
+        told = _outcome_as_data(job, None if limit is None else Limit(limit))
     except NoInputsError as error:
         told = _not_judged(UNKNOWN, error.found, error.fixes)
     except RuleLabError as error:
@@ -251,29 +260,29 @@ def done(job: Job, limit: float | None = None) -> dict[str, Any]:
     return {**told, "seconds": time.perf_counter() - started}
 
 
-def _told(job: Job, limit: Limit | None) -> dict[str, Any]:
-    check, late = job.begun(), False
+def _outcome_as_data(job: Job, limit: Limit | None) -> dict[str, Any]:
+    check, late = job.start(), False
     for _ in check.pieces():
         if limit is not None and limit.is_over():
             late = True
             break
     report = check.result(interrupted=late)
-    more = (over(limit.seconds),) if late and limit is not None else ()
+    more = (over_limit_message(limit.seconds),) if late and limit is not None else ()
     return {
         "verdict": report.verdict,
         "sentence": report.sentence,
         "lines": [*more, *report.details()],
-        "report": plain(report),
+        "report": report_as_data(report),
         "spot": list(github.spot(next((d.place for d in report.diagnoses if d.place is not None), None))),
     }
 
 
-def over(limit: float) -> str:
+def over_limit_message(limit: float) -> str:
     """The statement about a check that took too long."""
     return f"it took more than {limit:g} s, the limit of a check"
 
 
-def plain(report: RuleCheck) -> dict[str, Any]:
+def report_as_data(report: RuleCheck) -> dict[str, Any]:
     """A report as data for JSON, without the seconds: two runs of one check give the same."""
     data = json.loads(report.to_json())
     data.pop("seconds", None)

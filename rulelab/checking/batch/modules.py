@@ -35,7 +35,7 @@ class NoRulesError(ModuleError):
 
 
 @dataclass(frozen=True)
-class Where:
+class ModuleLocation:
     """A module as another process finds it: its dotted name, the folder from which it is imported, and its
     file if the name alone is not enough.
     """
@@ -48,14 +48,14 @@ class Where:
         return os.path.basename(self.file) or self.name
 
 
-class Stated(NamedTuple):
+class StatedRule(NamedTuple):
     """A rule and the function that it is for."""
 
     target: Any
     rule: Rule
 
 
-def located(text: str, folder: Path | None = None) -> Where:
+def locate_module(text: str, folder: Path | None = None) -> ModuleLocation:
     """The module that `text` names, by a dotted name or the path of a file, relative to `folder`.
 
     A file within packages (folders with an `__init__.py`) gets its dotted name, so that its relative imports
@@ -66,7 +66,7 @@ def located(text: str, folder: Path | None = None) -> Where:
         return _located_file(text, (folder / text).resolve())
     if not all(part.isidentifier() for part in text.split(".")):
         raise ModuleError(f"{text!r} is neither the dotted name of a module nor a file that ends with .py")
-    return Where(text, str(folder))
+    return ModuleLocation(text, str(folder))
 
 
 def _modules_beside(name: str, folder: str) -> list[str]:
@@ -78,7 +78,7 @@ def _modules_beside(name: str, folder: str) -> list[str]:
     return [f"{package}.{found.name}" for found in pkgutil.iter_modules(inside)]
 
 
-def _located_file(text: str, path: Path) -> Where:
+def _located_file(text: str, path: Path) -> ModuleLocation:
     if path.is_dir():
         if not (path / "__init__.py").is_file():
             raise ModuleError(f"{text} is a folder: name a file in it")
@@ -92,10 +92,10 @@ def _located_file(text: str, path: Path) -> Where:
         names.insert(0, above.name)
         above = above.parent
     in_package = len(names) > 1 or path.stem == "__init__"
-    return Where(".".join(names), str(above), "" if in_package else str(path))
+    return ModuleLocation(".".join(names), str(above), "" if in_package else str(path))
 
 
-def load(where: Where) -> ModuleType:
+def load_module(where: ModuleLocation) -> ModuleType:
     """Import a module, once in a process; ModuleError, with a message of one line, if that fails."""
     if where.folder not in sys.path:
         sys.path.insert(0, where.folder)  # as `python -m` does, for the modules beside it
@@ -121,7 +121,7 @@ def load(where: Where) -> ModuleType:
         raise _not_imported(where, error) from error
 
 
-def _loaded_file(where: Where) -> ModuleType:
+def _loaded_file(where: ModuleLocation) -> ModuleType:
     spec = importlib.util.spec_from_file_location(where.name, where.file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -134,7 +134,7 @@ def _loaded_file(where: Where) -> ModuleType:
     return module
 
 
-def _not_imported(where: Where, error: Exception) -> ModuleError:
+def _not_imported(where: ModuleLocation, error: Exception) -> ModuleError:
     said = " ".join((getattr(error, "found", None) or str(error)).split())
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_machinery(f.filename)]
     at = f", at {os.path.basename(frames[-1].filename)}, line {frames[-1].lineno}" if frames else ""
@@ -157,14 +157,14 @@ def _is_machinery(filename: str) -> bool:
     return filename.startswith(("<frozen", _OURS)) or "importlib" in Path(filename).parts
 
 
-def rules_stated(where: Where, registry: Registry = DEFAULT) -> tuple[Stated, ...]:
+def rules_stated(where: ModuleLocation, registry: Registry = DEFAULT) -> tuple[StatedRule, ...]:
     """The rules that the import of a module states, in their order, for any functions.
 
     These are all rules that the import adds to the registry, so those of the modules that it imports, too;
     for a module that was imported before, those written in its file or below its folder.
     """
     before = {id(stated.rule) for stated in all_stated(registry)}
-    module = load(where)
+    module = load_module(where)
     return tuple(
         s for s in all_stated(registry) if id(s.rule) not in before or _is_written_in(module, s.rule)
     )
@@ -202,14 +202,14 @@ def _is_named(module: ModuleType, name: Any, target: Any) -> bool:
     return found is not None and resolve(found)[0] is target
 
 
-def all_stated(registry: Registry = DEFAULT) -> Iterator[Stated]:
+def all_stated(registry: Registry = DEFAULT) -> Iterator[StatedRule]:
     """The rules of all authors, without built-in ones, in the order in which their functions first got
     one.
     """
     for entry in registry.entries():
         target = entry.target()
         if target is not None:
-            yield from (Stated(target, rule) for rule in entry.user if isinstance(rule, Rule))
+            yield from (StatedRule(target, rule) for rule in entry.user if isinstance(rule, Rule))
 
 
 def _is_written_in(module: ModuleType, rule: Rule) -> bool:

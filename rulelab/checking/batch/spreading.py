@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import RuleLabError, an
-from ..calling.budgets import Watched
-from .jobs import ERROR, UNKNOWN, Job, done, over
+from ..calling.budgets import ProcessClock
+from .jobs import ERROR, UNKNOWN, Job, over_limit_message, run_job
 
 AGAIN = 3
 """How many times a job is run again after its process died, before that is reported as its outcome."""
@@ -59,10 +59,10 @@ class Slot:
         self.pid: futures.Future[int] | None = None
         self.job: futures.Future[dict[str, Any]] | None = None
         self.index = -1
-        self.watched: Watched | None = None
+        self.watched: ProcessClock | None = None
         self.is_late = False
 
-    def give(self, index: int, job: Job, limit: float | None) -> None:
+    def send_job(self, index: int, job: Job, limit: float | None) -> None:
         """Send it a job; a process is started if there is none."""
         if self.pool is None:
             self.pool = futures.ProcessPoolExecutor(
@@ -70,9 +70,9 @@ class Slot:
             )
             self.pid = self.pool.submit(os.getpid)
         self.index, self.watched, self.is_late = index, None, False
-        self.job = self.pool.submit(done, job, limit)
+        self.job = self.pool.submit(run_job, job, limit)
 
-    def look(self, limit: float | None) -> None:
+    def end_if_overdue(self, limit: float | None) -> None:
         """End the process if its job has taken too long. What counts are the seconds since the process was up
         in which it ran or waited, not those in which other processes had its core.
         """
@@ -80,7 +80,7 @@ class Slot:
         if limit is None or self.job.done() or not self.pid.done():
             return
         if self.watched is None:
-            self.watched = Watched(self.pid.result())
+            self.watched = ProcessClock(self.pid.result())
         # A job ends itself between two points: only one that is stuck within a point is left to be ended.
         if self.watched.used() > limit + min(5.0, limit):
             self.is_late = True
@@ -95,7 +95,7 @@ class Slot:
             for process in list((getattr(self.pool, "_processes", None) or {}).values()):
                 process.kill()
 
-    def drop(self) -> None:
+    def forget_process(self) -> None:
         """Give up a process that has died; the next job gets a new one."""
         if self.pool is not None:
             self.pool.shutdown(wait=False, cancel_futures=True)
@@ -133,10 +133,10 @@ class Work:
     events: Events = field(default_factory=Events)
     tries: dict[int, int] = field(default_factory=dict)
 
-    def here(self) -> None:
+    def run_in_this_process(self) -> None:
         """Run the checks one by one in this process; the limit applies between two points."""
         for index, job in enumerate(self.jobs):
-            self.settle(index, done(job, self.limit))
+            self.settle(index, run_job(job, self.limit))
 
     # -- on processes of our own -----------------------------------------------------------------------------
 
@@ -155,11 +155,11 @@ class Work:
             for slot in slots:
                 if slot.job is None and queue:
                     index = queue.popleft()
-                    slot.give(index, self.jobs[index], self.limit)
+                    slot.send_job(index, self.jobs[index], self.limit)
             busy = [slot for slot in slots if slot.job is not None]
             futures.wait([slot.job for slot in busy if slot.job], _GLANCE, futures.FIRST_COMPLETED)
             for slot in busy:
-                slot.look(self.limit)
+                slot.end_if_overdue(self.limit)
                 queue.extend(self._collected(slot))
 
     def _collected(self, slot: Slot) -> Iterator[int]:
@@ -171,10 +171,10 @@ class Work:
             self.settle(slot.index, slot.job.result())
             slot.job = None
             return
-        slot.drop()
+        slot.forget_process()
         if slot.is_late and self.limit is not None:
             self.events.late += 1
-            self.settle(slot.index, _no_answer(UNKNOWN, over(self.limit), self.limit))
+            self.settle(slot.index, _no_answer(UNKNOWN, over_limit_message(self.limit), self.limit))
         elif self._once_more(slot.index, lost):
             yield slot.index
 
@@ -218,7 +218,7 @@ class Work:
             left.append(index)  # it has refused one, and a broken pool refuses them all
             return
         try:
-            out[executor.submit(done, self.jobs[index], self.limit)] = index
+            out[executor.submit(run_job, self.jobs[index], self.limit)] = index
         except Exception as error:
             if not out and not self.tries:
                 text = " ".join(str(error).split()) or type(error).__name__
@@ -243,7 +243,7 @@ class Work:
         assert self.limit is not None
         for index in sorted(out.values()):
             self.settle(
-                index, _no_answer(UNKNOWN, f"{over(self.limit)}, and its worker does not respond", self.limit)
+                index, _no_answer(UNKNOWN, f"{over_limit_message(self.limit)}, and its worker does not respond", self.limit)
             )
         self.events.words.append("workers may still be busy with checks that were given up")
 

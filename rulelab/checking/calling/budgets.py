@@ -71,14 +71,14 @@ def took_more(what: str, seconds: float) -> str:
     return f"{what} took more than {seconds:g} s"
 
 
-class Spent(NamedTuple):
+class ThreadTimes(NamedTuple):
     """Seconds in which a thread ran, and in which it was ready but had no core."""
 
     running: float
     ready: float
 
 
-def spent_by(pid: int) -> Spent | None:
+def thread_times_of(pid: int) -> ThreadTimes | None:
     """The time used so far by a thread, or the first thread of a process, by its id; None if the system does
     not report it.
 
@@ -88,7 +88,7 @@ def spent_by(pid: int) -> Spent | None:
         running, ready, _ = _told(f"/proc/{pid}/schedstat").split()
     except (OSError, ValueError):
         return None
-    return Spent(int(running) / 1e9, int(ready) / 1e9)
+    return ThreadTimes(int(running) / 1e9, int(ready) / 1e9)
 
 
 def _told(path: str) -> bytes:
@@ -100,23 +100,23 @@ def _told(path: str) -> bytes:
         os.close(descriptor)
 
 
-class Watched:
+class ProcessClock:
     """A process watched from outside: how much of the wall-clock time it has used.
 
     Waiting for a core is not its own doing and does not count.
     """
 
     def __init__(self, pid: int) -> None:
-        self.pid, self._clock, self._spent = pid, time.monotonic(), spent_by(pid)
+        self.pid, self._clock, self._spent = pid, time.monotonic(), thread_times_of(pid)
 
     def running(self) -> float | None:
         """Seconds in which it ran; None if the system does not report it."""
-        now = spent_by(self.pid)
+        now = thread_times_of(self.pid)
         return None if now is None or self._spent is None else now.running - self._spent.running
 
     def waiting(self) -> float | None:
         """Seconds in which it neither ran nor was ready to: asleep, or waiting for something."""
-        now = spent_by(self.pid)
+        now = thread_times_of(self.pid)
         if now is None or self._spent is None:
             return None
         busy = sum(now) - sum(self._spent)
@@ -154,7 +154,7 @@ def _lower(limit: int, present: int) -> int:
 
 def _without_a_core() -> float:
     """Seconds in which this thread was ready but had no core; 0.0 if the system does not report it."""
-    spent = spent_by(threading.get_native_id())
+    spent = thread_times_of(threading.get_native_id())
     return 0.0 if spent is None else spent.ready
 
 

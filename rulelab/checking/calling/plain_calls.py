@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from ..measuring.copies import PLAIN, own_copies, own_keywords
-from .endless import ended, may_go_on
+from .endless_loops import may_loop_endlessly, value_if_it_ends
 
 HEEDED = (UserWarning, RuntimeWarning, DeprecationWarning)
 """Warnings by which a function may say that it is not intended for some arguments."""
 
 
-def vouched(
+def value_raising_warnings(
     primal: Callable,
     args: tuple,
     kwargs: Mapping[str, Any],
     heeded: Iterable[type[Warning]] = HEEDED,
 ) -> Any:
-    """As `plainly`, but the function's own warnings are raised, such as that an integral or an iteration did
+    """As `value_of`, but the function's own warnings are raised, such as that an integral or an iteration did
     not converge, or that arguments of this shape are deprecated (`np.cross` of vectors of two). NumPy's
     warnings about floats are ignored.
     """
@@ -34,8 +34,10 @@ def vouched(
         return _called(primal, args, kwargs)
 
 
-def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any, tuple[type[Warning], ...]]:
-    """As `plainly`, and which of the warnings in HEEDED the function gave."""
+def value_and_warnings(
+    primal: Callable, args: tuple, kwargs: Mapping[str, Any]
+) -> tuple[Any, tuple[type[Warning], ...]]:
+    """As `value_of`, and which of the warnings in HEEDED the function gave."""
     with warnings.catch_warnings(record=True) as said, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         y = _called(primal, args, kwargs)
@@ -43,7 +45,7 @@ def heard(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Any
 
 
 class _Silence(threading.local):
-    """How many `silenced` blocks a thread is in."""
+    """How many `silencing_warnings` blocks a thread is in."""
 
     depth = 0
 
@@ -52,8 +54,8 @@ _SILENCE = _Silence()
 
 
 @contextlib.contextmanager
-def silenced() -> Iterator[None]:
-    """Silence warnings for many calls of `plainly` at once, which otherwise does so in each call."""
+def silencing_warnings() -> Iterator[None]:
+    """Silence warnings for many calls of `value_of` at once, which otherwise does so in each call."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         _SILENCE.depth += 1
@@ -63,7 +65,7 @@ def silenced() -> Iterator[None]:
             _SILENCE.depth -= 1
 
 
-def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
+def value_of(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     """The value of a function for copies of these arguments, without its warnings."""
     if _SILENCE.depth:
         return _called(primal, args, kwargs)
@@ -75,19 +77,19 @@ def plainly(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
 def _called(primal: Callable, args: tuple, kwargs: Mapping[str, Any]) -> Any:
     copies = own_copies(args)
     keywords = own_keywords(kwargs)
-    return ended(primal, lambda: primal(*copies, **keywords))
+    return value_if_it_ends(primal, lambda: primal(*copies, **keywords))
 
 
-def plainly_lent(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple], Any]:
-    """As `plainly`, for many calls with arguments that were each made for a single call, so that the function
-    may write to them.
+def value_function(primal: Callable, kwargs: Mapping[str, Any]) -> Callable[[tuple], Any]:
+    """As `value_of`, for many calls with arguments that were each made for a single call, so that the
+    function may write to them.
     """
-    go_on = may_go_on(primal)
+    go_on = may_loop_endlessly(primal)
 
     def called(args: tuple) -> Any:
         if kwargs or not _SILENCE.depth:
-            return plainly(primal, args, kwargs)
-        return ended(primal, lambda: primal(*args)) if go_on else primal(*args)
+            return value_of(primal, args, kwargs)
+        return value_if_it_ends(primal, lambda: primal(*args)) if go_on else primal(*args)
 
     return called
 

@@ -22,7 +22,7 @@ from ...tangents.holding import captured
 from ...tangents.zeros import NoTangent
 from ..measuring.measured_once import Jacobians
 from ..measuring.shortening import shortened
-from .endless import ended
+from .endless_loops import value_if_it_ends
 
 Reverse = Callable[..., tuple[Any, Callable[[Any], tuple]]]
 Forward = Callable[..., tuple[Any, Any]]
@@ -98,7 +98,7 @@ class Subject:
             found |= {name: x for name, x in known if type(x) in (int, float)}
         return found
 
-    def raised(self, error: BaseException) -> bool:
+    def is_raised_by_rule(self, error: BaseException) -> bool:
         """Whether an exception passed through the code of the rule, so that its author is to blame."""
         codes = frozenset(self.rule_codes)
         return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
@@ -135,13 +135,13 @@ def subject_of(
 
     def reverse(*inputs: Any, **keywords: Any) -> tuple[Any, Callable]:
         ask = functools.partial(authoring.rrule, config=config, registry=registry)
-        y, back = ended(target, lambda: ask(target, *inputs, **keywords))
+        y, back = value_if_it_ends(target, lambda: ask(target, *inputs, **keywords))
         return y, _without_first(back)
 
     def forward(tangents: tuple, *inputs: Any, **keywords: Any) -> tuple[Any, Any]:
         dots = (NoTangent(), *tangents)
         ask = functools.partial(authoring.frule, config=config, registry=registry)
-        return ended(target, lambda: ask(dots, target, *inputs, **keywords))
+        return value_if_it_ends(target, lambda: ask(dots, target, *inputs, **keywords))
 
     return (
         Subject(

@@ -167,7 +167,7 @@ def compare_without(
     left = _Side(left_name, loss, args, kwargs, ad, names, lambda: without_rule(f), f"value of {left_name}")
     title = f"value of {loss_name} with the rule of {f_name}"
     right = _Side(f"{loss_name} with it", loss, args, kwargs, ad, names, title=title)
-    unasked = _unasked(right, f, f_name) if settings.ad is None else None
+    unasked = _why_rule_is_unused(right, f, f_name) if settings.ad is None else None
     return dataclasses.replace(_compared(left, right, settings, subject=f_name), unasked=unasked)
 
 
@@ -190,10 +190,10 @@ def first_difference(f: Callable, f_cr: Callable, args: tuple, kwargs: dict) -> 
         right_y, right_bars = right.pulled_back(seed)
     except RuleLabError:
         return None
-    tell = _Teller(None, False, whole=_of_integers(right))
+    tell = _Comparer(None, False, whole=_of_integers(right))
     values = tell.all(dict(named_leaves("value", left_y)), dict(named_leaves("value", right_y)), "{}")
     bars = left.leaves(left_bars), right.leaves(right_bars)
-    told = values + tell.all_meant(left, *bars, "gradient of {}")
+    told = values + tell.all_as_intended(left, *bars, "gradient of {}")
     return next((d for d in told if not d.agree), None)
 
 
@@ -220,7 +220,7 @@ class _Watched(Cache):
         super().store(function, key, made)
 
 
-def _unasked(side: _Side, f: Callable, name: str) -> str | None:
+def _why_rule_is_unused(side: _Side, f: Callable, name: str) -> str | None:
     """Why the rule of `f` is not used in the gradient of a side, in words; None if it is used."""
     __tracebackhide__ = True
     if not has_rrule(f):
@@ -309,7 +309,7 @@ class _Side:
     def value_by_rule(self, y, plain, rtol: float | None) -> tuple[Difference, ...]:
         """Where the value `y` of the derived code differs from that of a plain call."""
         sides = dict(named_leaves(self.title, y)), dict(named_leaves(self.title, plain))
-        told = _Teller(rtol, False, zero_is_none=False).all(*sides, "{}")
+        told = _Comparer(rtol, False, zero_is_none=False).all(*sides, "{}")
         return tuple(
             dataclasses.replace(d, problem=f"{d.problem} by the plain call") for d in told if not d.agree
         )
@@ -330,7 +330,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     for side, returned in ((left, left_plain), (right, plain)):
         if not _has_numbers(returned):
             reverse.seed_for(returned, side.f, side.args)  # refuses it, as `gradient` does
-    tell_values = _Teller(settings.rtol, False, zero_is_none=False)
+    tell_values = _Comparer(settings.rtol, False, zero_is_none=False)
     if _form(left_plain) != _form(plain):  # no seed fits both
         sides = dict(named_leaves("value", left_plain)), dict(named_leaves("value", plain))
         values = tell_values.all(*sides, "{}")
@@ -338,9 +338,11 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
     scalar, seed = _is_real_scalar(plain), _random_seed(plain, settings.rng)
     y, right_answers = right.answers(scalar, seed)
     left, left_y, left_answers, refused = _left_answers(left, scalar, seed)
-    tell = _Teller(settings.rtol, left.by_differences, whole=_of_integers(right))
+    tell = _Comparer(settings.rtol, left.by_differences, whole=_of_integers(right))
     titles = ("gradient of {}", "pullback to {}")[0 if scalar else 1 :]
-    told = [tell.all_meant(left, a, b, title) for a, b, title in zip(left_answers, right_answers, titles)]
+    told = [
+        tell.all_as_intended(left, a, b, title) for a, b, title in zip(left_answers, right_answers, titles)
+    ]
     values = tell_values.all(dict(named_leaves("value", left_y)), dict(named_leaves("value", y)), "{}")
     by_rule = right.value_by_rule(y, plain, settings.rtol)
     if not left.by_differences:
@@ -363,7 +365,7 @@ def _compared(left: _Side, right: _Side, settings: Settings, subject: str) -> Co
 
 def _unsteady(*sides: tuple[_Side, Any]) -> str | None:
     """Which side returns a different value when it is called again, in words; None if neither does."""
-    tell = _Teller(0.0, False, zero_is_none=False)
+    tell = _Comparer(0.0, False, zero_is_none=False)
     for side, before in sides:
         again = tell.all(dict(named_leaves("value", before)), dict(named_leaves("value", side.value())), "{}")
         if not all(difference.agree for difference in again):
@@ -400,7 +402,7 @@ def _ignored(side: _Side, seed) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Teller:
+class _Comparer:
     """Compares two numbers or arrays, as closely as their dtype and origin allow."""
 
     rtol: float | None
@@ -414,7 +416,7 @@ class _Teller:
         told = ((n, self.one(title.format(n), left.get(n), right.get(n))) for n in names)
         return tuple(self._held(one) if n in self.whole and right.get(n) is None else one for n, one in told)
 
-    def all_meant(
+    def all_as_intended(
         self, side: _Side, left: dict[str, Any], right: dict[str, Any], title: str
     ) -> tuple[Difference, ...]:
         """The comparison of all cotangents. Those of symmetric matrices are compared by their symmetric

@@ -6,12 +6,14 @@ of expressions while the rule ran), `suspects` (the statement that the wrong num
 `foreign_writes`.
 
 What is recognised: `symptoms` (before any numbers), `seeds` (the cotangent mishandled), `arrays`, `mistakes`
-and `unwritten` (elements of a buffer that are never set), with the expressions of `formulas` and `slopes`.
+and `unwritten_elements` (elements of a buffer that are never set), with the expressions of `formulas` and
+`slopes`.
 
-What is corrected: `edits`, `neighbours`, `slips`, `statements`, `counterparts`, `grafts`, `lent`, `terms` and
-`together` propose changes from `materials` and `stock`, leaving out `nonsense`; `candidates` orders them,
-`patching` builds the changed rule, `corrections` tries each, and `verifying` checks those that remain at
-points outside the check, including arrays for numbers (`other_ranks`). `diagnoses` combines all of it.
+What is corrected: `edits`, `neighbours`, `slips`, `statements`, `counterparts`, `grafts`, `missing_copies`,
+`terms` and `joint_edits` propose changes from `materials` and `stock`, leaving out `nonsense`; `candidates`
+orders them, `patching` builds the changed rule, `corrections` tries each, and `verifying` checks those that
+remain at points outside the check, including arrays for numbers (`other_ranks`). `diagnoses` combines all of
+it.
 """
 
 from .diagnoses import ADVICE, MISTAKES, Strict, diagnose

@@ -13,7 +13,7 @@ from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
 from ..measuring.vectors import Leaf
 from ..probing.probes import Probe
-from .evidence import COARSE, EXACT, Evidence, Seen, raw_cotangents
+from .evidence import COARSE, EXACT, Evidence, Explanation, raw_cotangents
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _array(bar: Any) -> np.ndarray | None:
 # --- possible mistakes --------------------------------------------------------------------------------------
 
 
-def of_arrays(evidence: Evidence) -> Iterator[Seen]:
+def of_arrays(evidence: Evidence) -> Iterator[Explanation]:
     """The mistakes that the arrays themselves show, for each argument that is wrong."""
     every = returned_by(evidence)
     wrong = {
@@ -149,18 +149,18 @@ def of_arrays(evidence: Evidence) -> Iterator[Seen]:
                 break
 
 
-def _swapped(every: dict[str, list[Returned]], wrong: dict[str, list[Returned]]) -> Iterator[Seen]:
+def _swapped(every: dict[str, list[Returned]], wrong: dict[str, list[Returned]]) -> Iterator[Explanation]:
     for one, other in combinations(wrong, 2):
         pairs = list(zip(every[one], every[other]))
         # If the two differ only in sign, the sign is the mistake.
         only_signs = all(a.gives(-a.expected) and b.gives(-b.expected) for a, b in pairs)
         if not only_signs and all(a.gives(b.expected) and b.gives(a.expected) for a, b in pairs):
             words = f"swaps the cotangents of {one} and {other}"
-            yield Seen("swapped_arguments", words, one, whole=True)
-            yield Seen("swapped_arguments", words, other, whole=True)
+            yield Explanation("swapped_arguments", words, one, whole=True)
+            yield Explanation("swapped_arguments", words, other, whole=True)
 
 
-def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
+def _missing_sum(group: list[Returned]) -> Iterator[Explanation]:
     """A missing sum, or one over the wrong axes, for an argument that was repeated along axes."""
     longer = [one for one in group if one.weighted.shape != one.expected.shape]
     if longer and all(one.gives(one.expected) for one in group if one.weighted.shape == one.expected.shape):
@@ -180,18 +180,18 @@ def _missing_sum(group: list[Returned]) -> Iterator[Seen]:
         f"IT if NP.ndim({name}) else NP.sum(IT)",
     )
     if all(one.gives(one.weighted) and one.weighted.shape != one.expected.shape for one in group):
-        yield Seen(
+        yield Explanation(
             "broadcast_sum", f"lacks a sum over {_axes(wanted)}, along which {name} is repeated", name, edits
         )
         return
     for other in _other_axes(group[0].weighted.ndim):
         if other != wanted and all(_reduced(one, other) for one in group):
             words = f"sums over {_axes(other)}; {name} is repeated along {_axes(wanted)}"
-            yield Seen("wrong_axis", words, name)
+            yield Explanation("wrong_axis", words, name)
             return
 
 
-def _unsummed(group: list[Returned]) -> Iterator[Seen]:
+def _unsummed(group: list[Returned]) -> Iterator[Explanation]:
     """A cotangent with more axes than its argument that is right when summed over some of them: the argument
     was broadcast against something on the way to the value.
     """
@@ -204,7 +204,7 @@ def _unsummed(group: list[Returned]) -> Iterator[Seen]:
             edits = [f"NP.sum(IT, axis={_tuple(axes)})"]
             if not any(one.expected.ndim for one in group):
                 edits.append(f"IT if NP.ndim({name}) else NP.sum(IT)")
-            yield Seen("broadcast_sum", words, name, tuple(edits))
+            yield Explanation("broadcast_sum", words, name, tuple(edits))
             return
 
 
@@ -244,9 +244,11 @@ def _tuple(axes: tuple[int, ...] | None) -> str:
     return str(axes[0]) if len(axes) == 1 else str(axes)
 
 
-def _transposed(group: list[Returned]) -> Iterator[Seen]:
+def _transposed(group: list[Returned]) -> Iterator[Explanation]:
     if all(one.found.ndim == 2 and _same(one.found.T, one.expected, one.slack) for one in group):
-        yield Seen("transposed", "gives the transpose of the derivative", group[0].name, ("IT.T", "(IT).T"))
+        yield Explanation(
+            "transposed", "gives the transpose of the derivative", group[0].name, ("IT.T", "(IT).T")
+        )
 
 
 _PRODUCTS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...] = (
@@ -266,7 +268,7 @@ _PRODUCTS: tuple[tuple[str, Callable[[np.ndarray, np.ndarray], np.ndarray]], ...
 )
 
 
-def _products(group: list[Returned]) -> Iterator[Seen]:
+def _products(group: list[Returned]) -> Iterator[Explanation]:
     """A product in place of another one."""
     wanted = _product_of(group, lambda one: one.expected)
     if wanted is None:
@@ -281,7 +283,7 @@ def _products(group: list[Returned]) -> Iterator[Seen]:
     else:
         mistake, what = "transposed", "something transposed"
     words = f"has {what}: gives {found} where the derivative is {wanted}"
-    yield Seen(mistake, words, group[0].name, (wanted.replace("y_bar", "BAR"),))
+    yield Explanation(mistake, words, group[0].name, (wanted.replace("y_bar", "BAR"),))
 
 
 def _product_of(group: list[Returned], what: Callable[[Returned], np.ndarray]) -> str | None:
@@ -302,12 +304,12 @@ def _is_product(one: Returned, name: str, form: Callable, wanted: np.ndarray) ->
         return False
 
 
-def _unrepeated(group: list[Returned]) -> Iterator[Seen]:
+def _unrepeated(group: list[Returned]) -> Iterator[Explanation]:
     """A cotangent that still has to be repeated along the axes over which the function sums."""
     if all(
         one.found.shape != one.expected.shape and _fits(one.found, one.expected, one.slack) for one in group
     ):
-        yield Seen(
+        yield Explanation(
             "shape",
             f"has the shape of the value where that of {group[0].name} is needed",
             group[0].name,

@@ -15,11 +15,11 @@ from ..reading.anatomy import names_in, own_nodes
 from ..reading.editing import Edit, instead
 from ..reading.texts import names_of
 from .counterparts import (
-    carried_out,
+    accumulated_loop_variables,
     decaying,
     moved_into_loops,
     of_totals,
-    picked,
+    selected_element_terms,
     terms_of_other,
     twins,
     updates_after,
@@ -35,18 +35,25 @@ from .edits import (
     left_out,
     product,
     renamed,
-    turned_round,
-    unread,
+    reversed_operands,
+    unread_names,
 )  # fmt: skip
-from .evidence import Seen
+from .evidence import Explanation
 from .grafts import Grafting, Part
-from .lent import copies, made_in_the_pullback, read_from_the_rule, with_one_each, written_apart
+from .joint_edits import axes_by_parameter, updated_together
+from .missing_copies import (
+    buffers_moved_into_the_pullback,
+    copies,
+    read_from_the_rule,
+    with_one_each,
+    written_apart,
+)
 from .neighbours import Neighbours
 from .observing import HOOK, Hook, Observation, hooked, observed
 from .slips import (
     all_transforms,
     cuts_of_reading,
-    everywhere,
+    edits_at_every_occurrence,
     exchanged_names,
     is_buffer,
     kept_by_key,
@@ -67,7 +74,6 @@ from .statements import (
 )  # fmt: skip
 from .suspects import is_of_values
 from .terms import terms
-from .together import axes_by_parameter, updated_together
 from .verifying import COMPLEX
 
 MOST_GRAFTED = 40
@@ -91,7 +97,7 @@ _MAY_BE_EXCHANGED = ("swapped_arguments", "shape", "kind", "dropped_argument")
 class Candidates(Neighbours):
     """Every change of a rule that may correct a mistake."""
 
-    def edits(self, seen: list[Seen]) -> Iterator[Edit]:
+    def edits(self, seen: list[Explanation]) -> Iterator[Edit]:
         """Changes to try, the likeliest first: where the mistake is likeliest to be, small ones and those for
         the mistake; then small ones anywhere in the rule.
         """
@@ -104,7 +110,7 @@ class Candidates(Neighbours):
             yield from self._of_mistake(one, [*self._nothing_first()])
         if one.mistake in ("writes", "stateful"):
             yield from read_from_the_rule(self.anatomy.node, self.anatomy.pullbacks)
-            yield from made_in_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
+            yield from buffers_moved_into_the_pullback(self.anatomy.node, self.anatomy.pullbacks)
             for scope in (*self.anatomy.pullbacks, self.anatomy.node):
                 yield from written_apart(scope, [*self.anatomy.parameters, *self.bars()])
                 yield from copies(scope, self._numpy() or "np")
@@ -142,7 +148,7 @@ class Candidates(Neighbours):
         for node in self._expressions(sites, elsewhere=False):
             yield from self._slips(node)
         for node in {id(n): n for n in (*self.returned(), *sites)}.values():
-            yield from everywhere(node, self._neighbours)
+            yield from edits_at_every_occurrence(node, self._neighbours)
             yield from transposed_throughout(node) if self._is_array else ()
         if one.mistake not in PLAIN:
             yield from self._of_mistake(one, sites)
@@ -178,7 +184,7 @@ class Candidates(Neighbours):
         for pullback in self.answering:
             for loop in (n for n in ast.walk(pullback) if isinstance(n, (ast.For, ast.comprehension))):
                 for node in (n for n in ast.walk(loop.iter) if isinstance(n, ast.Subscript)):
-                    yield from turned_round(node)
+                    yield from reversed_operands(node)
 
     def _exchanged(self, several: bool) -> Iterator[Edit]:
         """Two cotangents of an answer exchanged, and two parts of one if `several` are wrong."""
@@ -217,18 +223,18 @@ class Candidates(Neighbours):
             yield from names_exchanged(pullback, [n for n in self._named if n not in self.bars()])
             yield from cuts_of_reading(pullback, self._read_cuts)
             names = [n for n in (*self._named, *self._looping) if n not in self.bars()]
-            yield from twins(pullback, names, [*unread(self.anatomy.node), *self._loops])
+            yield from twins(pullback, names, [*unread_names(self.anatomy.node), *self._loops])
             yield from decaying(pullback, self._multipliers)
             yield from moved_into_loops(pullback)
             yield from updates_after(pullback)
-            yield from carried_out(pullback)
+            yield from accumulated_loop_variables(pullback)
             answers = [answer.node for answer in self.anatomy.answers(pullback)]
             yield from zeroed(pullback, self.anatomy.node, answers, self._primal_node)
-            yield from picked(pullback, answers, self._primal_node, self.anatomy.parameters)
+            yield from selected_element_terms(pullback, answers, self._primal_node, self.anatomy.parameters)
             yield from all_transforms(pullback)
             for statement in own_nodes(pullback):
                 if isinstance(statement, ast.For):
-                    yield from everywhere(statement.iter, self._neighbours)
+                    yield from edits_at_every_occurrence(statement.iter, self._neighbours)
 
     def _terms_without_bar(self) -> Iterator[Edit]:
         """The cotangent as a factor of each term that lacks it beside terms that have it."""
@@ -311,7 +317,7 @@ class Candidates(Neighbours):
             yield from self._from_numbers(node, whole=False)
             yield from self._from_numbers(node, whole=True)
 
-    def _by_likelihood(self, seen: list[Seen]) -> Iterator[Edit]:
+    def _by_likelihood(self, seen: list[Explanation]) -> Iterator[Edit]:
         """The edits for everything that is wrong together, those for its mistakes first; then those for each
         wrong argument.
         """

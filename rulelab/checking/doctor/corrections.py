@@ -22,18 +22,18 @@ from ..measuring.copies import own_keywords
 from ..measuring.vectors import shape_of, to_vec
 from ..probing.closeness import expected_of
 from ..probing.perturb import fresh
-from ..probing.probes import Point, Probe, answer_to, quiet, reverse_answer
+from ..probing.probes import Point, Probe, answer_to, reverse_answer, without_warnings
 from ..probing.variants import IN_COMPLEX, OF_MATRICES
 from ..reading.anatomy import inlined
 from ..reading.editing import Edit, instead, narrowed, with_edits
 from .candidates import Candidates
-from .evidence import Seen
+from .evidence import Explanation
 from .neighbours import is_length
-from .nonsense import says_nothing
+from .nonsense import has_no_effect
 from .patching import MOST_TRIED, MOST_WHERE_KNOWN
 from .regions import parts
 from .statements import statements_left_out
-from .unwritten import left_unwritten
+from .unwritten_elements import unwritten_elements
 from .verifying import (
     OF_A_MATRIX,
     OF_OTHER_KINDS,
@@ -74,7 +74,7 @@ class Surgery(Candidates):
     _last_asked: tuple[Subject, Answers] | None = None
     _fails_at: Probe | None = None
 
-    def correction(self, seen: list[Seen]) -> tuple[list[Edit], str] | None:
+    def correction(self, seen: list[Explanation]) -> tuple[list[Edit], str] | None:
         """Edits with which the rule is right at every probe and wherever else it was called, and the diff
         that shows them: one edit for all wrong arguments, or one for each. None if there are none within the
         number of tries.
@@ -99,7 +99,7 @@ class Surgery(Candidates):
             return None
         return next((p for p in off if not is_right_at(changed, p, roughly=_allowed(p))), None)
 
-    def _searched(self, seen: list[Seen], arguments: list[str | None]) -> Edit | None:
+    def _searched(self, seen: list[Explanation], arguments: list[str | None]) -> Edit | None:
         """The first edit that makes the whole rule right. Edits that correct the cotangent of one of several
         wrong arguments are kept as well.
         """
@@ -259,7 +259,7 @@ class Surgery(Candidates):
 
     def bare_buffer(self) -> ast.Call | None:
         """A buffer with elements that are never written but get into the answer."""
-        return left_unwritten(self.anatomy.node, self._changed, self.probes)
+        return unwritten_elements(self.anatomy.node, self._changed, self.probes)
 
     def is_zero_by_name(self, node: ast.AST) -> bool:
         """Whether a name stands for one of rulelab's zeros: `NO = rl.NoTangent()`."""
@@ -291,7 +291,7 @@ class Surgery(Candidates):
         is_part = isinstance(owner, (ast.expr, ast.Assign)) and isinstance(edit.new, ast.expr)
         around: Any = owner if is_part else None
         changed = edit.new if around is None else with_edits(around, [Edit(edit.old, edit.new)])
-        if says_nothing(changed) and not says_nothing(edit.old if around is None else around):
+        if has_no_effect(changed) and not has_no_effect(edit.old if around is None else around):
             return True
         if isinstance(edit.new, ast.BinOp) and isinstance(edit.new.op, ast.Sub):
             if ast.dump(edit.new.left) == ast.dump(edit.new.right):
@@ -418,7 +418,7 @@ class Surgery(Candidates):
             None,
         )  # fmt: skip
         if bad is not None:
-            self.unseen.ask_first(bad)
+            self.unseen.put_first(bad)
         if bad is not None and not self.almost and self._is_right_nearly_everywhere(changed):
             text = " and ".join(f"`{ast.unparse(e.new)}` instead of `{ast.unparse(e.old)}`" for e in edits)
             where = f"wrong elsewhere ({bad.point.origin.replace('near the first', 'near the first point')})"
@@ -613,7 +613,7 @@ def _answered(subject: Subject, probe: Probe, apart: bool) -> dict[str, bool] | 
         return {leaf.name: True for leaf in leaves}
     if subject.reverse is None:
         return _answered_forward(subject, probe, apart)
-    with quiet():
+    with without_warnings():
         try:
             y, back = subject.reverse(*fresh(probe.point.inputs), **own_keywords(probe.point.kwargs))
             if not _is_near_the_value(y, truth.y):
@@ -641,7 +641,7 @@ def _answered_forward(subject: Subject, probe: Probe, apart: bool) -> dict[str, 
     """The same for a forward rule; one that is right for all arguments at once is not called further."""
     truth, seed = probe.truth, probe.seeds[-1]
     names = {leaf.name: True for leaf in truth.inputs}
-    with quiet():
+    with without_warnings():
         try:
             if not truth.whole or _is_near(subject, probe, seed):
                 return names

@@ -11,7 +11,7 @@ from typing import Any
 from ...annotations import signature_of_callable
 from ...parsing import cloned, parse
 from ..reading.anatomy import last_name, names_in
-from ..reading.editing import Edit, followed, instead, is_stored
+from ..reading.editing import Edit, as_block, instead, is_stored
 from .edits import addends, of_numpy
 from .slips import MOST_EXCHANGED, mirrored, negated, with_names
 from .statements import target_of
@@ -36,7 +36,7 @@ def twins(scope: Any, names: Sequence[str], indices: Sequence[str] = ()) -> Iter
                 is_written = not own and written[_dumped_target(new)] > 0
                 if ast.dump(new) != ast.dump(node) and not _writes_over(node, new) and not is_written:
                     words = f"lacks a statement: `{ast.unparse(new)}` after `{ast.unparse(node)}`"
-                    yield Edit(node, followed(node, new), "lacks_term", words)
+                    yield Edit(node, as_block(node, new), "lacks_term", words)
 
 
 def _of_other_names(node: Any, names: Sequence[str]) -> Iterator[Any]:
@@ -133,7 +133,7 @@ _READING = frozenset(("reshape", "ravel", "flatten"))
 """Functions that read the numbers of an array in some order."""
 
 
-def handed_on(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[Edit]:
+def missing_keyword_arguments(node: ast.Call, function: Any, names: Sequence[str]) -> Iterator[Edit]:
     """A call with one more argument, if the function has a parameter with a name that is known there."""
     try:
         takes = list(signature_of_callable(function).parameters)
@@ -154,7 +154,7 @@ _TURNING = {"solve_triangular": ("trans", 1)}
 """Keywords with which functions transpose a matrix."""
 
 
-def turned_by_keyword(node: ast.Call) -> Iterator[Edit]:
+def reversed_by_keyword(node: ast.Call) -> Iterator[Edit]:
     """A call with the keyword that transposes its matrix, if it is missing."""
     name, value = _TURNING.get(last_name(node.func), ("", 0))
     if name and all(keyword.arg != name for keyword in node.keywords):
@@ -171,10 +171,10 @@ def updates_after(scope: Any) -> Iterator[Edit]:
     for loop, after in pairs:
         for one in _accumulated(loop) if isinstance(loop, (ast.For, ast.While)) else ():
             words = f"lacks a statement: `{ast.unparse(one)}` after the loop"
-            yield Edit(after, followed(one, after), "lacks_term", words)
+            yield Edit(after, as_block(one, after), "lacks_term", words)
 
 
-def carried_out(scope: Any) -> Iterator[Edit]:
+def accumulated_loop_variables(scope: Any) -> Iterator[Edit]:
     """The variable that a loop carries from iteration to iteration, and nobody reads after it, added to the
     first or the last element of a buffer that the loop writes: the start of a recurrence is not in the loop.
     """
@@ -261,7 +261,7 @@ def _doubled(node: ast.BinOp) -> ast.BinOp:
     return new
 
 
-def turned_terms(node: ast.BinOp) -> Iterator[Edit]:
+def transposed_terms(node: ast.BinOp) -> Iterator[Edit]:
     """A matrix product plus the same with some factors transposed, `X.T @ A @ G + X @ A @ G.T`, as for a
     matrix that occurs on both sides; also in place of twice one of the two.
     """
@@ -364,7 +364,7 @@ def decaying(scope: Any, factors: Sequence[ast.expr]) -> Iterator[Edit]:
                 new = ast.AugAssign(ast.Name(name, ast.Store()), ast.Mult(), factor)
                 ast.copy_location(new, last)
                 words = f"lacks a statement: `{ast.unparse(new)}` at the end of the loop"
-                yield Edit(last, followed(last, new), "factor", words)
+                yield Edit(last, as_block(last, new), "factor", words)
 
 
 def _carried(loop: ast.For | ast.While) -> Iterator[str]:
@@ -400,7 +400,7 @@ def summed_before(node: ast.expr) -> Iterator[Edit]:
             yield Edit(node, new, "parentheses", words + instead(new, node))
 
 
-def taken_apart(node: ast.expr) -> Iterator[Edit]:
+def regrouped_sums(node: ast.expr) -> Iterator[Edit]:
     """A function of a sum in place of a sum of two functions; the sum of a product or quotient in place of a
     product or quotient in which one or both sides are summed separately.
     """
@@ -573,7 +573,7 @@ def zeroed(pullback: Any, rule: Any, answers: Iterable[ast.Tuple], primal: Any) 
             for bar in dict.fromkeys(bars):
                 (zero,) = parse(f"{bar}[{at}] = 0.0").body
                 words = f"lacks `{bar}[{at}] = 0.0`: `{ast.unparse(node)}` overwrites that element"
-                yield Edit(last, followed(ast.copy_location(zero, last), last), "lacks_term", words)  # type: ignore[arg-type]
+                yield Edit(last, as_block(ast.copy_location(zero, last), last), "lacks_term", words)  # type: ignore[arg-type]
 
 
 def of_totals(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[Edit]:
@@ -599,7 +599,7 @@ def _summed(value: ast.expr) -> str | None:
     return first.id if value.func.attr == "sum" and isinstance(first, ast.Name) else None
 
 
-def picked(
+def selected_element_terms(
     pullback: Any, answers: Iterable[ast.Tuple], primal: Any, parameters: Iterable[str]
 ) -> Iterator[Edit]:
     """A separate term for the element that the function selects by a parameter which the pullback does not
@@ -626,5 +626,5 @@ def picked(
             (more,) = parse(text).body
             words = f"lacks `{text}`, for the element that `{ast.unparse(node)}` picks"
             old = idle[0] if idle else statement
-            new = more if idle else followed(statement, ast.copy_location(more, statement))
+            new = more if idle else as_block(statement, ast.copy_location(more, statement))
             yield Edit(old, ast.copy_location(new, old), "lacks_term", words)

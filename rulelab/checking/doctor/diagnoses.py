@@ -20,9 +20,9 @@ from ..reading.editing import Edit, instead
 from . import arrays, mistakes, regions, symptoms
 from .corrections import MOST_TRIED, Surgery, surgery
 from .edits import is_zero
-from .evidence import Case, Evidence, Seen, evidence_of
+from .evidence import Case, Evidence, Explanation, evidence_of
 from .foreign_writes import first_write
-from .paths import path_left_out
+from .paths import omitted_path
 from .reading import place_elsewhere
 
 MISTAKES = {
@@ -202,7 +202,7 @@ def diagnose(
         bar = ""
         unsaid = one.mistake == "unexplained" or one.words.startswith(regions.SOMEWHERE)
         if unsaid and not shown and operation is not None and not evidence.forward:
-            bar = _tried(partial(path_left_out, operation.anatomy, one.argument)) or ""
+            bar = _tried(partial(omitted_path, operation.anatomy, one.argument)) or ""
         if bar:
             words = f"lacks a term: what flows through `{bar}` never reaches the cotangent of {one.argument}"
             one = replace(one, mistake="lacks_term", words=words)
@@ -222,7 +222,7 @@ def diagnose(
         )
 
 
-def _place_of_effect(operation: Surgery, seen: Seen) -> Place | None:
+def _place_of_effect(operation: Surgery, seen: Explanation) -> Place | None:
     """Where a rule writes to memory that is not its own, or where its numbers become nan or inf."""
     anatomy = operation.anatomy
     found: Iterable[ast.AST | None] = ()
@@ -241,7 +241,7 @@ def _at_option(words: str, option: str | None) -> str:
     return words if option is None or option in words else f"{words}, where {option}"
 
 
-def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
+def _advice(evidence: Evidence, seen: Explanation, almost: str) -> str:
     """What to do about a mistake, and which change almost corrects it."""
     said = ADVICE.get(seen.mistake, "")
     if seen.mistake == "count":
@@ -260,7 +260,7 @@ def _advice(evidence: Evidence, seen: Seen, almost: str) -> str:
 _ITS_OWN_CLASS = re.compile(r"\ban? (\w+) cannot have a gradient of kind \1\b")
 
 
-def _advice_on_count(evidence: Evidence, seen: Seen) -> str:
+def _advice_on_count(evidence: Evidence, seen: Explanation) -> str:
     """The advice for a wrong number of cotangents. A vjp has none for the function itself, and without a
     pullback there are none to count.
     """
@@ -271,7 +271,7 @@ def _advice_on_count(evidence: Evidence, seen: Seen) -> str:
     return ADVICE["count"]
 
 
-def _is_vague(seen: Seen, of_arrays: bool) -> bool:
+def _is_vague(seen: Explanation, of_arrays: bool) -> bool:
     """Whether the numbers alone do not show which mistake it is."""
     if seen.mistake in ("lacks_term", "extra_term"):  # for arrays a missing term is rarely the mistake
         return of_arrays
@@ -316,7 +316,7 @@ _OF_SHAPES = re.compile(r"^raises (ValueError|IndexError|LinAlgError)\b")
 """What NumPy raises for arrays with incompatible shapes."""
 
 
-def _is_coincidence(seen: Seen, edit: Edit) -> bool:
+def _is_coincidence(seen: Explanation, edit: Edit) -> bool:
     """Whether a change shows that what the numbers suggest is a coincidence, such as a condition on a size
     although the change has nothing to do with sizes.
     """
@@ -335,7 +335,7 @@ _OF_PLACES = frozenset(("branch", "kink", "off_by_one", "wrong_element", "order"
 """Mistakes that are right at some points and wrong at others."""
 
 
-def _is_chance(seen: Seen, edit: Edit) -> bool:
+def _is_chance(seen: Explanation, edit: Edit) -> bool:
     """Whether a change that is not a correction may be right by chance where the rule is wrong. If that is at
     few points, or wherever two lengths differ, nearly any change may be.
     """
@@ -351,7 +351,7 @@ _OF_TOTALS = (
 """Conditions on totals of all numbers, nearly any of which may hold by chance."""
 
 
-def _tells_less(seen: Seen, edit: Edit, in_branch: bool) -> bool:
+def _tells_less(seen: Explanation, edit: Edit, in_branch: bool) -> bool:
     """Whether a diagnosis by a condition, by the wrong elements or by shapes says less than the change that
     corrects the rule. `in_branch` says whether the change is made where a condition holds.
     """
@@ -365,7 +365,7 @@ def _tells_less(seen: Seen, edit: Edit, in_branch: bool) -> bool:
     return bool(edit.mistake) and (less or seen.words.startswith(regions.IN_COMPLEX_ALONE))
 
 
-def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
+def _lacking(operation: Surgery, seen: Explanation, same: list[Explanation]) -> Explanation | None:
     """The mistake as a missing term, if the answer is too large and the rule has no sum there: then no term
     can be superfluous, but one with a minus is missing.
     """
@@ -376,7 +376,7 @@ def _lacking(operation: Surgery, seen: Seen, same: list[Seen]) -> Seen | None:
     return replace(seen, mistake="lacks_term", words=words)
 
 
-def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> Seen:
+def _told_by(evidence: Evidence, vague: Explanation, same: list[Explanation], edit: Edit) -> Explanation:
     """The mistake that a change of the rule corrects, in place of a vague one."""
     names = list(dict.fromkeys(s.argument for s in same if s.argument))
     words = edit.words
@@ -385,7 +385,7 @@ def _told_by(evidence: Evidence, vague: Seen, same: list[Seen], edit: Edit) -> S
     return replace(vague, mistake=edit.mistake, words=words)
 
 
-def _as_beside(edit: Edit, leading: list[Seen]) -> Edit:
+def _as_beside(edit: Edit, leading: list[Explanation]) -> Edit:
     """A change without a mistake of its own, with the mistake that it corrects for other arguments besides
     the unexplained one.
     """
@@ -395,18 +395,18 @@ def _as_beside(edit: Edit, leading: list[Seen]) -> Edit:
     return replace(edit, mistake=known[0].mistake, words=instead(edit.new, edit.old))
 
 
-def _leading(groups: list[tuple[Seen, list[Seen]]]) -> list[Seen]:
+def _leading(groups: list[tuple[Explanation, list[Explanation]]]) -> list[Explanation]:
     """What a correction has to correct: all arguments of all diagnoses."""
     return [one for _, same in groups for one in same]
 
 
-def _explained(evidence: Evidence) -> list[Seen]:
+def _explained(evidence: Evidence) -> list[Explanation]:
     """The mistakes seen, in order of cause: writes come before numbers, a refusal before everything else."""
     effects = symptoms.shared_cause(list(_guarded(symptoms.effects_seen, evidence)))
     strong = [one for one in effects if one.mistake in ("writes", "stateful")]
     if strong:
         return strong[:1]
-    refused = list(_guarded(symptoms.failures, evidence))
+    refused = list(_guarded(symptoms.failures_seen, evidence))
     of_arrays = {one.argument: one for one in _guarded(arrays.of_arrays, evidence)}
     numbers = sorted(_of_cases(evidence, of_arrays), key=lambda one: one.mistake == "not_finite")
     if refused:
@@ -425,13 +425,13 @@ def _explained(evidence: Evidence) -> list[Seen]:
     return weak if numbers or value else weak[:1]
 
 
-def _of_cases(evidence: Evidence, of_arrays: dict[str | None, Seen]) -> Iterator[Seen]:
+def _of_cases(evidence: Evidence, of_arrays: dict[str | None, Explanation]) -> Iterator[Explanation]:
     """The mistake of each argument that is wrong."""
     for case in evidence.cases:
         yield _of_case(evidence, case, of_arrays)
 
 
-def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) -> Seen:
+def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Explanation]) -> Explanation:
     case = _of_numbers(case)
     fine = [b for b in case.blocks if not b.look.is_coarse] or list(case.blocks)
     exact = case.only(fine)
@@ -458,7 +458,7 @@ def _of_case(evidence: Evidence, case: Case, of_arrays: dict[str | None, Seen]) 
         found = _first(recognise, evidence, exact)
         if found is not None:
             return found
-    return Seen("unexplained", "no simple mistake was found that explains its numbers", case.name)
+    return Explanation("unexplained", "no simple mistake was found that explains its numbers", case.name)
 
 
 def _of_numbers(case: Case) -> Case:
@@ -469,11 +469,11 @@ def _of_numbers(case: Case) -> Case:
     return case.only(numbers) if any(not b.is_right for b in numbers) else case
 
 
-def _first(recognise: Callable, evidence: Evidence, case: Case) -> Seen | None:
+def _first(recognise: Callable, evidence: Evidence, case: Case) -> Explanation | None:
     return _tried(lambda: next(iter(recognise(evidence, case)), None))
 
 
-def _guarded(recognise: Callable[[Evidence], Iterable[Seen]], evidence: Evidence) -> list[Seen]:
+def _guarded(recognise: Callable[[Evidence], Iterable[Explanation]], evidence: Evidence) -> list[Explanation]:
     return _tried(lambda: list(recognise(evidence))) or []
 
 
@@ -488,11 +488,11 @@ def _tried(work: Callable):
         return None
 
 
-def _grouped(evidence: Evidence, seen: list[Seen]) -> list[tuple[Seen, list[Seen]]]:
+def _grouped(evidence: Evidence, seen: list[Explanation]) -> list[tuple[Explanation, list[Explanation]]]:
     """What is seen, with equal statements about several arguments combined. The arguments are named if there
     are others.
     """
-    groups: dict[tuple[str, str], list[Seen]] = {}
+    groups: dict[tuple[str, str], list[Explanation]] = {}
     for one in seen:
         groups.setdefault((one.mistake, one.words), []).append(one)
     everything = len(evidence.arguments)

@@ -161,7 +161,7 @@ def other_constants(node: ast.Constant, wholes: Iterable[ast.expr]) -> Iterator[
             yield Edit(node, whole, "factor", instead(whole, node))
 
 
-def turned_tests(node: ast.If | ast.IfExp) -> Iterator[Edit]:
+def negated_tests(node: ast.If | ast.IfExp) -> Iterator[Edit]:
     """The negation of a test that is not a comparison."""
     test = node.test
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -442,7 +442,7 @@ def other_transforms(node: ast.Call, lengths: Sequence[ast.expr]) -> Iterator[Ed
 _FROM_THE_WRONG_END = "sums from the wrong end"
 
 
-def turned_round(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
+def reversed_operands(node: ast.Call | ast.Subscript) -> Iterator[Edit]:
     """The result of a call reversed; an array that is reversed, without that; and a running sum from the
     first element if it runs from the last.
     """
@@ -549,7 +549,7 @@ def _along(node: ast.Call) -> Iterator[ast.expr]:
         yield ast.Call(node.func, node.args, others if "keepdims" in names else [*others, keep])
 
 
-def unread(function: Any) -> list[str]:
+def unread_names(function: Any) -> list[str]:
     """The names that a function, or one inside it, assigns and never reads, except `_`."""
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and is_stored(n)]
     read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not is_stored(n)}
@@ -614,7 +614,7 @@ def _several(within: Any) -> list[list[ast.Name]]:
     return [places for places in found.values() if len(places) > 1]
 
 
-def times(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:
+def products_with(node: ast.expr, factors: Iterable[ast.expr]) -> Iterator[Edit]:
     """An expression multiplied or divided by a factor."""
     for factor in factors:
         for operator in (ast.Mult(), ast.Div()):

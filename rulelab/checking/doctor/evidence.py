@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import Place
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import Subject
 from ..measuring.vectors import Leaf, to_vec
 from ..probing.closeness import Closeness, Tolerance, closeness
@@ -24,7 +24,7 @@ precision.
 
 
 @dataclass(frozen=True)
-class Look:
+class ProbeMatrices:
     """One probe as matrices of shape (numbers out, numbers in): the rule's answers and the measurement.
 
     For a function with too many numbers the rows are seeds and the columns directions, each within one
@@ -85,7 +85,7 @@ class Look:
 class Block:
     """The columns of a look that belong to one argument, or to one of its leaves."""
 
-    look: Look
+    look: ProbeMatrices
     leaf: Leaf | None
     columns: slice
 
@@ -124,7 +124,7 @@ class Block:
             return answers
         return answers[:, self.columns] if self.look.whole else self.look.given[:, self.columns]
 
-    def asked(self, seeds: np.ndarray) -> np.ndarray:
+    def right_answers(self, seeds: np.ndarray) -> np.ndarray:
         """The right answers to these seeds; nan where they are not known."""
         if not self.look.whole:
             return np.full((len(seeds), self.answers.shape[1]), np.nan)
@@ -169,14 +169,14 @@ class Evidence:
     subject: Subject
     probes: list[Probe]
     findings: list[Finding]
-    looks: tuple[Look, ...]
+    looks: tuple[ProbeMatrices, ...]
 
     @property
     def forward(self) -> bool:
         return self.subject.reverse is None
 
     @cached_property
-    def further(self) -> dict[tuple[int, ...], list[Look]]:
+    def nearby_looks(self) -> dict[tuple[int, ...], list[ProbeMatrices]]:
         """Looks at further points, by the ids of the looks that they are near."""
         return {}
 
@@ -211,7 +211,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Explanation:
     """A mistake that explains the numbers of one argument at every probe (of all arguments if `argument` is
     None).
 
@@ -237,11 +237,13 @@ def evidence_of(
     return Evidence(subject, probes, findings, tuple(looks))
 
 
-def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
+def _look(probe: Probe, close: Closeness, forward: bool) -> ProbeMatrices | None:
     truth = probe.truth
     if not truth.whole or not close.whole:
         columns = () if forward else close.columns
-        return Look(probe, close.found, close.expected, close.error, close.wrong, False, forward, columns)
+        return ProbeMatrices(
+            probe, close.found, close.expected, close.error, close.wrong, False, forward, columns
+        )
     count = truth.directions.shape[1] if forward else probe.units
     if not count:
         return None
@@ -255,13 +257,13 @@ def _look(probe: Probe, close: Closeness, forward: bool) -> Look | None:
         rest = close.wrong[count:]
         spread = np.full(wrong.shape[1], rest.any()) if forward else rest.any(0)
         wrong = wrong | np.asarray(spread)[None, :]
-    return Look(probe, given, truth.slopes.value, truth.slopes.error, wrong, True, forward)
+    return ProbeMatrices(probe, given, truth.slopes.value, truth.slopes.error, wrong, True, forward)
 
 
-def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> Look | None:
+def look_at(evidence: Evidence, point: Point, rng: np.random.Generator) -> ProbeMatrices | None:
     """The look at one more point; None if the function or the rule has no answer there."""
     try:
-        y = plainly(evidence.subject.primal, point.inputs, point.kwargs)
+        y = value_of(evidence.subject.primal, point.inputs, point.kwargs)
     except Exception:
         return None
     if not np.all(np.isfinite(to_vec(y)[0])):

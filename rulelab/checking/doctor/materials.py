@@ -21,7 +21,7 @@ from ..reading.anatomy import last_name, names_in, returns_of
 from ..reading.axes_read import multiplies_matrices, names_an_axis
 from ..reading.editing import is_stored
 from ..reading.texts import attributes_read, values_by_name
-from .edits import conditions_of, unread, without_one
+from .edits import conditions_of, unread_names, without_one
 from .formulas import OF_CONSTANTS
 from .slips import is_buffer
 from .slopes import factor_of_slope
@@ -492,7 +492,7 @@ class Materials(Suspects):
     @cached_property
     def _indexing(self) -> list[str]:
         """The parameters that are arrays of whole numbers, such as indices, and names that are never read."""
-        found = dict.fromkeys(unread(self.anatomy.node), True)
+        found = dict.fromkeys(unread_names(self.anatomy.node), True)
         for probe in self.probes:
             for name, x in zip(self.subject.names, probe.point.inputs):
                 if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and name in self.anatomy.parameters:

@@ -12,14 +12,14 @@ import numpy as np
 
 from ...parsing import parse
 from ...tangents.holding import captured
-from .evidence import Block, Case, Evidence, Seen
+from .evidence import Block, Case, Evidence, Explanation
 from .formulas import Fit, Sample, named_constant
 from .seeds import drops_part, ignores, nonlinear, not_finite, part_of_cotangent, what_of
 
-Recogniser = Callable[[Evidence, Case], Iterator[Seen]]
+Recogniser = Callable[[Evidence, Case], Iterator[Explanation]]
 
 
-def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def dropped(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Zero where the derivative is not zero."""
     known = [b for b in case.blocks if np.any(np.isfinite(b.error))]
     given = (b.given if b.look.forward else b.answers for b in case.blocks)
@@ -27,18 +27,18 @@ def dropped(evidence: Evidence, case: Case) -> Iterator[Seen]:
         words = f"drops {case.name}: its cotangent is zero, but its derivative is not"
         if evidence.forward:
             words = f"drops the tangent of {case.name}, which the value depends on"
-        yield Seen("dropped_argument", words, case.name, whole=True)
+        yield Explanation("dropped_argument", words, case.name, whole=True)
 
 
-def unused(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def unused(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Not zero where the derivative is zero."""
     if case.all_of(lambda b: b.is_known and not np.any(np.abs(b.right) > 8 * b.bar)):
         what = f"gives {case.name} a {what_of(evidence)} that is not zero"
         said = f"{what} where the value does not depend on {case.name}"  # it may elsewhere
-        yield Seen("unused_argument", said, case.name, ("rl.ZeroTangent()", "0 * IT"), whole=True)
+        yield Explanation("unused_argument", said, case.name, ("rl.ZeroTangent()", "0 * IT"), whole=True)
 
 
-def conjugate(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def conjugate(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right except for a conjugate of complex numbers."""
     if not case.all_of(lambda b: b.look.whole) or not any(map(_is_complex, case.blocks)):
         return
@@ -48,7 +48,7 @@ def conjugate(evidence: Evidence, case: Case) -> Iterator[Seen]:
         (False, True, "conjugates the cotangent it is given"),
     ):
         if case.all_of(lambda b, i=inner, o=outer: b.gives(_conjugated(b, i, o))):  # type: ignore[misc]
-            yield Seen("conjugate", words, case.name, ("NP.conj(IT)",))
+            yield Explanation("conjugate", words, case.name, ("NP.conj(IT)",))
             return
 
 
@@ -70,14 +70,14 @@ def _conjugated(block: Block, inner: bool, outer: bool) -> np.ndarray:
     return turned
 
 
-def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def factor(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right except for a factor that is the same expression at every probe."""
     if case.all_of(_is_mean_for_sum):
         words = "takes a mean over the axis that it was broadcast along, where a sum belongs"
-        yield Seen("mean_for_sum", words, case.name)
+        yield Explanation("mean_for_sum", words, case.name)
         return
     if case.all_of(lambda b: b.gives(-b.right)):
-        yield Seen("sign", "has the wrong sign", case.name, ("-IT",))
+        yield Explanation("sign", "has the wrong sign", case.name, ("-IT",))
         return
     fit = _sample(evidence, case).factor()
     if fit is None or case.all_of(lambda b: np.array_equal(b.given, b.right)):
@@ -85,7 +85,7 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if fit.constant is not None and abs(fit.constant - 1) < 1e-3:
         return
     if fit.text == "-1":  # at most points; at some, digits are lost
-        yield Seen("sign", "has the wrong sign", case.name, ("-IT",))
+        yield Explanation("sign", "has the wrong sign", case.name, ("-IT",))
         return
     of_size = "len(" in fit.text or ".size" in fit.text or ".shape" in fit.text
     if "np." in fit.text and not of_size:
@@ -97,9 +97,9 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if "len(" in fit.text and not _asks_for_len(evidence):  # with `x.mean()`, x may be a matrix
         dividing = (*_dividing(_LEN.sub(r"\1.size", fit.text)), *dividing)
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
-        yield Seen("size", f"made for one size: off by a factor {fit.words}", case.name, dividing)
+        yield Explanation("size", f"made for one size: off by a factor {fit.words}", case.name, dividing)
         return
-    yield Seen("factor", f"off by a factor {fit.words}", case.name, dividing)
+    yield Explanation("factor", f"off by a factor {fit.words}", case.name, dividing)
 
 
 _LEN = re.compile(r"\blen\((\w+)\)")
@@ -160,7 +160,7 @@ def _is_python(text: str) -> bool:
     return "the " not in text
 
 
-def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def excess(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right except for an additional term that is a simple expression."""
     sample = _sample(evidence, case)
     fit = sample.excess()
@@ -174,9 +174,9 @@ def excess(evidence: Evidence, case: Case) -> Iterator[Seen]:
     else:
         edits = ()
     if negative:
-        yield Seen("lacks_term", f"lacks a term: too small by {text}", case.name, edits)
+        yield Explanation("lacks_term", f"lacks a term: too small by {text}", case.name, edits)
     else:
-        yield Seen("extra_term", f"has one term too many: too large by {text}", case.name, edits)
+        yield Explanation("extra_term", f"has one term too many: too large by {text}", case.name, edits)
 
 
 def _is_of_one_element(case: Case) -> bool:
@@ -188,7 +188,7 @@ def _is_of_one_element(case: Case) -> bool:
     )
 
 
-def other_function(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def other_function(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """The derivative of a different function, if both are simple expressions."""
     sample = _sample(evidence, case)
     said = sample.said()
@@ -199,12 +199,12 @@ def other_function(evidence: Evidence, case: Case) -> Iterator[Seen]:
         edits: tuple[str, ...] = ()
         if _is_python(said.text) and _is_python(measured.text):
             edits = (f"({measured.text}) * BAR",)
-        yield Seen(
+        yield Explanation(
             "other_function", f"gives {said.text} where the derivative is {measured.text}", case.name, edits
         )
 
 
-def imprecise(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def imprecise(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right to about half of the digits."""
     yield from _to_some_digits(case, 1e-5)
 
@@ -212,16 +212,16 @@ def imprecise(evidence: Evidence, case: Case) -> Iterator[Seen]:
 def _all_answers(block: Block) -> tuple[np.ndarray, np.ndarray]:
     """The answers to every seed, and the right ones."""
     if block.look.whole:
-        return block.answers, block.asked(block.look.seeds)
+        return block.answers, block.right_answers(block.look.seeds)
     return block.given, block.right
 
 
-def rough(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def rough(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right to a few digits."""
     yield from _to_some_digits(case, 1e-3)
 
 
-def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
+def _to_some_digits(case: Case, limit: float) -> Iterator[Explanation]:
     worst = 0.0
     for block in case.blocks:
         if block.look.is_coarse:
@@ -236,21 +236,23 @@ def _to_some_digits(case: Case, limit: float) -> Iterator[Seen]:
         worst = max(worst, float(np.max(off / np.maximum(scale, 1e-300), initial=0.0)))
     if 0 < worst < limit:
         digits = int(np.floor(-np.log10(worst)))
-        yield Seen(
+        yield Explanation(
             "precision",
             f"accurate to about {digits} digits only, as finite differences or single precision would be",
             case.name,
         )
 
 
-def of_parts(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def of_parts(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Transposed as a linear map: R is the transpose of J."""
     square = case.all_of(lambda b: b.leaf is not None and b.right.shape[0] == b.right.shape[1] > 1)
     if square and case.all_of(lambda b: b.gives(b.right.T)):
-        yield Seen("transposed", "transposed: its Jacobian is the transpose of the right one", case.name)
+        yield Explanation(
+            "transposed", "transposed: its Jacobian is the transpose of the right one", case.name
+        )
 
 
-def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def shifted(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right except for a shift along a vector: each number is that of a neighbour."""
     long = case.only([b for b in case.blocks if b.leaf is not None and len(b.leaf.shape) == 1])
     if not long.blocks or len(long.blocks) < len(case.blocks):
@@ -259,19 +261,19 @@ def shifted(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     for axis, by in ((1, 1), (1, -1), (0, 1), (0, -1)):
         if long.all_of(lambda b, axis=axis, by=by: b.gives(np.roll(b.right, by, axis))):  # type: ignore[misc]
-            yield Seen("off_by_one", f"off by one: {_neighbour(case.name, axis, by)}", case.name)
+            yield Explanation("off_by_one", f"off by one: {_neighbour(case.name, axis, by)}", case.name)
             return
 
 
 DISPLACED = "has the right numbers, but at the wrong positions"
 
 
-def displaced(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def displaced(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """The right numbers at the wrong elements."""
     long = [b for b in case.blocks if b.is_measured and b.leaf is not None and b.right.shape[1] > 2]
     if long and all(_is_in_other_order(b) for b in long) and not all(b.is_right for b in long):
         words = DISPLACED
-        yield Seen("wrong_element", words, case.name)
+        yield Explanation("wrong_element", words, case.name)
 
 
 def _is_in_other_order(block: Block) -> bool:
@@ -281,7 +283,7 @@ def _is_in_other_order(block: Block) -> bool:
 FOR_SOME = "for some elements"
 
 
-def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Zero, or off by one factor, for some elements and right for the others."""
     wrong = [b for b in case.blocks if not b.is_right]
     if not any(np.any(np.nan_to_num(b.right[~b.wrong])) for b in wrong):
@@ -292,13 +294,13 @@ def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if not np.any(np.abs(given) > 1e-9 * np.abs(right)):
         words = "lacks a term: zero for some elements, where the derivative is not, and right for others"
-        yield Seen("lacks_term", words, case.name)
+        yield Explanation("lacks_term", words, case.name)
     elif len(right) > 2 and np.all(right) and np.allclose(given / right, given[0] / right[0], rtol=1e-6):
         number = named_constant(float(given[0] / right[0]))
         if number == "-1":
-            yield Seen("sign", f"has the wrong sign {FOR_SOME}", case.name)
+            yield Explanation("sign", f"has the wrong sign {FOR_SOME}", case.name)
         else:
-            yield Seen("factor", f"off by a factor {number} {FOR_SOME}", case.name)
+            yield Explanation("factor", f"off by a factor {number} {FOR_SOME}", case.name)
 
 
 def _neighbour(name: str, axis: int, by: int) -> str:
@@ -306,7 +308,7 @@ def _neighbour(name: str, axis: int, by: int) -> str:
     return f"{what} is shifted by one element {'forward' if by > 0 else 'back'}"
 
 
-def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def stale(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Answers that are right for the first arguments, or equal for all: something is kept between calls."""
     known = [b for b in case.blocks if b.is_known]
     if not known or evidence.forward:
@@ -320,10 +322,10 @@ def stale(evidence: Evidence, case: Case) -> Iterator[Seen]:
         return
     if first.is_right and _may_keep(evidence) and all(b.gives(first.right) for b in wrong):
         words = "keeps state between calls: its answers are those for the arguments that came first"
-        yield Seen("stateful", words, case.name, whole=True)
+        yield Explanation("stateful", words, case.name, whole=True)
     elif not first.is_right and _keeps(evidence) and all(b.gives(first.given) for b in wrong):
         words = "keeps state between calls: its answers are the same for all arguments"
-        yield Seen("stateful", words, case.name, whole=True)
+        yield Explanation("stateful", words, case.name, whole=True)
 
 
 def _keeps(evidence: Evidence) -> bool:
@@ -367,15 +369,15 @@ OF_ARGUMENTS: tuple[Recogniser, ...] = (
 OF_EXPRESSIONS: tuple[Recogniser, ...] = (excess, other_function, displaced, of_some_elements)
 
 
-def detail(evidence: Evidence, case: Case, only_wrong: bool = True) -> Seen | None:
+def detail(evidence: Evidence, case: Case, only_wrong: bool = True) -> Explanation | None:
     """What is wrong in the wrong entries, in words that follow "wrong where …"."""
     wrong = case.only([b for b in case.blocks if not b.is_right])
     sample = Sample(wrong, evidence.subject, only_wrong)
     if sample.size and not np.any(sample.given) and np.any(sample.right):
-        return Seen("dropped_argument", "zero there")
+        return Explanation("dropped_argument", "zero there")
     fit: Fit | None = sample.factor()
     if fit is not None and fit.text == "-1":
-        return Seen("sign", "with the wrong sign there")
+        return Explanation("sign", "with the wrong sign there")
     if fit is not None:
-        return Seen("factor", f"off by a factor {fit.words} there")
+        return Explanation("factor", f"off by a factor {fit.words} there")
     return None

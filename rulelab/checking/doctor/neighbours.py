@@ -17,18 +17,18 @@ from .counterparts import (
     counted_by,
     exchanged_within,
     guarded,
-    handed_on,
     in_each_call,
     keywords_of_others,
     less_one,
     mirrored_terms,
+    missing_keyword_arguments,
     of_a_part,
     of_neighbours,
     other_divisors,
+    regrouped_sums,
+    reversed_by_keyword,
     summed_before,
-    taken_apart,
-    turned_by_keyword,
-    turned_terms,
+    transposed_terms,
 )
 from .edits import (
     added,
@@ -38,6 +38,7 @@ from .edits import (
     joined,
     masked,
     matrix_times,
+    negated_tests,
     other_calls,
     other_comparisons,
     other_conditions,
@@ -50,22 +51,20 @@ from .edits import (
     other_transforms,
     other_updates,
     product,
+    products_with,
     rechained,
     regrouped,
+    reversed_operands,
     rolled,
     rows_written,
     solved,
-    times,
-    turned_round,
-    turned_tests,
-    unread,
+    unread_names,
     with_one_more,
     with_term,
 )  # fmt: skip
-from .evidence import Seen
+from .evidence import Explanation
 from .materials import MOST_NAMES
 from .slips import (
-    alike,
     filled_up,
     folded,
     inverted,
@@ -82,11 +81,12 @@ from .slips import (
     other_lays,
     other_letters,
     other_modes,
-    other_turns,
+    other_transposes,
+    parallel_expressions,
     rows_for_columns,
     slopes_of_powers,
     transforms_around,
-    turned_sums,
+    transposed_sums,
     wider_parts,
 )  # fmt: skip
 from .statements import added_at
@@ -124,12 +124,12 @@ class Neighbours(Stock):
             yield from other_operators(node)
             yield from regrouped(node)
             yield from slopes_of_powers(node, self._powers)
-            yield from taken_apart(node)
+            yield from regrouped_sums(node)
             if isinstance(node.op, (ast.Mult, ast.Div)) and id(node) not in self._in_chains:
                 yield from rechained(node)
                 yield from halves(node, self._named)
             if isinstance(node.op, ast.MatMult):
-                yield from turned_terms(node)
+                yield from transposed_terms(node)
             if isinstance(node.op, ast.MatMult) and "solve" in self._called and self._numpy() is not None:
                 yield from solved(node, self._numpy() or "")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -159,24 +159,26 @@ class Neighbours(Stock):
             yield from self._signed(node)
             yield from mirrored_terms(node)
             yield from keywords_of_others(node, self._calls)
-            yield from turned_by_keyword(node)
-            yield from other_turns(node, self.is_module)
+            yield from reversed_by_keyword(node)
+            yield from other_transposes(node, self.is_module)
             if isinstance(node.func, ast.Name):
                 known = self.function.__globals__.get(node.func.id)
-                yield from handed_on(node, known, [n for n in self._named if n not in self.bars()])
+                yield from missing_keyword_arguments(
+                    node, known, [n for n in self._named if n not in self.bars()]
+                )
                 for name in self._functions_like(known):
                     new = ast.Call(ast.Name(name, ast.Load()), node.args, node.keywords)
                     yield made(new, "other_function")
             yield from other_transforms(node, self._lengths(("len({})", "{}.shape[-1]", "{}.size")))
             if self._is_ranked(None) and not self.is_module(node.func):
-                yield from turned_round(node)
+                yield from reversed_operands(node)
             for name, whole in self.made.items():
                 if isinstance(whole, ast.Call) and whole is not node and _calls_the_same(whole, node):
                     yield made(ast.Name(name, ast.Load()), "wrong_variable")
         elif isinstance(node, ast.Attribute) and node.attr == "T":
             yield made(node.value, "transposed")
         elif isinstance(node, ast.Attribute) and node.attr == "pi":
-            yield from times(node, (ast.Constant(2),))
+            yield from products_with(node, (ast.Constant(2),))
         elif isinstance(node, ast.Attribute) and node.attr in ("real", "imag"):
             other = ast.Attribute(node.value, "imag" if node.attr == "real" else "real", ast.Load())
             yield made(node.value, "conjugate")
@@ -199,14 +201,14 @@ class Neighbours(Stock):
         elif isinstance(node, ast.Slice):
             yield from other_slices(node)
         elif isinstance(node, (ast.If, ast.IfExp)):
-            yield from turned_tests(node)
+            yield from negated_tests(node)
         elif isinstance(node, ast.AugAssign):
             yield from other_updates(node)
             yield from rows_written(node, self._numpy())
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             yield from self._written(node)
         if isinstance(node, ast.Subscript):
-            yield from turned_round(node)
+            yield from reversed_operands(node)
             if isinstance(node.ctx, ast.Load):
                 yield from rows_for_columns(node) if self._is_array else ()
                 yield from guarded(node, self._looping)
@@ -306,8 +308,8 @@ class Neighbours(Stock):
                 yield Edit(node, computed, "wrong_variable", instead(computed, node))
         yield from wider_parts(node, self._wholes)
         if isinstance(node, ast.Name) and node.id in self.anatomy.parameters:
-            yield from alike(node, self._wholes, self.anatomy.parameters)
-        yield from turned_sums(node, numpy)
+            yield from parallel_expressions(node, self._wholes, self.anatomy.parameters)
+        yield from transposed_sums(node, numpy)
         if self._is_array:
             yield from other_lays(node)
         names = [name for name in _TRANSFORMS if name in self._called]
@@ -388,24 +390,24 @@ class Neighbours(Stock):
         """An expression multiplied by a number or by something in the rule, or masked by a condition."""
         if self._is_factor(node) and id(node) not in self._compared:  # a condition rarely lacks a factor
             whole = (2, *(int(m) for m in self.marks if 2 < m <= 12 and m == int(m)))
-            yield from times(node, map(ast.Constant, dict.fromkeys(whole)))
-            yield from times(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
-            yield from times(node, self._laid_out)
-            yield from times(node, (*self._reductions, *self._fields))
+            yield from products_with(node, map(ast.Constant, dict.fromkeys(whole)))
+            yield from products_with(node, (ast.Name(n, ast.Load()) for n in self._factors(node)))
+            yield from products_with(node, self._laid_out)
+            yield from products_with(node, (*self._reductions, *self._fields))
             if isinstance(self._slots.owner(node), (ast.Assign, ast.AugAssign)):
                 for new in (ast.BinOp(node, ast.Mult(), part) for part in self._runs):
                     yield Edit(node, new, "factor", instead(new, node))
             numpy = self._numpy()
             yield from masked(node, self._conditions, numpy, self._chooses)
             if isinstance(node, ast.Call) and numpy is not None:
-                yield from times(node, (parse(c.format(numpy), mode="eval").body for c in _CONSTANTS))
+                yield from products_with(node, (parse(c.format(numpy), mode="eval").body for c in _CONSTANTS))
             values = (ast.Name(n, ast.Load()) for n in self.anatomy.values if n in self.made)
             rests = [ast.BinOp(ast.Constant(1), ast.Sub(), value) for value in values]
-            yield from times(node, rests)
+            yield from products_with(node, rests)
         elif isinstance(node, ast.Constant) and type(node.value) is float and node.value:
             yield from masked(node, self._conditions, self._numpy(), self._chooses)
             fractions = (m for m in self.marks if m != int(m) and abs(m) != abs(node.value))
-            yield from times(node, map(ast.Constant, dict.fromkeys(map(abs, fractions))))
+            yield from products_with(node, map(ast.Constant, dict.fromkeys(map(abs, fractions))))
 
     def _with_function(self, node: Any) -> Iterator[Edit]:
         """An expression multiplied by a matrix, or by a function of something in the rule."""
@@ -417,7 +419,7 @@ class Neighbours(Stock):
         if numpy is not None:
             insides = [*self._pieces(), *(ast.Name(n, ast.Load()) for n in self.anatomy.parameters)]
             for name in ("log", "cos", "sin", "exp"):
-                yield from times(node, (_call(numpy, name, inside) for inside in insides))
+                yield from products_with(node, (_call(numpy, name, inside) for inside in insides))
 
     def _with_term(self, node: ast.expr) -> Iterator[Edit]:
         """A cotangent with one more term, a product of the cotangent of the value and values of the rule: a
@@ -441,7 +443,7 @@ class Neighbours(Stock):
 
     def _of_unread(self, sites: list[ast.expr]) -> Iterator[Edit]:
         """A value that was computed and is never used, put back into the cotangent."""
-        for name in unread(self.anatomy.node):
+        for name in unread_names(self.anatomy.node):
             yield from (Edit(site, ast.Name(name, ast.Load())) for site in sites if is_zero(site))
             functions = {pullback.name for pullback in self.anatomy.pullbacks if hasattr(pullback, "name")}
             known = dict.fromkeys((*self.anatomy.values, *self.anatomy.parameters, *self._at_hand))
@@ -450,7 +452,7 @@ class Neighbours(Stock):
                 if self._is_value(node) and not is_zero(node):
                     yield from with_one_more(node, name, others)
 
-    def _of_mistake(self, seen: Seen, sites: list[ast.expr]) -> Iterator[Edit]:
+    def _of_mistake(self, seen: Explanation, sites: list[ast.expr]) -> Iterator[Edit]:
         sites = [site for site in sites if isinstance(site, ast.expr)]
         for site, bar, text in itertools.product(sites, self.bars(), seen.edits):
             new = self._filled(text, site, bar)

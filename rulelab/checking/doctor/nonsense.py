@@ -17,16 +17,16 @@ _OF_FLAGS = (ast.BitOr, ast.BitAnd)
 _OF_TWO = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod)
 
 
-def says_nothing(node: ast.AST) -> bool:
+def has_no_effect(node: ast.AST) -> bool:
     """Whether a text contains an expression that has no effect, such as one of two equal parts.
 
-    >>> says_nothing(ast.parse("min(n, n) * x")), says_nothing(ast.parse("min(n, m) * x * x"))
+    >>> has_no_effect(ast.parse("min(n, n) * x")), has_no_effect(ast.parse("min(n, m) * x * x"))
     (True, False)
-    >>> says_nothing(ast.parse("np.where(x > 0, y, y)")), says_nothing(ast.parse("x[:n] / x[:n]"))
+    >>> has_no_effect(ast.parse("np.where(x > 0, y, y)")), has_no_effect(ast.parse("x[:n] / x[:n]"))
     (True, True)
-    >>> says_nothing(ast.parse("y if mode < 'same' else z")), says_nothing(ast.parse("slope = slope"))
+    >>> has_no_effect(ast.parse("y if mode < 'same' else z")), has_no_effect(ast.parse("slope = slope"))
     (True, True)
-    >>> says_nothing(ast.parse("np.mean(np.mean(x))")), says_nothing(ast.parse("np.sum(np.sum(x, 0))"))
+    >>> has_no_effect(ast.parse("np.mean(np.mean(x))")), has_no_effect(ast.parse("np.sum(np.sum(x, 0))"))
     (True, False)
     """
     return any(map(_is_of_equals, ast.walk(node)))

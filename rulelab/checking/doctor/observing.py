@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..calling.subjects import Subject
-from ..judgement.answered import is_odd
+from ..judgement.answer_findings import is_odd
 from ..measuring.vectors import to_vec
 from ..probing.closeness import Tolerance, closeness, expected_of
-from ..probing.probes import Probe, answer_to, quiet
+from ..probing.probes import Probe, answer_to, without_warnings
 from ..reading.editing import Edit
 from .watching import is_moving
 
@@ -32,7 +32,7 @@ _CLOSE = 1e-7
 
 
 @dataclass
-class Turn:
+class Evaluation:
     """The value of an expression in one evaluation, and those of the names around it."""
 
     value: np.ndarray
@@ -45,7 +45,7 @@ class Observation:
     it to the change of the rule's answer, and `lacking` is the change of the answer that is needed.
     """
 
-    turns: list[Turn]
+    turns: list[Evaluation]
     map: np.ndarray
     lacking: np.ndarray
 
@@ -65,7 +65,7 @@ class Hook:
     """Wraps an expression of a rule while it runs: records its values, or adds to them."""
 
     add: list[Any] | None = None
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[Evaluation] = field(default_factory=list)
     calls: int = 0
 
     def __call__(self, value: Any, names: dict[str, Callable[[], Any]]) -> Any:
@@ -84,7 +84,7 @@ class Hook:
                 continue
             # A copy, since the array may be written to later.
             kept[name] = found.copy() if isinstance(found, np.ndarray) else found
-        self.turns.append(Turn(np.array(value), kept))
+        self.turns.append(Evaluation(np.array(value), kept))
         return value
 
 
@@ -182,7 +182,7 @@ def _observed_at(
         hook.add, hook.calls = add, 0
         return answer_to(seed, subject, probe.point, probe.truth.y)[1]
 
-    with quiet():
+    with without_warnings():
         try:
             given = answer(None)
             values = [turn.value for turn in hook.turns]

@@ -19,7 +19,7 @@ from ...rules.rule import Rule
 from ...rules.scalar import scalar_frule, scalar_rrule
 from ...tangents.zeros import NoTangent
 from ..calling.budgets import Limit
-from ..calling.endless import brought_to_an_end
+from ..calling.endless_loops import raising_if_endless
 from ..calling.subjects import Subject, has_loop, makes_functions
 from ..probing.probes import Point, Probe
 from ..reading.anatomy import Anatomy, anatomy_of, gives_functions, names_in, own_nodes
@@ -29,7 +29,7 @@ from ..reading.editing import (
     code_of,
     dump_of,
     function_of,
-    is_followed,
+    is_block,
     is_stored,
     replaced,
     with_edits,
@@ -212,7 +212,7 @@ class Patched(Reading):
         def ending() -> contextlib.AbstractContextManager[None]:
             if not self._may_go_on:
                 return contextlib.nullcontext()
-            return brought_to_an_end(function, LINES_OF_A_CHANGE, (target, self.function))
+            return raising_if_endless(function, LINES_OF_A_CHANGE, (target, self.function))
 
         if rule.partials is not None:
             make = scalar_frule if rule.mode == "frule" else scalar_rrule
@@ -328,7 +328,7 @@ def _text(edit: Edit, lines: list[str]) -> str:
     """The text of an edit: a tuple without parentheses where the author wrote none, powers as the author
     writes them.
     """
-    new = edit.new.body if isinstance(edit.new, ast.If) and is_followed(edit.new) else [edit.new]
+    new = edit.new.body if isinstance(edit.new, ast.If) and is_block(edit.new) else [edit.new]
     parts = [_as_written(edit.old, lines) if part is edit.old else ast.unparse(part) for part in new]
     text = "\n".join(parts).replace("\n", "\n" + " " * edit.old.col_offset)
     if not any(" ** " in line for line in lines):

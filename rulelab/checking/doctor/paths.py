@@ -9,7 +9,7 @@ from ..reading.anatomy import Anatomy, assignments, names_in, own_nodes
 from .suspects import called_after
 
 
-def path_left_out(anatomy: Anatomy, argument: str | None) -> str:
+def omitted_path(anatomy: Anatomy, argument: str | None) -> str:
     """The name of the cotangent of an intermediate value computed from an argument, if the pullback computes
     this cotangent but does not pass it on to that of the argument; empty if there is none.
 

@@ -13,7 +13,7 @@ from ...compiler.base.source import Source, find_source
 from ...errors import Place, RuleLabError
 from ..calling.subjects import Subject, Written
 from ..reading.anatomy import assigned_once, names_in, own_nodes, returns_of
-from .evidence import Seen
+from .evidence import Explanation
 
 OF_ANSWER = (
     "ignores_cotangent", "none", "zero_class", "shape", "kind", "dropped_argument", "nonlinear",
@@ -62,7 +62,7 @@ class Reading:
             return None
         return self.function.__globals__.get(node.id, getattr(builtins, node.id, None))
 
-    def place_of(self, seen: list[Seen]) -> Place | None:
+    def place_of(self, seen: list[Explanation]) -> Place | None:
         """The place of the mistake in the author's text; that of the whole answer if the number or the order
         of the cotangents is wrong.
         """
@@ -72,7 +72,7 @@ class Reading:
         sites = next(self.sites(seen), None)
         return self.source.place(sites) if sites is not None else None
 
-    def sites(self, seen: list[Seen]) -> Iterator[ast.expr]:
+    def sites(self, seen: list[Explanation]) -> Iterator[ast.expr]:
         """The expressions in which the mistake may be, the likeliest first: those that several wrong
         cotangents have in common, the single variable in a cotangent that is just a product, the cotangents
         themselves, and whatever else they are computed from.
@@ -310,7 +310,7 @@ def readings(subject: Subject) -> Iterator[Foreign]:
             continue
 
 
-def place_elsewhere(subject: Subject, seen: list[Seen]) -> Place | None:
+def place_elsewhere(subject: Subject, seen: list[Explanation]) -> Place | None:
     """The line of a mistake in the text of another framework's rule."""
     roots = {(one.argument or "").split(".")[0].split("[")[0] for one in seen}
     for reading in readings(subject):

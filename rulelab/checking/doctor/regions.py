@@ -24,7 +24,7 @@ from ..probing.probes import Point, Probe
 from ..reading.anatomy import last_name
 from ..reading.parameters import default_of
 from ..reading.texts import keywords_of
-from .evidence import Block, Case, Evidence, Look, Seen, look_at
+from .evidence import Block, Case, Evidence, Explanation, ProbeMatrices, look_at
 from .mistakes import detail
 
 
@@ -36,7 +36,7 @@ class Spot:
     numbers: dict[str, float]
 
 
-def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def regions(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Where the cotangent of an argument is wrong, if it is right at some probe or in some element."""
     twin = _only_twins(evidence, case)
     if twin is not None:
@@ -50,21 +50,21 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
     extra = f", {there.words}" if there is not None else ""
     end = _wrong_end(blocks)
     if end is not None:
-        yield Seen("branch", f"{AT_END} {end}{extra}", case.name)
+        yield Explanation("branch", f"{AT_END} {end}{extra}", case.name)
         return
     line = _line_of_wrong(evidence, blocks)
     option = _option_of_wrong(evidence, blocks)
     if option is not None:
         place = line if there is None or there.place is None else there.place
         if there is None:
-            yield Seen("branch", f"{WHERE} {option}", case.name, place=place)
+            yield Explanation("branch", f"{WHERE} {option}", case.name, place=place)
         else:
             alone = there.words.removesuffix(" there")
-            yield Seen(there.mistake, f"{alone} where {option}", case.name, place=place)
+            yield Explanation(there.mistake, f"{alone} where {option}", case.name, place=place)
         return
     only = _only_length(evidence, blocks) if line is None else None
     if only is not None:
-        yield Seen("size", f"made for one size: right only where {only}{extra}", case.name)
+        yield Explanation("size", f"made for one size: right only where {only}{extra}", case.name)
         return
     for zeros, spots in (
         (False, _by_element(evidence, blocks)),
@@ -78,13 +78,13 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Seen]:
                 continue
             if kind == "branch" and not has_branches(evidence.subject):
                 continue
-            yield Seen(kind, f"{WHERE} {words}{extra}", case.name, place=line)
+            yield Explanation(kind, f"{WHERE} {words}{extra}", case.name, place=line)
             return
     if line is not None:
-        yield Seen("branch", f"{THIS_LINE}{extra}", case.name, place=line)
+        yield Explanation("branch", f"{THIS_LINE}{extra}", case.name, place=line)
         return
     if any(b.is_right and np.any(b.right) for b in blocks) and has_branches(evidence.subject):
-        yield Seen("branch", f"{SOMEWHERE}{extra}", case.name)
+        yield Explanation("branch", f"{SOMEWHERE}{extra}", case.name)
 
 
 def _option_of_wrong(evidence: Evidence, blocks: list[Block]) -> str | None:
@@ -230,7 +230,7 @@ def has_branches(subject: Subject) -> bool:
     return False
 
 
-def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right for floats and usual cotangents, but wrong for whole numbers or odd cotangents."""
     whole = [b for b in case.blocks if b.look.probe.point.like is not None]
     floats = [b for b in case.blocks if b.look.probe.point.like is None]
@@ -238,10 +238,10 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
     if floats and all(b.is_right for b in floats) and wrong_whole:
         if any(_is_wrong_for_floats(evidence, b) for b in wrong_whole):
             if has_branches(evidence.subject):  # whole numbers equal each other, and numbers in the code
-                yield Seen("branch", SOMEWHERE, case.name)
+                yield Explanation("branch", SOMEWHERE, case.name)
             return
         words = f"wrong where {case.name} {OF_INTEGERS}: a buffer of that dtype truncates the fractions"
-        yield Seen("dtype", words, case.name)
+        yield Explanation("dtype", words, case.name)
         return
     off = [(b, np.flatnonzero(_off_rows(b))) for b in case.blocks if b.look.probe.odd and b.look.whole]
     wrong = [(b, rows) for b, rows in off if rows.size]
@@ -250,7 +250,7 @@ def of_odd_inputs(evidence: Evidence, case: Case) -> Iterator[Seen]:
         seed = block.look.seeds[rows[0]]
         shown = f"{seed[0]:.6g}" if seed.size == 1 else f"[{seed[0]:.6g}, …]"
         words = f"not linear in its cotangent: right for most, and wrong for {shown}"
-        yield Seen("nonlinear", words, case.name)
+        yield Explanation("nonlinear", words, case.name)
 
 
 def _is_wrong_for_floats(evidence: Evidence, block: Block) -> bool:
@@ -265,29 +265,29 @@ def _off_rows(block: Block) -> np.ndarray:
     if block.look.forward:
         return np.zeros(len(block.look.seeds), bool)
     with np.errstate(all="ignore"):
-        asked, given = block.asked(block.look.seeds), block.answers
+        asked, given = block.right_answers(block.look.seeds), block.answers
         scale = np.abs(asked).max(1, initial=0.0, keepdims=True)
         return np.any(np.abs(asked - given) > 1e-6 * scale, axis=1)
 
 
-def _only_twins(evidence: Evidence, case: Case) -> Seen | None:
+def _only_twins(evidence: Evidence, case: Case) -> Explanation | None:
     """Right for real floats in double precision and C order, but wrong for others."""
     coarse = [b for b in case.blocks if b.look.is_coarse]
     fine = [b for b in case.blocks if not b.look.is_coarse]
     if coarse and fine and all(b.is_right for b in fine) and any(not b.is_right for b in coarse):
-        return Seen("dtype", "wrong in single precision, right in double", case.name)
+        return Explanation("dtype", "wrong in single precision, right in double", case.name)
     if coarse and fine and all(b.is_right for b in coarse) and all(not b.is_right for b in fine):
         if _is_close(fine):
             return None  # this is rounding, which `imprecise` recognises
     wide = [b for b in case.blocks if _is_complex(b.look.probe)]
     real = [b for b in case.blocks if not _is_complex(b.look.probe)]
     if wide and real and all(b.is_right for b in real) and any(not b.is_right for b in wide):
-        return Seen("conjugate", IN_COMPLEX_ALONE, case.name)
+        return Explanation("conjugate", IN_COMPLEX_ALONE, case.name)
     gaps = [b for b in case.blocks if _has_gaps(b.look.probe)]
     rest = [b for b in case.blocks if not _has_gaps(b.look.probe)]
     if gaps and rest and all(not b.is_right for b in gaps) and all(b.is_right for b in rest):
         words = "wrong for arrays that are not contiguous in memory, such as views and transposes"
-        return Seen("layout", words, case.name)
+        return Explanation("layout", words, case.name)
     return None
 
 
@@ -335,13 +335,13 @@ def more_blocks(evidence: Evidence, case: Case, blocks: list[Block]) -> list[Blo
     return found
 
 
-def _more_looks(evidence: Evidence, bases: list[Block]) -> list[Look]:
+def _more_looks(evidence: Evidence, bases: list[Block]) -> list[ProbeMatrices]:
     """The looks at further points near those of some blocks, the same for all arguments of these points."""
     at = tuple(id(base.look) for base in bases)
-    if at in evidence.further:
-        return evidence.further[at]
+    if at in evidence.nearby_looks:
+        return evidence.nearby_looks[at]
     rng = np.random.default_rng(5)
-    looks: list[Look] = []
+    looks: list[ProbeMatrices] = []
     for number in range(MORE):
         point = bases[number % len(bases)].look.probe.point
         inputs = revalued(point.inputs, lambda vector: _moved(vector, rng))
@@ -350,7 +350,7 @@ def _more_looks(evidence: Evidence, bases: list[Block]) -> list[Look]:
         look = look_at(evidence, moved, rng) if moved.is_inside() else None
         if look is not None:
             looks.append(look)
-    evidence.further[at] = looks
+    evidence.nearby_looks[at] = looks
     return looks
 
 

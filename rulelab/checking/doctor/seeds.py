@@ -9,8 +9,8 @@ import numpy as np
 
 from ..measuring.copies import own_copies, own_keywords
 from ..measuring.shortening import shortened
-from ..probing.probes import SEEDS, quiet, reverse_answer
-from .evidence import Block, Case, Evidence, Seen
+from ..probing.probes import SEEDS, reverse_answer, without_warnings
+from .evidence import Block, Case, Evidence, Explanation
 from .formulas import named_constant
 
 
@@ -18,7 +18,7 @@ def what_of(evidence: Evidence) -> str:
     return "tangent" if evidence.forward else "cotangent"
 
 
-def not_finite(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def not_finite(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """nan or inf where the derivative was measured."""
     bad = [b for b in case.blocks if np.any(b.wrong & ~np.isfinite(b.given))]
     if bad:
@@ -26,17 +26,17 @@ def not_finite(evidence: Evidence, case: Case) -> Iterator[Seen]:
         kind = "nan" if np.any(np.isnan(block.given)) else "inf"
         everywhere = all(np.any(~np.isfinite(b.given)) for b in case.blocks)
         where = "" if everywhere else _at(evidence, block)
-        yield Seen("not_finite", f"gives {kind} where the derivative is finite{where}", case.name)
+        yield Explanation("not_finite", f"gives {kind} where the derivative is finite{where}", case.name)
 
 
-def ignores(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def ignores(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """The same answer to every cotangent."""
     if case.all_of(_is_same_for_all) and any(np.any(b.answers) for b in case.blocks):
         scalar = all(b.look.seeds.shape[1] == 1 for b in case.blocks)
         said = "back(2) equals back(1)" if scalar else "back(2*y_bar) equals back(y_bar)"
         words = "ignores the tangents" if evidence.forward else f"ignores its cotangent: {said}"
         edits = ("IT * BAR", "BAR @ IT", "IT @ BAR", "BAR.T @ IT", "IT @ BAR.T")
-        yield Seen("ignores_cotangent", words, case.name, edits)
+        yield Explanation("ignores_cotangent", words, case.name, edits)
 
 
 def _is_same_for_all(block: Block) -> bool:
@@ -81,20 +81,20 @@ def _kept(s: np.ndarray, column: int) -> np.ndarray:
     return kept
 
 
-def part_of_cotangent(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def part_of_cotangent(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """Right for a cotangent that was reduced to a part of itself."""
     longer = [b for b in case.blocks if b.look.seeds.shape[1] > 1]
     if evidence.forward or not longer:
         return
     for words, part in _PARTS:
         if case.all_of(lambda b, part=part: _answers_as_if(b, part)):  # type: ignore[misc]
-            yield Seen("part_of_cotangent", words, case.name)
+            yield Explanation("part_of_cotangent", words, case.name)
             return
     for axis, words in ((1, "row"), (2, "column")):
         for how, reduce in (("sum", np.sum), ("mean", np.mean)):
             if case.all_of(lambda b, axis=axis, reduce=reduce: _answers_as_if_reduced(b, axis, reduce)):  # type: ignore[misc]
                 said = f"uses the {how} over each {words} of its cotangent in place of its elements"
-                yield Seen("part_of_cotangent", said, case.name)
+                yield Explanation("part_of_cotangent", said, case.name)
                 return
 
 
@@ -102,7 +102,7 @@ def _answers_as_if(block: Block, changed: Callable[[np.ndarray], np.ndarray]) ->
     """Whether the answers would be right for cotangents changed in this way."""
     seeds = block.look.seeds
     with np.errstate(all="ignore"):
-        expected = block.asked(changed(seeds))
+        expected = block.right_answers(changed(seeds))
     reach = np.abs(seeds).sum(1, keepdims=True)
     return block.look.same(block.answers, expected, block.bar * (1 + reach))
 
@@ -120,14 +120,16 @@ def _answers_as_if_reduced(block: Block, axis: int, reduce: Callable) -> bool:
     return _answers_as_if(block, changed)
 
 
-def drops_part(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def drops_part(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """If the value has several parts: one part's cotangent is never used, the others' are used correctly."""
     if evidence.forward or not case.all_of(lambda b: b.look.whole):
         return
     names = [{leaf.name for leaf in b.look.probe.truth.outputs} for b in case.blocks]
     for name in sorted(set.intersection(*names)) if names and len(names[0]) > 1 else ():
         if all(_drops(block, name) for block in case.blocks if not block.is_right):
-            yield Seen("lacks_term", f"never uses the cotangent of {name}, a part of the value", case.name)
+            yield Explanation(
+                "lacks_term", f"never uses the cotangent of {name}, a part of the value", case.name
+            )
             return
 
 
@@ -140,7 +142,7 @@ def _drops(block: Block, name: str) -> bool:
     return not block.wrong[~rows].any()
 
 
-def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
+def nonlinear(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     """An answer that is not linear in the cotangent."""
     if not evidence.of_check("linear") or all(_is_linear(block) for block in case.blocks):
         return  # nonlinear at odd points only, such as whole numbers
@@ -150,10 +152,10 @@ def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
     case = _asked_more(evidence, case)
     for words, change in _CHANGES:
         if case.all_of(lambda b, change=change: _answers_as_if(b, change)):  # type: ignore[misc]
-            yield Seen("nonlinear", words.format(what), case.name)
+            yield Explanation("nonlinear", words.format(what), case.name)
             return
     if case.blocks and all(map(_is_partly_affine, case.blocks)) and not all(map(_is_affine, case.blocks)):
-        yield Seen("additive_constant", f"has a term that does not depend on its {what}", case.name)
+        yield Explanation("additive_constant", f"has a term that does not depend on its {what}", case.name)
         return
     if all(map(_is_affine, case.blocks)):
         said = f"adds something that does not depend on its {what}"
@@ -162,9 +164,9 @@ def nonlinear(evidence: Evidence, case: Case) -> Iterator[Seen]:
             value = constant[0].flat[0]
             if all(abs(c.flat[0] - value) <= 1e-7 * (1 + abs(value)) for c in constant):
                 said = f"adds {named_constant(float(value))}, whatever its {what}"
-        yield Seen("additive_constant", said, case.name)
+        yield Explanation("additive_constant", said, case.name)
         return
-    yield Seen("nonlinear", f"not linear in its {what}: back(2*s) is not 2*back(s)", case.name)
+    yield Explanation("nonlinear", f"not linear in its {what}: back(2*s) is not 2*back(s)", case.name)
 
 
 def _is_linear(block: Block) -> bool:
@@ -190,7 +192,7 @@ def _asked_more(evidence: Evidence, case: Case) -> Case:
         probe = block.look.probe
         seeds = probe.seeds[-SEEDS:] * 0.17
         try:
-            with quiet():
+            with without_warnings():
                 _, back = evidence.subject.reverse(  # type: ignore[misc]
                     *own_copies(probe.point.inputs), **own_keywords(probe.point.kwargs)
                 )
@@ -219,12 +221,12 @@ def _is_partly_affine(block: Block) -> bool:
 
 
 def _offset(block: Block) -> np.ndarray:
-    return (block.answers - block.asked(block.look.seeds))[0]
+    return (block.answers - block.right_answers(block.look.seeds))[0]
 
 
 def _is_affine(block: Block) -> bool:
     seeds = block.look.seeds
-    expected = block.asked(seeds) + _offset(block)
+    expected = block.right_answers(seeds) + _offset(block)
     reach = np.abs(seeds).sum(1, keepdims=True)
     return block.look.same(block.answers, expected, block.bar * (2 + reach)) and bool(np.any(_offset(block)))
 

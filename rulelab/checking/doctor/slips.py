@@ -70,7 +70,9 @@ def wider_parts(node: ast.expr, wholes: Iterable[ast.expr]) -> Iterator[Edit]:
         yield Edit(node, whole, _of_whole(whole), instead(whole, node))
 
 
-def alike(node: ast.Name, wholes: Iterable[ast.expr], parameters: Iterable[str]) -> Iterator[Edit]:
+def parallel_expressions(
+    node: ast.Name, wholes: Iterable[ast.expr], parameters: Iterable[str]
+) -> Iterator[Edit]:
     """An expression in another parameter elsewhere, for this parameter: `2 * y - 1` for `y` beside
     `2 * p - 1`.
     """
@@ -139,7 +141,7 @@ _TURNING = frozenset(("transpose", "swapaxes", "moveaxis", "rollaxis"))
 """Functions that exchange the axes of an array."""
 
 
-def other_turns(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
+def other_transposes(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterator[Edit]:
     """An array without an exchange of axes, and the inverse permutation of axes."""
     called = node.func
     if not isinstance(called, ast.Attribute) or called.attr not in _TURNING or not node.args:
@@ -160,7 +162,7 @@ def other_turns(node: ast.Call, is_module: Callable[[ast.expr], bool]) -> Iterat
         yield Edit(node, new, "transposed", f"has its axes in the wrong order: {instead(new, node)}")
 
 
-def turned_sums(node: ast.expr, numpy: str) -> Iterator[Edit]:
+def transposed_sums(node: ast.expr, numpy: str) -> Iterator[Edit]:
     """A running sum from the other end, along each axis."""
     call = node.value if isinstance(node, ast.Subscript) else node
     if not isinstance(call, ast.Call) or getattr(call.func, "attr", "") != "cumsum" or not call.args:
@@ -511,7 +513,9 @@ def folded(node: ast.Subscript) -> Iterator[Edit]:
             yield Edit(node, new, "lacks_sum", instead(new, node))
 
 
-def everywhere(within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 40) -> Iterator[Edit]:
+def edits_at_every_occurrence(
+    within: Any, edits: Callable[[Any], Iterable[Edit]], most: int = 40
+) -> Iterator[Edit]:
     """The same small change at each occurrence of an expression that a formula contains several times."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(within):

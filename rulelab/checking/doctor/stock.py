@@ -16,7 +16,7 @@ from ...compiler.base.libraries import is_authors_function
 from ...parsing import cloned, parse
 from ..measuring.vectors import shape_of
 from ..reading.anatomy import names_in
-from .edits import addends, unread
+from .edits import addends, unread_names
 from .grafts import Part
 from .materials import Materials
 from .slips import exchanged_names, with_names
@@ -64,7 +64,7 @@ class Stock(Materials):
                 self._summed(texts),
             )
         )
-        forgotten: list[ast.expr] = [ast.Name(n, ast.Load()) for n in unread(self.anatomy.node)]
+        forgotten: list[ast.expr] = [ast.Name(n, ast.Load()) for n in unread_names(self.anatomy.node)]
         return _parts_of_nodes([*forgotten, *texts, *itertools.chain.from_iterable(made)])
 
     @cached_property

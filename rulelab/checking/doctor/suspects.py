@@ -20,10 +20,10 @@ from ..measuring.copies import own_keywords
 from ..measuring.vectors import to_vec
 from ..probing.closeness import expected_of
 from ..probing.perturb import fresh
-from ..probing.probes import Probe, answer_to, quiet
+from ..probing.probes import Probe, answer_to, without_warnings
 from ..reading.anatomy import own_nodes
 from ..reading.editing import Edit, is_stored
-from .evidence import Seen
+from .evidence import Explanation
 from .patching import Patched
 from .reading import OF_ANSWER
 from .slips import is_buffer
@@ -44,7 +44,7 @@ _PARTS = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript)
 
 
 @dataclass
-class Mended:
+class NeededChange:
     """How a statement's value would have to change at one probe for the answer to be right. `unknowns` is the
     number of free parameters in that change (the rank of its effect on the answers), `rows` is how many
     numbers of the answers it affects, and `factor` is a number by which the value could be multiplied
@@ -71,10 +71,10 @@ class Look:
         self.values: list[dict[int, list[np.ndarray]]] = []
         watch.changes, watch.instead = {}, {}
         for row in range(2):
-            self.off(row, keeps=True)
+            self.error_of(row, keeps=True)
             self.values.append(watch.values)
 
-    def off(self, row: int, keeps: bool = False) -> np.ndarray:
+    def error_of(self, row: int, keeps: bool = False) -> np.ndarray:
         """The error of the answer to one of the cotangents."""
         self.watch.start(keeps)
         y, answer = answer_to(self.seeds[row], self.subject, self.probe.point, self.probe.truth.y)
@@ -99,7 +99,7 @@ class Look:
         """Whether a value does not depend on the cotangent."""
         return np.array_equal(self.value(number, 0), self.value(number, 1))
 
-    def mended(self, number: int) -> Mended | None:
+    def needed_change(self, number: int) -> NeededChange | None:
         """What a statement would have to give; None if nothing that it gives makes the answer right."""
         sizes = [self.value(number, row).size for row in range(2)]
         if not all(sizes):
@@ -112,7 +112,7 @@ class Look:
         same = None not in factors and np.allclose(factors, factors[0], rtol=1e-5)  # type: ignore[arg-type]
         # For a single number, the answers to two cotangents differ by a factor only.
         ways = [one for one in found if one is not None][: 1 if self.is_of_a_number else 2]
-        return Mended(sum(w[0] for w in ways), sum(w[2] for w in ways), factors[0] if same else None)
+        return NeededChange(sum(w[0] for w in ways), sum(w[2] for w in ways), factors[0] if same else None)
 
     def _solved(self, number: int, rows: list[int]) -> tuple[int, float | None, int] | None:
         """For a change of a value that makes the answers right: the rank of its effect, the factor that has
@@ -123,7 +123,7 @@ class Look:
 
         def off(change: np.ndarray) -> np.ndarray:
             self.watch.changes = {number: change}
-            return np.concatenate([self.off(row) for row in rows])
+            return np.concatenate([self.error_of(row) for row in rows])
 
         change, rank, factor, touched = np.zeros(value.size), 0, None, 0
         now = off(change)
@@ -168,7 +168,7 @@ class Look:
         self.watch.changes = {}
         for row in range(2):
             self.watch.instead = {number: both[row] for number, both in values.items()}
-            right = self.is_right([row], self.off(row))
+            right = self.is_right([row], self.error_of(row))
             self.watch.instead = {}
             if not right:
                 return False
@@ -183,7 +183,7 @@ def is_of_values(mistake: str) -> bool:
 class Suspects(Patched):
     """The statements of a rule, in the order in which they are suspected."""
 
-    def sites(self, seen: list[Seen]) -> Iterator[ast.expr]:
+    def sites(self, seen: list[Explanation]) -> Iterator[ast.expr]:
         """Where the mistake may be: the statements whose value is not the cotangent that it should be, or
         that alone can make everything right; then what is likeliest by the text.
         """
@@ -207,7 +207,7 @@ class Suspects(Patched):
         if function is None or self.rule.requires or self.rule.partials is not None:
             return None
         subject = self._with(function)
-        with quiet():
+        with without_warnings():
             number = self._first_end(subject, watch)
         return None if number is None else nodes[number]
 
@@ -246,7 +246,7 @@ class Suspects(Patched):
         """The suspected statements, and the ids of those whose values are right."""
         if self.rule.partials is not None:
             return [], set()
-        with quiet():
+        with without_warnings():
             looks = self._looks()
             if looks and self.is_forward:
                 return self._mending(looks, set()), set()
@@ -286,7 +286,7 @@ class Suspects(Patched):
         for probe in sorted(usual, key=lambda p: (not _is_complex(p), -min(_size(p), 8), _size(p))):
             try:
                 look = Look(probe, subject, watch)
-                off = np.concatenate([look.off(0), look.off(1)])
+                off = np.concatenate([look.error_of(0), look.error_of(1)])
             except Exception:
                 continue
             if np.all(np.isfinite(off)) and not look.is_right([0, 1], off):
@@ -339,7 +339,7 @@ class Suspects(Patched):
             ways = []
             for look in looks:
                 try:
-                    way = look.mended(number)
+                    way = look.needed_change(number)
                 except Exception:  # the rule may raise for another value
                     way = None
                 if way is None:
@@ -472,7 +472,7 @@ class _Truths:
         names = {number: statements[number][2] for number in known}
 
         def value() -> np.ndarray:
-            look.off(0)
+            look.error_of(0)
             return look.y
 
         look.watch.changes = {}
@@ -527,12 +527,12 @@ def _where_numbers_end(probe: Probe, subject: Subject, watch: Watch) -> int | No
     """The index of the first value that is not finite at a probe and makes the answer so."""
     try:
         look = Look(probe, subject, watch)
-        if np.all(np.isfinite(look.off(0))):
+        if np.all(np.isfinite(look.error_of(0))):
             return None
         for number, turns in look.values[0].items():  # in the order of evaluation
             if len(turns) == 1 and not np.all(np.isfinite(turns[0])):
                 watch.instead = {number: np.where(np.isfinite(turns[0]), turns[0], 0.5)}
-                if np.all(np.isfinite(look.off(0))):
+                if np.all(np.isfinite(look.error_of(0))):
                     return number
     except Exception:  # the rule may raise for another value
         return None

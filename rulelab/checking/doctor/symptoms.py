@@ -15,13 +15,13 @@ from ..measuring.shortening import shortened
 from ..measuring.vectors import to_vec
 from ..probing.findings import AT_ZERO, Finding
 from ..probing.probes import Probe
-from .evidence import Evidence, Seen
+from .evidence import Evidence, Explanation
 from .formulas import named_constant
 
 _COPY = ("NP.array(IT)", "IT.copy()", "NP.array(IT, copy=True)")
 
 
-def failures(evidence: Evidence) -> Iterator[Seen]:
+def failures_seen(evidence: Evidence) -> Iterator[Explanation]:
     """What the rule raised, or why its answer was refused, at the first probe that failed."""
     failed = [p for p in evidence.probes if p.failure is not None]
     if not failed:
@@ -33,35 +33,35 @@ def failures(evidence: Evidence) -> Iterator[Seen]:
         yield seen
 
 
-def _refused(evidence: Evidence, probe: Probe) -> Seen | None:
+def _refused(evidence: Evidence, probe: Probe) -> Explanation | None:
     error, raw = probe.failure, probe.raw
     words = _plain(evidence, getattr(error, "found", ""))
     if isinstance(error, RuleEffectsError):
         return _of_effect(evidence, error.found)
     if isinstance(error, RuleCountError):
-        return Seen("count", words)
+        return Explanation("count", words)
     if isinstance(error, RuleShapeError):
         # The cotangent of a number is the sum over all its repetitions.
         summed = ("NP.sum(IT)",) if "variable with shape () " in words else ()
-        return Seen("shape", _of_shapes(words), _argument_in(evidence, words), summed, whole=True)
+        return Explanation("shape", _of_shapes(words), _argument_in(evidence, words), summed, whole=True)
     if isinstance(error, RuleDtypeError):
-        return Seen("kind", words, _argument_in(evidence, words))
+        return Explanation("kind", words, _argument_in(evidence, words))
     if isinstance(error, RuleError):
         if isinstance(raw, tuple) and raw and raw[0] is None:
-            return Seen("count", words, None, ("rl.NoTangent()", "NoTangent()"))
+            return Explanation("count", words, None, ("rl.NoTangent()", "NoTangent()"))
         name = _place_of(evidence, raw, lambda bar: bar is None)
         if name is not None or "None for" in words:
             edits = ("rl.ZeroTangent()", "rl.NoTangent()", "ZeroTangent()", "NoTangent()")
-            return Seen("none", words, name, edits)
+            return Explanation("none", words, name, edits)
         name = _place_of(evidence, raw, lambda bar: isinstance(bar, type) and issubclass(bar, AbstractZero))
         if name is not None or "the class" in words:
-            return Seen("zero_class", words, name, ("IT()",))
+            return Explanation("zero_class", words, name, ("IT()",))
         if (
             "must return" in words
             or "returned None, not" in words
             or "itself, which holds no numbers" in words
         ):
-            return Seen("count", words)
+            return Explanation("count", words)
     if error is not None:
         return _raised(evidence, probe, "")
     return None
@@ -77,11 +77,11 @@ def _of_shapes(words: str) -> str:
     return _SHAPES.sub(r"its cotangent of \1 has shape \3, but \1 has shape \2", words)
 
 
-def _raised(evidence: Evidence, probe: Probe, where: str) -> Seen:
+def _raised(evidence: Evidence, probe: Probe, where: str) -> Explanation:
     error = probe.failure
     name, _, words = raised_words(error).partition(": ")
     said = f"raises {name}{where}: {getattr(error, 'found', None) or words}"
-    return Seen("raises", said, place=_place_raised(evidence, error))
+    return Explanation("raises", said, place=_place_raised(evidence, error))
 
 
 def _place_raised(evidence: Evidence, error: BaseException | None) -> Place | None:
@@ -154,25 +154,25 @@ _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 )
 
 
-def effects_seen(evidence: Evidence) -> Iterator[Seen]:
+def effects_seen(evidence: Evidence) -> Iterator[Explanation]:
     """The mistakes that the findings about effects show; writes come first, as others follow from them."""
     found = [s for f in evidence.of_check("effects") if (s := _of_effect(evidence, f.words)) is not None]
     order = [kind for _, kind, _, _ in _EFFECTS]
     yield from sorted(found, key=lambda one: order.index(one.mistake))
 
 
-def _of_effect(evidence: Evidence, found: str) -> Seen | None:
+def _of_effect(evidence: Evidence, found: str) -> Explanation | None:
     words = _plain(evidence, found)
     for mark, kind, edits, _ in _EFFECTS:
         if mark in words:
             argument, words = _argument_in(evidence, words), _of_shapes(words)
             if kind == "writes":
                 words = words.replace("changed ", "writes to ", 1).replace("changes ", "writes to ", 1)
-            return Seen(kind, words, argument, edits, whole=True)
+            return Explanation(kind, words, argument, edits, whole=True)
     return None
 
 
-def shared_cause(seen: list[Seen]) -> list[Seen]:
+def shared_cause(seen: list[Explanation]) -> list[Explanation]:
     """The mistakes without consequences of others: an array that is written to is also shared."""
     kinds = {one.mistake for one in seen}
     if "writes" in kinds:
@@ -183,12 +183,14 @@ def shared_cause(seen: list[Seen]) -> list[Seen]:
 # --- the value ----------------------------------------------------------------------------------------------
 
 
-def value_seen(evidence: Evidence) -> Iterator[Seen]:
+def value_seen(evidence: Evidence) -> Iterator[Explanation]:
     """How the value by the rule differs from that of the function."""
     findings = evidence.of_check("value")
     if not findings:
         return
-    yield Seen("value", f"returns a different value from the function: {_by_how_much(findings)}", whole=True)
+    yield Explanation(
+        "value", f"returns a different value from the function: {_by_how_much(findings)}", whole=True
+    )
 
 
 def _by_how_much(findings: list[Finding]) -> str:
@@ -220,7 +222,7 @@ def _kind(y: Any) -> str:
 # --- kinks --------------------------------------------------------------------------------------------------
 
 
-def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
+def kinks_seen(evidence: Evidence) -> Iterator[Explanation]:
     """A number at a kink that is not in the generalised gradient."""
     findings = evidence.of_check("kink")
     if not findings:
@@ -228,13 +230,13 @@ def kinks_seen(evidence: Evidence) -> Iterator[Seen]:
     probe = findings[0].probe
     tied = probe is not None and _has_ties(probe)
     words = findings[0].words.removeprefix("at a kink the rule ")
-    yield Seen("kink", f"wrong {'at a tie' if tied else 'at a kink'}: {words}", whole=True)
+    yield Explanation("kink", f"wrong {'at a tie' if tied else 'at a kink'}: {words}", whole=True)
 
 
-def zeros_seen(evidence: Evidence) -> Iterator[Seen]:
+def zeros_seen(evidence: Evidence) -> Iterator[Explanation]:
     """nan, inf or a division by zero at zero, where the derivative exists."""
     for finding in evidence.of_check(AT_ZERO):
-        yield Seen("not_finite", finding.words, finding.argument)
+        yield Explanation("not_finite", finding.words, finding.argument)
 
 
 def _has_ties(probe: Probe) -> bool:

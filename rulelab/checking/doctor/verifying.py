@@ -14,18 +14,26 @@ import numpy as np
 from ...annotations import annotations_of, signature_of_callable
 from ...errors import RuleEffectsError
 from ...tangents.zeros import AbstractZero
-from ..arguments.points import heeded_at, odd_points, usable
-from ..calling.plain_calls import plainly
+from ..arguments.points import heeded_warnings_at, odd_points, value_if_usable
+from ..calling.plain_calls import value_of
 from ..calling.subjects import Subject, names_at
-from ..judgement.answered import is_another_kind
+from ..judgement.answer_findings import is_another_kind
 from ..judgement.effects import effects_of, writes
 from ..measuring.copies import own_keywords
 from ..measuring.vectors import shape_of, to_vec
 from ..probing.closeness import LOST, LOST_FAR, Closeness, Tolerance, closeness
 from ..probing.kinks import kink_findings
 from ..probing.options import Choice, choices_of, options_of, with_other_options
-from ..probing.perturb import exactly, fresh, jittered, revalued
-from ..probing.probes import Point, Probe, asked_once_more, probe_reverse, quiet, reverse_answer, truth_at
+from ..probing.perturb import fresh, jittered, moved_exactly_to, revalued
+from ..probing.probes import (
+    Point,
+    Probe,
+    answers_of_changed_rule,
+    probe_reverse,
+    reverse_answer,
+    truth_at,
+    without_warnings,
+)
 from ..probing.variants import (
     as_matrices,
     has_arrays,
@@ -97,7 +105,7 @@ class Unseen:
             self._made.append(probe)
             yield probe
 
-    def ask_first(self, probe: Probe) -> None:
+    def put_first(self, probe: Probe) -> None:
         """Put a point at which a rule has failed before the others, for the next rule."""
         self._made = [probe, *(p for p in self._made if p is not probe)]
 
@@ -106,7 +114,7 @@ class Unseen:
         if not bases:
             return
         like, kinds = bases[0].truth.y, [self._kinds(base) for base in bases]
-        heeded = heeded_at(self.subject, bases[0].point)
+        heeded = heeded_warnings_at(self.subject, bases[0].point)
         yield from self.others
         yield from self._measured_at(self.elsewhere)
         for base in bases:
@@ -118,9 +126,9 @@ class Unseen:
         )
         for point in points:
             try:
-                y = usable(self.subject, point, like, heeded)
+                y = value_if_usable(self.subject, point, like, heeded)
                 if y is None and any(_kind_of(x) == "c" for x in point.inputs):
-                    y = usable(self.subject, point, 1j, heeded)
+                    y = value_if_usable(self.subject, point, 1j, heeded)
                 if y is not None and not _is_at_pole(self.subject, point):
                     yield Probe(point, truth_at(self._named_at(point), point, self._rng, y))
             except Exception:
@@ -136,7 +144,7 @@ class Unseen:
         """Probes at points of other kinds, where the value may have another form."""
         for point in points:
             try:
-                y = plainly(self.subject.primal, point.inputs, point.kwargs)
+                y = value_of(self.subject.primal, point.inputs, point.kwargs)
                 yield Probe(point, truth_at(self.subject, point, self._rng, y))
             except Exception:
                 continue  # a point that cannot be measured is skipped
@@ -176,7 +184,7 @@ class Unseen:
         point = base.point
         rng, codes = self._rng, (*self.subject.codes, *self.subject.helpers)
         zeros = (point.moved(inputs, "at zero") for inputs in _zeroed(point.floats))
-        zero = (point.moved(inputs, "at zero") for inputs in exactly(point.floats, 0.0))
+        zero = (point.moved(inputs, "at zero") for inputs in moved_exactly_to(point.floats, 0.0))
         scaled = (_scaled(point, by, rng) for by in FACTORS)
         # Changing a single length shows which length a rule depends on.
         lengths = of_other_lengths(point, codes, rng, LENGTHS) if has_arrays(point) else iter(())
@@ -245,8 +253,8 @@ class Unseen:
         if self.subject.reverse is None:
             return False
         try:
-            with quiet():
-                y = plainly(self.subject.primal, point.inputs, point.kwargs)
+            with without_warnings():
+                y = value_of(self.subject.primal, point.inputs, point.kwargs)
                 truth = truth_at(self.subject, point, self._rng, y)
                 asked = probe_reverse(self.subject, point, truth, self._rng, watched=False)
             return asked.failure is None and _same_value(asked) and not _has_zeros(asked)
@@ -289,7 +297,7 @@ def _is_at_pole(subject: Subject, point: Point) -> bool:
 
 def _answer(subject: Subject, point: Point) -> np.ndarray:
     """The answer of a rule at a point to a seed of ones; nan if it fails."""
-    with quiet():
+    with without_warnings():
         try:
             if subject.reverse is None:
                 assert subject.forward is not None
@@ -433,7 +441,7 @@ class Answers:
         rng = np.random.default_rng(7)
         if id(probe) not in self._known:
             forward = subject.reverse is None
-            again = asked_once_more(subject, probe, rng)
+            again = answers_of_changed_rule(subject, probe, rng)
             close = None if again.failure is not None else closeness(again, Tolerance.of(again), forward)
             self._known[id(probe)] = probe, again, close, dict(rng.bit_generator.state)
         _, again, close, state = self._known[id(probe)]
@@ -501,7 +509,7 @@ def fails_alike(
     cotangents of the accused arguments: by the same exception, or with the same nan, inf or rounding for
     others, or with equal errors `of_any_size`.
     """
-    one, other = (asked_once_more(s, probe, np.random.default_rng(7)) for s in (before, after))
+    one, other = (answers_of_changed_rule(s, probe, np.random.default_rng(7)) for s in (before, after))
     if one.failure is not None or other.failure is not None:
         writes = isinstance(one.failure, RuleEffectsError)  # these are never excused
         return not writes and repr(one.failure) == repr(other.failure)
@@ -530,12 +538,12 @@ def fails_alike(
 
 def has_answer(subject: Subject, probe: Probe) -> bool:
     """Whether a rule has an answer of the right kind and shape at a point."""
-    return asked_once_more(subject, probe, np.random.default_rng(7)).failure is None
+    return answers_of_changed_rule(subject, probe, np.random.default_rng(7)).failure is None
 
 
 def has_no_numbers(changed: Subject, probe: Probe) -> bool:
     """Whether answers with nan or inf are all that is wrong with a rule at a point."""
-    asked = asked_once_more(changed, probe, np.random.default_rng(7))
+    asked = answers_of_changed_rule(changed, probe, np.random.default_rng(7))
     if asked.failure is not None or not _same_value(asked):
         return False
     close = closeness(asked, Tolerance.of(asked), changed.reverse is None)

@@ -14,19 +14,19 @@ from ...errors import MutatedAfterCaptureError, RuleEffectsError, RuleError, Rul
 from ...raised import raised_words
 from ...rules.lent import Lent
 from ...tangents.thunks import Thunk, unthunk
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import Subject, raw_pullback
 from ..measuring.copies import own_copies, own_keywords
 from ..measuring.vectors import cotangent_like, cotangent_vec, to_vec
 from ..probing.closeness import Tolerance, digits
 from ..probing.findings import UNKNOWN, Finding
 from ..probing.perturb import laid_out_otherwise, nudged
-from ..probing.probes import Point, Probe, quiet, reverse_answer, tangents_of, vector_of
+from ..probing.probes import Point, Probe, reverse_answer, tangents_of, vector_of, without_warnings
 
 
 def primal_is_steady(subject: Subject, point: Point, y: Any) -> Finding | None:
     """A finding if the function does not give the same value twice: then it has no measurable derivative."""
-    again = plainly(subject.primal, point.inputs, point.kwargs)
+    again = value_of(subject.primal, point.inputs, point.kwargs)
     if np.array_equal(to_vec(y)[0], to_vec(again)[0], equal_nan=True):
         return None
     return Finding(
@@ -77,8 +77,8 @@ def _generator_set(subject: Subject, probe: Probe) -> str:
     np.random.set_state(others[0])  # the rule may have set the present state in an earlier call
     random.setstate(others[1])
     try:
-        with quiet(), contextlib.suppress(Exception):
-            plainly(subject.primal, own_copies(point.inputs), own_keywords(point.kwargs))
+        with without_warnings(), contextlib.suppress(Exception):
+            value_of(subject.primal, own_copies(point.inputs), own_keywords(point.kwargs))
             if not _generators_changed(others):
                 _, back = _called(subject, own_copies(point.inputs), point)
                 back(seed)
@@ -100,7 +100,7 @@ def _laid_out_otherwise(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """A finding if the answer differs when the same cotangent has another memory layout, or is read-only."""
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     for words, same in _otherwise(seed) if isinstance(seed, np.ndarray) else ():
-        with quiet():
+        with without_warnings():
             try:
                 _, back = _called(subject, own_copies(probe.point.inputs), probe.point)
                 found = vector_of(probe.point, back(same))
@@ -149,7 +149,7 @@ def _watched(subject: Subject, probe: Probe) -> Finding | None:
     """What debug mode finds in one call of an author's rule; None if nothing."""
     inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
-    with quiet(), reverse.debug_mode(rules=True):
+    with without_warnings(), reverse.debug_mode(rules=True):
         try:
             _called(subject, inputs, probe.point)[1](seed)
         except RuleError as error:
@@ -172,7 +172,7 @@ def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
     inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
     lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)])
-    with quiet():
+    with without_warnings():
         try:
             _, back = _called(subject, inputs, probe.point)
             back(seed)
@@ -190,7 +190,7 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
     another call of the rule.
     """
     point, y, changed = probe.point, probe.truth.y, None
-    with quiet():
+    with without_warnings():
         try:
             backs = [raw_pullback(_called(subject, own_copies(point.inputs), point)[1]) for _ in range(2)]
             for again in backs:
@@ -207,7 +207,7 @@ def _one_buffer(subject: Subject, probe: Probe) -> Iterator[Finding]:
 def _one_buffer_of_values(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """A finding if the value changes when the rule is called with other arguments."""
     inputs = own_copies(probe.point.inputs)
-    with quiet():
+    with without_warnings():
         try:
             y, _ = _called(subject, inputs, probe.point)
             lent = Lent([("its value", y)], containers=True)
@@ -229,11 +229,11 @@ def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
         smaller = (*point.inputs[:i], *_smaller(point.inputs[i : i + 1]), *point.inputs[i + 1 :])
         if i in point.constant or not point.moved(smaller, point.origin).is_inside():
             continue
-        with quiet():
+        with without_warnings():
             try:
                 _called(subject, own_copies(point.inputs), point)
                 given = to_vec(_called(subject, own_copies(smaller), point)[0])[0]
-                value = to_vec(plainly(subject.primal, smaller, point.kwargs))[0]
+                value = to_vec(value_of(subject.primal, smaller, point.kwargs))[0]
             except Exception:  # there may be no value there
                 continue
         if _is_another(given, value) and _is_settled(subject, smaller, point, value):
@@ -249,7 +249,7 @@ def _is_settled(subject: Subject, inputs: tuple, point: Point, value: np.ndarray
     rng = np.random.default_rng(0)
     for _ in range(NUDGES):
         try:
-            beside = plainly(subject.primal, nudged(inputs, rng), point.kwargs)
+            beside = value_of(subject.primal, nudged(inputs, rng), point.kwargs)
         except Exception:
             return False
         if _is_another(to_vec(beside)[0], value):
@@ -297,7 +297,7 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
     point, y = probe.point, probe.truth.y
     seed, twice = probe.seeds[-1], probe.seeds[-2]
     expected = probe.answers[-1]
-    with quiet():
+    with without_warnings():
         try:
             _, back = _called(subject, own_copies(point.inputs), point)
             first = reverse_answer(back, y, seed, point)
@@ -324,7 +324,7 @@ def state_kept(subject: Subject, probe: Probe, other: Probe | None) -> Iterator[
                 yield Finding("effects", words, probe=probe)
             yield from _thunked(back, probe, first)
         except Exception as error:
-            yield again_failing(error, probe)
+            yield failing_again(error, probe)
 
 
 def _call_in_between(subject: Subject, probe: Probe) -> None:
@@ -344,9 +344,9 @@ def _answer_later(back: Callable, probe: Probe, seed: np.ndarray) -> np.ndarray:
         return np.zeros(0)
 
 
-def again_failing(error: Exception, probe: Probe | None = None) -> Finding:
+def failing_again(error: Exception, probe: Probe | None = None) -> Finding:
     """A finding about a rule that raises where it has answered before."""
-    return Finding("effects", f"fails when it is called again: {said(error)}", probe=probe)
+    return Finding("effects", f"fails when it is called again: {raised_in_words(error)}", probe=probe)
 
 
 def _thunked(back: Callable, probe: Probe, expected: np.ndarray) -> Iterator[Finding]:
@@ -372,7 +372,7 @@ def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
     """
     for what in ("inputs", "value"):
         inputs = own_copies(probe.point.inputs)
-        with quiet():
+        with without_warnings():
             try:
                 y, back = reverse.pullback(f, *inputs, **own_keywords(probe.point.kwargs))
                 plain = vector_of(probe.point, back(cotangent_like(probe.truth.y, probe.seeds[-1])))
@@ -384,7 +384,7 @@ def changed_later(probe: Probe, f: Callable) -> Iterator[Finding]:
             except RuleLabError:
                 return
             except Exception as error:
-                yield again_failing(error, probe)
+                yield failing_again(error, probe)
                 return
         if not _same(plain, later):
             words = f"the pullback gives a different answer when the caller has changed the {what} meanwhile"
@@ -404,7 +404,7 @@ def _overwritten(x: Any) -> bool:
 def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
     assert subject.forward is not None
     point = probe.point
-    with quiet():
+    with without_warnings():
         try:
             with reverse.debug_mode(rules=True):
                 subject.forward(
@@ -426,7 +426,7 @@ def _forward_effects(subject: Subject, probe: Probe) -> Iterator[Finding]:
         try:
             y, y_dot = subject.forward(tangents, *inputs, **point.kwargs)
         except Exception as error:
-            yield again_failing(error, probe)
+            yield failing_again(error, probe)
             return
         made = Lent([("its value", y), ("its tangent", unthunk(y_dot))], containers=True)
         answer = cotangent_vec(probe.truth.y, y_dot)
@@ -451,6 +451,6 @@ def _same(one: np.ndarray, other: np.ndarray) -> bool:
     return one.shape == other.shape and np.allclose(one, other, rtol=1e-12, atol=0.0, equal_nan=True)
 
 
-def said(error: Exception | None) -> str:
+def raised_in_words(error: Exception | None) -> str:
     """What a rule has raised, in words."""
     return getattr(error, "found", None) or raised_words(error)

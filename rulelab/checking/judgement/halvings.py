@@ -20,7 +20,7 @@ AT_AN_END = 1e-9
 """How close, relatively, the value of a bisection has to be to an end."""
 
 
-def halves(f: Callable) -> bool:
+def is_bisection(f: Callable) -> bool:
     """Whether a function has a condition in a loop that runs until it converges or for a number of steps.
 
     >>> def root(c):
@@ -32,7 +32,7 @@ def halves(f: Callable) -> bool:
     ...         else:
     ...             high = middle
     ...     return low
-    >>> halves(root), [is_an_end(root(c), (c,), [root.__code__]) for c in (0.5, 2.0)]
+    >>> is_bisection(root), [is_an_end(root(c), (c,), [root.__code__]) for c in (0.5, 2.0)]
     (True, [False, True])
     """
     return decides_in_a_loop(f) and (repeats_until(f) or with_more_steps(f) is not None)

@@ -14,41 +14,41 @@ from typing import Any
 import numpy as np
 
 from ...errors import RuleDtypeError, RuleError, RuleShapeError
-from ..arguments.beside import Answered
-from ..arguments.points import Source, usable
+from ..arguments.alternative_kinds import AlternativeAnswer
+from ..arguments.points import Source, value_if_usable
 from ..arguments.refusals import is_about_shapes, is_own_fault
 from ..calling.budgets import Budget
-from ..calling.plain_calls import HEEDED, plainly
+from ..calling.plain_calls import HEEDED, value_of
 from ..calling.subjects import Subject
 from ..measuring.difference_methods import FiniteDifferenceMethod
 from ..measuring.vectors import leaves, shape_of_answer, to_vec
 from ..probing.closeness import BARS, LOST, LOST_FAR, Closeness, Tolerance, closeness, digits, value_sizes
 from ..probing.findings import WRONG, Diagnosis, Finding
 from ..probing.kinks import is_twice_differentiable, kink_findings
-from ..probing.noted import Noted, noted_at, slopes_of_values, usual_slopes
-from ..probing.perturb import equalled, nudged, revalued
+from ..probing.perturb import equality_numbers, nudged, revalued
 from ..probing.probes import (
     Point,
     Probe,
-    answers,
     answers_again,
+    has_answer_to,
     named_leaves,
     probe_forward,
     probe_reverse,
     truth_at,
     value_again,
 )
+from ..probing.typical_sizes import TypicalSizes, slopes_of_values, typical_sizes_at, usual_slopes
 from ..probing.variants import along_each_axis
-from ..reading.docstrings import said_of
-from ..reading.said import intervals_said
+from ..reading.docstrings import docstring_text
+from ..reading.stated_kinds import intervals_said
 from ..reading.usage import has_said_shape
 from . import effects
-from .answered import (
+from .answer_findings import (
     FAR_OFF,
     failure_found,
     has_another_value,
     is_another_kind,
-    is_of_one,
+    is_of_one_number,
     is_off_by_digits,
     is_refusal,
     linear_findings,
@@ -125,11 +125,11 @@ class Judging:
         self.is_witness = False  # beside a proof, which needs no diagnosis: see `witness.py`
         self.heeded: tuple[type[Warning], ...] = HEEDED  # these mean that a value is unusable
         self.set_aside = ""  # what is wrong at arguments that may not be intended
-        self.noted: list[Noted] | None = None  # at ordinary points, once needed
+        self.noted: list[TypicalSizes] | None = None  # at ordinary points, once needed
         self.not_for_matrices = False  # it is wrong for these, which may not be intended
         self.not_for_complex = False  # the same of complex numbers
         self.answers_as_real = False  # whether its cotangents of complex numbers are all real
-        self.beside: list[Answered] = []  # the same for other kinds, if no arguments were given
+        self.beside: list[AlternativeAnswer] = []  # the same for other kinds, if no arguments were given
         self.not_comparable = False  # the function has another value for the same numbers
         self.kinks = 0
         self.at_ties = ""  # what a right rule does at ties, in words
@@ -162,7 +162,11 @@ class Judging:
     def _point(self, number: int) -> Point:
         inputs = self._inputs(self.source.args_at(number))
         far = self.source.is_far(number)
-        marks = {"far": far, "guessed": self.source.is_guessed, "told": self.source.is_told(number)}
+        marks = {
+            "far": far,
+            "guessed": self.source.is_guessed,
+            "is_from_docstring": self.source.is_told(number),
+        }
         return self.first.moved(inputs, self.source.origin(number), **marks)
 
     @functools.cached_property
@@ -179,7 +183,7 @@ class Judging:
         """The positions of defaults that are odd numbers, if the docstring mentions "odd"."""
         inputs = self.first.inputs
         defaults = self._positions_of_defaults() if self.source.drawn else range(0)
-        is_said = bool(re.search(r"\bodd\b", said_of(self.subject.primal))) if defaults else False
+        is_said = bool(re.search(r"\bodd\b", docstring_text(self.subject.primal))) if defaults else False
         return [i for i in defaults if is_said and type(inputs[i]) is int and inputs[i] % 2]
 
     def _usable(self, point: Point) -> Any:
@@ -187,7 +191,7 @@ class Judging:
             return None
         if not all(lies_in(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
             return None
-        y, iterated = usable(self.subject, point, self.like, self.heeded), self.source.iterated
+        y, iterated = value_if_usable(self.subject, point, self.like, self.heeded), self.source.iterated
         if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
             return y
         return None
@@ -227,7 +231,7 @@ class Judging:
 
     def _in_complex_value(self, point: Point) -> Any:
         try:
-            y = plainly(self.subject.primal, point.inputs, point.kwargs)
+            y = value_of(self.subject.primal, point.inputs, point.kwargs)
         except Exception:
             return None
         return y if to_vec(y)[0].size and np.all(np.isfinite(to_vec(y)[0])) else None
@@ -237,14 +241,14 @@ class Judging:
             self.refused.append(probe)
             return
         is_about_form = probe.failure is not None and is_about_shapes(probe.failure)
-        is_said = is_about_form and (probe.point.told or self._has_said_shape(probe))
+        is_said = is_about_form and (probe.point.is_from_docstring or self._has_said_shape(probe))
         may_be_guess = probe.point.guessed and not probe.spent and not is_said
         if probe.failure is not None and may_be_guess and self._may_be_the_guess(probe):
             self.unanswered.append(probe)
             return
         self.reached |= probe.lines
         findings = list(self._of_probe(probe))
-        if probe.point.guessed and is_of_one(probe) and probe.failure is None:
+        if probe.point.guessed and is_of_one_number(probe) and probe.failure is None:
             if has_another_value(findings) or self._has_no_number(probe, findings):
                 self.valueless.append((probe, findings, self.compared.pop()))
                 return
@@ -292,7 +296,7 @@ class Judging:
         inputs = tuple(map(_with_tuples, probe.point.inputs))
         point = dataclasses.replace(probe.point, inputs=inputs)
         y = self._usable(point)
-        return y is not None and answers(self.subject, point, y)
+        return y is not None and has_answer_to(self.subject, point, y)
 
     def _answers_along_another_axis(self, probe: Probe) -> bool:
         """Whether the rule has an answer for the same arrays with another flag or axis: then it is intended
@@ -300,7 +304,7 @@ class Judging:
         """
         for point in along_each_axis(probe.point, self.subject.names):
             y = self._usable(point)
-            if y is not None and answers(self.subject, point, y):
+            if y is not None and has_answer_to(self.subject, point, y):
                 return True
         return False
 
@@ -313,7 +317,7 @@ class Judging:
         if len(moved) < len(inputs) or all(new is old for new, old in zip(moved, inputs)):
             return False
         try:
-            y = plainly(self.subject.primal, moved, probe.point.kwargs)
+            y = value_of(self.subject.primal, moved, probe.point.kwargs)
         except Exception:
             return False
         return bool(np.array_equal(to_vec(y)[0], to_vec(probe.truth.y)[0]))
@@ -390,7 +394,7 @@ class Judging:
             return bool(np.all((one == other) | (np.abs(one - other) <= BARS * noise)))
 
     def _value_at(self, probe: Probe, inputs: tuple) -> Any:
-        return plainly(self.subject.primal, inputs, probe.point.kwargs)
+        return value_of(self.subject.primal, inputs, probe.point.kwargs)
 
     def _without_lost_digits(self, probe: Probe, compared: Closeness) -> Closeness:
         """The comparison without numbers that are off only by rounding errors of slopes at ordinary points
@@ -456,7 +460,7 @@ class Judging:
             point = point.having(revalued(point.inputs, partial(np.add, 1.0)), "all equal")
         return not is_twice_differentiable(self.subject, point, self.rng)
 
-    def _noted_for(self, probe: Probe) -> list[Noted]:
+    def _noted_for(self, probe: Probe) -> list[TypicalSizes]:
         """Sizes of values and slopes at ordinary points: here, at earlier points, at the first one, and at
         multiples of it with either sign. Points whose values are incomparably larger than the numbers here
         are left out, since they do not show which digits get lost here.
@@ -469,8 +473,8 @@ class Judging:
             for point in (self.first, *others):
                 y = self._usable(point)
                 if y is not None:
-                    self.noted.append(noted_at(point, truth_at(self.subject, point, self.rng, y)))
-        here = noted_at(probe.point, probe.truth)
+                    self.noted.append(typical_sizes_at(point, truth_at(self.subject, point, self.rng, y)))
+        here = typical_sizes_at(probe.point, probe.truth)
         if not probe.point.far:
             self.noted.append(here)
         most = BLOWN_UP * here.largest or math.inf
@@ -485,7 +489,7 @@ class Judging:
         that are a special case, by `a == 1.0`, stay: close to it a quotient may be nearly 0 / 0.
         """
         moves = [np.zeros(compared.found.shape)]
-        held = equalled(self.subject.codes, self.subject.named)
+        held = equality_numbers(self.subject.codes, self.subject.named)
         for _ in range(NUDGES):
             again = answers_again(self.subject, probe, nudged(probe.point.inputs, self.rng, held))
             if again is not None and again.shape == probe.answers.shape:

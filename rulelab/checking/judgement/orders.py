@@ -16,7 +16,7 @@ from ..measuring import oracles
 from ..measuring.vectors import cotangent_vec, gradient_like, to_vec
 from ..probing.closeness import Tolerance
 from ..probing.findings import UNKNOWN, Finding
-from ..probing.probes import FEW, Probe, quiet
+from ..probing.probes import FEW, Probe, without_warnings
 from .differentiated import slope_along, weighted
 
 LOOSER = 100.0
@@ -45,7 +45,7 @@ def second_order_findings(f: Callable, probe: Probe, rng: np.random.Generator) -
 
     weights = rng.integers(130, 480, vector.size) / 100
     along = slope_along(loss, gradient_like(inputs, weights))
-    with quiet():
+    with without_warnings():
         try:
             second = _as_vector(inputs, reverse.gradient(along, *back(vector)))
         except RuleLabError as error:

@@ -122,7 +122,7 @@ _PAGE = """\
 _CLASSES = {"-": " rulelab-minus", "+": " rulelab-plus"}
 
 
-class Shown(Protocol):
+class ReportContents(Protocol):
     """What a page needs of a report of a check (`reports.RuleCheck`)."""
 
     @property
@@ -147,7 +147,7 @@ class Shown(Protocol):
     def failed_checks(self) -> list[Any]: ...
 
 
-def html_of_check(report: Shown) -> str:
+def html_of_check(report: ReportContents) -> str:
     """The HTML of one report: escaped, without scripts, with its tables folded."""
     numbers = report.numbers_table()
     found = report.worst
@@ -165,11 +165,11 @@ def html_of_check(report: Shown) -> str:
     )
 
 
-def _stated(report: Shown) -> str:
+def _stated(report: ReportContents) -> str:
     return f"Stated at {report.place.label()}. " if report.place is not None else ""
 
 
-def _counts(report: Shown) -> str:
+def _counts(report: ReportContents) -> str:
     """How many checks have each verdict, in words."""
     verdicts = [word_of(check.verdict) for check in report.checks]
     counts = [f"{verdicts.count(word)} {word}" for word in (RIGHT, WRONG, CANNOT_TELL)]

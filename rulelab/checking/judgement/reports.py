@@ -30,7 +30,7 @@ class InconclusiveCheckError(RuleError, AssertionError):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckSummary:
     """One kind of check: how often it was made, its verdict, and that in words."""
 
     name: str
@@ -40,7 +40,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class LookedAt:
+class PointShown:
     """A point of a check as it is shown: where its numbers come from, and its inputs in short form."""
 
     origin: str
@@ -99,10 +99,10 @@ class RuleCheck(Report):
     by: str
     names: tuple[str, ...] = ()
     place: Place | None = None
-    checks: tuple[Checked, ...] = ()
+    checks: tuple[CheckSummary, ...] = ()
     findings: tuple[Finding, ...] = ()
     diagnoses: tuple[Diagnosis, ...] = ()
-    points: tuple[LookedAt, ...] = ()
+    points: tuple[PointShown, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False
@@ -200,7 +200,7 @@ class RuleCheck(Report):
                 shown.add(finding.words)
                 yield f"{'warning' if finding.level == WARNING else 'found'}: {finding.words}"
 
-    def failed_checks(self) -> list[Checked]:
+    def failed_checks(self) -> list[CheckSummary]:
         """The kinds of checks whose verdict is not "right"."""
         return [check for check in self.checks if check.verdict != RIGHT]
 
@@ -381,7 +381,7 @@ def _diagnosis_rows(one: Diagnosis) -> Iterator[tuple[str, str]]:
         yield ("" if number else "corrected"), line
 
 
-def _checks_table(checks: Iterable[Checked], caption: str, folded: bool = False) -> Table:
+def _checks_table(checks: Iterable[CheckSummary], caption: str, folded: bool = False) -> Table:
     rows = tuple((c.name, word_of(c.verdict), str(c.times), c.words) for c in checks)
     columns = ("check", "verdict", "times", "in words")
     return Table(caption, columns, rows, folded, verdicts=tuple(c.verdict for c in checks))

@@ -12,11 +12,11 @@ import numpy as np
 
 from ...advice import TO_JUDGE, checked_with, with_domain
 from ...errors import RuleShapeError
-from ..arguments.beside import NUMBERS, SHAPE, Answered, in_doubt
-from ..arguments.lengths_taken import raises_when_longer
+from ..arguments.accidental_lengths import raises_when_longer
+from ..arguments.alternative_kinds import NUMBERS, SHAPE, AlternativeAnswer, doubtful_argument
 from ..calling.subjects import has_loop
 from ..measuring.vectors import leaves, shape_of, to_vec
-from ..probing.at_zero import told_at
+from ..probing.at_zero import compared_with_number
 from ..probing.closeness import Tolerance, closeness
 from ..probing.far_numbers import has_no_number, has_numbers_by_its_steps, warns_of_floats
 from ..probing.findings import NO_NUMBER, UNKNOWN, WRONG, Finding
@@ -25,16 +25,16 @@ from ..probing.variants import in_complex
 from ..reading.arrays_said import arrays_told
 from ..reading.complex_meant import may_be_of_complex
 from ..reading.constants import constants_in
-from ..reading.said import says_real
 from ..reading.searches import Searches
+from ..reading.stated_kinds import says_real
 from ..reading.usage import elements_taken
-from .answered import failure_found, is_odd, is_of_one, is_refusal, looks_at_part
-from .halvings import halves, is_an_end, repeats_until
+from .answer_findings import failure_found, is_odd, is_of_one_number, is_refusal, looks_at_part
+from .halvings import is_an_end, is_bisection, repeats_until
 from .judging import Judging, input_sizes
-from .kept import raised_for
+from .kept_state import state_that_raises
 from .lengths_meant import at_last_places, misses_a_length, only_length, shapes_meant
-from .otherwise import PLAIN
-from .symmetric_meant import cut_short, is_symmetric_matrix, meant_symmetric
+from .symmetric_meant import is_symmetric_matrix, meant_symmetric, shortened_matrices
+from .variant_judging import PLAIN
 
 NOTHING = 1e-30
 """If slopes at usual numbers are at most this fraction of the slope at another point, any rule is right at
@@ -53,7 +53,7 @@ class Settling(Judging):
         if it is judged at longer arrays. A rule that was judged at length one only is judged by these
         findings.
         """
-        if any(not is_of_one(probe) for probe in self.probes):
+        if any(not is_of_one_number(probe) for probe in self.probes):
             return
         for probe, findings, compared in self.valueless:
             self.probes.append(probe)
@@ -180,7 +180,11 @@ class Settling(Judging):
         """
         picks = any(np.asarray(x).dtype.kind in "iub" for x in self.first.inputs if np.ndim(x))
         primal, point = self.subject.primal, probe.point
-        return picks and not told_at(primal, 0.0) and warns_of_floats(primal, point.inputs, point.kwargs)
+        return (
+            picks
+            and not compared_with_number(primal, 0.0)
+            and warns_of_floats(primal, point.inputs, point.kwargs)
+        )
 
     def _is_lost_by_whole_numbers(self, probe: Probe) -> bool:
         """Whether a rule has no number because of the whole numbers of a point: with them it has none at
@@ -244,7 +248,7 @@ class Settling(Judging):
         the ends.
         """
         wrong = self._wrong()
-        is_search = halves(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
+        is_search = is_bisection(self.subject.primal) and not any(map(has_loop, self.subject.rule_codes))
         if not wrong or any(one.probe is None for one in wrong) or not is_search:
             return
         off = self._probes_off(wrong)
@@ -387,7 +391,7 @@ class Settling(Judging):
         found = meant_symmetric(drawn, self._probe_at)
         if not self.source.drawn and not all(is_symmetric_matrix(self.first.inputs[i]) for i in found):
             return []
-        if self.source.drawn and all(map(self._is_usable, cut_short(self.first))):
+        if self.source.drawn and all(map(self._is_usable, shortened_matrices(self.first))):
             return []
         return [self.subject.names[i] for i in found]
 
@@ -435,12 +439,12 @@ class Settling(Judging):
             if found is None or is_refusal(found.failure, odd=True):
                 continue
             if isinstance(found.failure, RuleShapeError):
-                self.beside.append(Answered(one, SHAPE))
+                self.beside.append(AlternativeAnswer(one, SHAPE))
             elif found.failure is None:
                 compared = closeness(found, Tolerance.of(found, self.rtol, self.atol), forward=False)
                 if compared.wrong.any():
-                    self.beside.append(Answered(one, NUMBERS))
-        name = in_doubt(self.beside, self.subject.names, self.first.constant)
+                    self.beside.append(AlternativeAnswer(one, NUMBERS))
+        name = doubtful_argument(self.beside, self.subject.names, self.first.constant)
         is_said = name in arrays_told(self.subject.primal)
         if name is not None and not is_said and any(shape_of(probe.truth.y) for probe in self.probes):
             words = (
@@ -477,7 +481,7 @@ class Settling(Judging):
             words = failure_found(self.unanswered[0]).words
             raised = words.startswith("raises ")
             more = checked_with("give your own", self.subject.name, self.subject.names)
-            held = raised_for(self.subject, self.unanswered[0])
+            held = state_that_raises(self.subject, self.unanswered[0])
             if held is not None:
                 words = f"{words}, with what earlier calls have left in `{held}`; without it, it does not"
                 yield Finding("effects", words, probe=self.unanswered[0])

@@ -36,7 +36,7 @@ def meant_symmetric(points: list[Point], look: Callable[[Point], Probe | None]) 
     return ()
 
 
-def cut_short(point: Point) -> list[Point]:
+def shortened_matrices(point: Point) -> list[Point]:
     """The point with all square matrices one row shorter, and with all one column shorter. A function that
     takes both is not intended for symmetric matrices.
     """

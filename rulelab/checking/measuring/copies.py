@@ -129,7 +129,7 @@ def is_its_attributes(kind: type) -> bool:
     )
 
 
-def shallow(x: Any) -> Any:
+def shallow_copy(x: Any) -> Any:
     """What `copy.copy` makes of an object that consists of its attributes only."""
     new = object.__new__(type(x))
     new.__dict__.update(x.__dict__)

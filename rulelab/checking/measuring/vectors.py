@@ -30,7 +30,7 @@ from ...tangents.structural import (
 )
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent
-from .copies import is_its_attributes, shallow
+from .copies import is_its_attributes, shallow_copy
 
 _CONSTANT = (
     type(None), bool, int, np.bool_, np.integer, str, bytes, bytearray, type, types.ModuleType,
@@ -605,7 +605,7 @@ def parts_and_rebuild(x: Any) -> tuple[Mapping[Any, Any] | None, Callable[[dict]
     if dataclasses.is_dataclass(x) or hasattr(x, "__dict__") or hasattr(cls, "__slots__"):
         keyed, held = dict(parts(x)), _copied(x)
         if keyed and held is not x:
-            copied = shallow if is_its_attributes(cls) and not hasattr(cls, "__copy__") else copy.copy
+            copied = shallow_copy if is_its_attributes(cls) and not hasattr(cls, "__copy__") else copy.copy
             return keyed, lambda entries: _with_attributes(copied(held), entries)
     return None, dict
 

@@ -2,6 +2,6 @@
 
 `drawing` and `perturb` make arguments, `forms` keeps symmetric ones symmetric, `variants` and `options` give
 the same point in other forms that users may have. `probes` measures the derivative at a point and calls the
-rule; `closeness` compares the two within error bars, `noted` records how large values and slopes are, and
-`findings` holds what was found. Points that need care: `kinks`, `at_zero`, `leaps` and `far_numbers`.
+rule; `closeness` compares the two within error bars, `typical_sizes` records how large values and slopes are,
+and `findings` holds what was found. Points that need care: `kinks`, `at_zero`, `leaps` and `far_numbers`.
 """

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from ..calling.plain_calls import plainly, silenced
+from ..calling.plain_calls import silencing_warnings, value_of
 from ..calling.subjects import Subject
 from ..measuring.vectors import to_vec
 from ..reading.anatomy import last_name
-from ..reading.docstrings import said_of, words_about
+from ..reading.docstrings import docstring_text, words_about
 from ..reading.relations import relations_in
 from ..reading.texts import text_nodes, text_of
 from .kinks import is_twice_differentiable
@@ -53,14 +53,14 @@ def special_at_zero(f: Callable) -> frozenset[str]:
     roots = (n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) == "sqrt")
     bases = (base for root in roots for base in _squared(root.args))
     squared = {name for base in bases for name in _names_in(base, made)}
-    return names & squared | parted_at_zero(f)
+    return names & squared | branching_at_zero(f)
 
 
-def parted_at_zero(f: Callable) -> frozenset[str]:
+def branching_at_zero(f: Callable) -> frozenset[str]:
     """The parameters that a function compares with zero or passes to functions that treat zero specially, and
     angles whose sine it squares inside a root: zero is intended for these even if they have no sign.
 
-    >>> sorted(parted_at_zero(lambda t, n: np.sqrt(n**2 - np.sin(t) ** 2)))
+    >>> sorted(branching_at_zero(lambda t, n: np.sqrt(n**2 - np.sin(t) ** 2)))
     ['t']
     """
     nodes, names, made = text_nodes(f)
@@ -72,14 +72,15 @@ def parted_at_zero(f: Callable) -> frozenset[str]:
             found.update(name for arg in given for name in _names_in(arg, made))
         elif word == "sqrt":
             found.update(_angles_squared(call.args, made))
-    return names & found | told_at(f, 0.0)
+    return names & found | compared_with_number(f, 0.0)
 
 
-def told_at(f: Callable, mark: float) -> frozenset[str]:
+def compared_with_number(f: Callable, mark: float) -> frozenset[str]:
     """The parameters that a function compares with the number `mark`, also under another name, so that it
     defines its value there.
 
-    >>> sorted(told_at(lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c, -2.0))
+    >>> relative = lambda x, c: np.where(x == -2.0, 1.0, np.expm1(x + 2.0) / (x + 2.0)) / c
+    >>> sorted(compared_with_number(relative, -2.0))
     ['x']
     """
     nodes, names, made = text_nodes(f)
@@ -98,17 +99,17 @@ _MAY_BE_ZERO = re.compile(
 _THEY_MAY = re.compile(r"\b((?:\w+(?:, | and | or |, and |, or ))*\w+) (?:may|can|might) (?:also )?be zero\b")
 
 
-def zero_said(f: Callable) -> frozenset[str]:
+def zero_allowed_by_docstring(f: Callable) -> frozenset[str]:
     """The parameters that may be zero according to the docstring of a function.
 
     >>> def effect(dose, half, n):
     ...     "The effect of a drug, where half > 0 and n >= 0; dose is a number, and may be zero."
     >>> def run(v, w, t):
     ...     "The speeds v and w may be zero."
-    >>> sorted(zero_said(effect)), sorted(zero_said(run))
+    >>> sorted(zero_allowed_by_docstring(effect)), sorted(zero_allowed_by_docstring(run))
     (['dose', 'n'], ['v', 'w'])
     """
-    names, said = text_of(f)[1], said_of(f)
+    names, said = text_of(f)[1], docstring_text(f)
     ends = (r for r in relations_in(said, sorted(names)) if r.sign in (">=", "<="))
     zeros = (r for r in ends if 0.0 in (r.left.number, r.right.number) and not r.left.of + r.right.of)
     found = {r.left.name or r.right.name for r in zeros}
@@ -161,7 +162,7 @@ def slopes_at(f: Callable, point: Point, position: int) -> Iterator[tuple[int, n
         moved = vector.copy()
         moved[at] += step
         inputs = (*point.inputs[:position], make(moved), *point.inputs[position + 1 :])
-        return to_vec(plainly(f, inputs, point.kwargs))[0]
+        return to_vec(value_of(f, inputs, point.kwargs))[0]
 
     for at in np.flatnonzero(vector == 0.0).tolist():
         slope = slope_along(partial(value, at))
@@ -187,7 +188,7 @@ def slope_along(value: Callable[[float], np.ndarray], bend: float = BEND) -> np.
     return np.where(np.abs(slope) <= 1e-9 * max(near, 1.0), 0.0, slope)
 
 
-@silenced()
+@silencing_warnings()
 def slopes_if_smooth(subject: Subject, point: Point) -> np.ndarray | None:
     """The derivative of a function with respect to each number that varies, one column each, if it is shown
     to be smooth at a point. Differences on both sides must agree along each number, those along several

@@ -18,7 +18,7 @@ from ...ad.reverse import pullback
 from ..calling.subjects import Subject
 from ..measuring.vectors import to_vec
 from .perturb import fresh, revalued
-from .probes import Point, moving, quiet, reverse_answer, tangents_of
+from .probes import Point, reverse_answer, tangents_of, varied_inputs, without_warnings
 
 FAR_NUMBERS = (800.0, -1000.0, 5000.0)
 """How far an argument is moved: beyond where `np.exp` and `10 ** (x / 10)` overflow."""
@@ -152,13 +152,13 @@ def _by_its_steps(subject: Subject) -> Subject:
 def _numbers_at(subject: Subject, point: Point, y: Any) -> np.ndarray:
     """The answer of a rule to one cotangent or tangent, and its value."""
     kwargs = copy.deepcopy(dict(point.kwargs))
-    with quiet():
+    with without_warnings():
         if subject.reverse is not None:
             value, back = subject.reverse(*fresh(point.inputs), **kwargs)
             answer = reverse_answer(back, y, np.ones(to_vec(y)[0].size), point)
         else:
             assert subject.forward is not None
-            seed = np.ones(to_vec(moving(point.floats, point))[0].size)
+            seed = np.ones(to_vec(varied_inputs(point.floats, point))[0].size)
             value, y_dot = subject.forward(tangents_of(point, seed), *fresh(point.inputs), **kwargs)
             answer = to_vec(y_dot)[0]
         return np.concatenate([answer, to_vec(value)[0]])

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..measuring.vectors import to_vec
 from ..reading.parameters import positional_names
-from ..reading.said import symmetric_said
+from ..reading.stated_kinds import symmetric_said
 
 SYMMETRIC = ("symmetric", "positive definite")
 """The forms whose tangents are symmetric matrices (Hermitian for complex numbers)."""
@@ -91,7 +91,7 @@ def _form_of(x: np.ndarray) -> str:
 
 def _value(f: Callable[..., Any], args: tuple, kwargs: Mapping[str, Any]) -> np.ndarray | None:
     try:
-        return to_vec(plainly(f, args, kwargs))[0]
+        return to_vec(value_of(f, args, kwargs))[0]
     except Exception:
         return None
 

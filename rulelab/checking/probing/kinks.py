@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calling.plain_calls import silenced
+from ..calling.plain_calls import silencing_warnings
 from ..calling.subjects import Subject
 from ..measuring.vectors import to_vec
 from .closeness import Closeness
@@ -70,7 +70,7 @@ def kink_findings(
         if not found:
             return
     if found and not near.is_steep() and near.is_settled() and not near.jumps(probe.truth.y):
-        found = list(_outside(probe, near, near.slopes(), near.left_to_go()))
+        found = list(_outside(probe, near, near.slopes(), near.remaining_steps()))
         of_one = (finding for finding in found if not finding.of_several)  # these leave no choice
         yield from itertools.islice(itertools.chain(of_one, found), 1)
 
@@ -104,7 +104,7 @@ def _outside(
             yield Finding("kink", words, probe=probe, of_several=int(np.count_nonzero(direction)) > 1)
 
 
-@silenced()
+@silencing_warnings()
 def is_twice_differentiable(subject: Subject, point: Point, rng: np.random.Generator) -> bool:
     """Whether the second differences of a function at a point are those of a quadratic, by the parallelogram
     law (P. Jordan, J. von Neumann, "On inner products in linear, metric spaces", 1935). The area of a
@@ -177,7 +177,7 @@ class _CloseBy:
         """All slopes that were measured nearby."""
         return np.concatenate([part for part in self.parts if part is not None], axis=1)
 
-    def left_to_go(self) -> np.ndarray | float:
+    def remaining_steps(self) -> np.ndarray | float:
         """How far the smallest and the largest slope along each direction may still move on the way to the
         point itself, judged by how far they moved from further away. With respect to `c`, the slope of
         `c * (x.max() - x.min())` where all x are equal is as small as the spread of the samples, and zero at
@@ -198,7 +198,7 @@ class _CloseBy:
             self.settled = finer is not None and _agree(self.slopes(), finer)
         return self.settled
 
-    @silenced()
+    @silencing_warnings()
     def jumps(self, y: Any) -> bool:
         """Whether values nearby differ more from that at the point than the slopes explain: Clarke's theorem
         says nothing about functions that are not continuous.
@@ -216,7 +216,7 @@ class _CloseBy:
         value = np.abs(to_vec(y)[0]) + RADIUS * self.size * _largest(slopes)
         return OF_VALUE * np.finfo(float).eps * value / (STEP * self.size)
 
-    @silenced()
+    @silencing_warnings()
     def _slopes(self, away: np.ndarray, part: float = STEP) -> np.ndarray | None:
         """The slopes at some points away from the given one, (directions, points, outputs); None if `f` has
         no value at one of them. The slope along a direction is the sum of those along its numbers.

@@ -15,7 +15,7 @@ import numpy as np
 from ..calling.subjects import Subject
 from ..measuring.vectors import leaves, to_vec
 from .perturb import fresh
-from .probes import Point, quiet, reverse_answer
+from .probes import Point, reverse_answer, without_warnings
 
 BESIDE = "beside a border of the rule"
 PARTS, HALVINGS = 16, 20
@@ -42,14 +42,14 @@ def beside_leaps(subject: Subject, one: Point, other: Point) -> Iterator[Point]:
         yield from (at(part) for part in (leap - APART, leap + APART) if 0 < part < 1)
 
 
-def ways(points: list[Point]) -> list[tuple[Point, Point]]:
+def point_pairs(points: list[Point]) -> list[tuple[Point, Point]]:
     """Pairs of points between which leaps are looked for: the first point of each form paired with the others
     of that form, some of the farthest pairs and then the first ones.
     """
     starts: list[Point] = []
     found: list[tuple[Point, Point]] = []
     for point in points:
-        start = next((one for one in starts if are_on_a_way(one, point)), None)
+        start = next((one for one in starts if are_a_pair(one, point)), None)
         if start is None:
             starts.append(point)
         else:
@@ -59,7 +59,7 @@ def ways(points: list[Point]) -> list[tuple[Point, Point]]:
     return list(chosen.values())[:WAYS]
 
 
-def are_on_a_way(one: Point, other: Point) -> bool:
+def are_a_pair(one: Point, other: Point) -> bool:
     """Whether all points between two points have valid arguments: the same shapes, and equal constants."""
     pairs = list(zip(one.floats, other.floats))
     if len(pairs) != len(one.floats) or len(pairs) != len(other.floats) or one.constant != other.constant:
@@ -123,7 +123,7 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
 def _answer(subject: Subject, point: Point) -> np.ndarray:
     """The rule's answer at a point to one cotangent whose elements all differ; nan if it raises."""
     try:
-        with quiet():
+        with without_warnings():
             assert subject.reverse is not None
             y, back = subject.reverse(*fresh(point.floats), **dict(point.kwargs))
             return reverse_answer(back, y, np.linspace(0.5, 1.5, to_vec(y)[0].size), point)

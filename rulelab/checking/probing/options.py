@@ -15,7 +15,7 @@ from ..calling.subjects import Subject
 from ..measuring.vectors import shape_of
 from ..reading.counts import sliced_by
 from ..reading.options_read import Option, options_read
-from ..reading.relations import least_said
+from ..reading.relations import stated_minimums
 from ..reading.texts import keywords_of
 from .perturb import revalued
 from .probes import Point
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
         longest = max((n for x in point.inputs for n in shape_of(x)), default=0)
         return tuple(value for value in self.others if type(value) is not int or value <= longest)
 
-    def taken(self, point: Point, value: Any) -> Point:
+    def with_value(self, point: Point, value: Any) -> Point:
         """The point with this value of the option, which is held fixed if it is a float."""
         if self.position < 0:
             return dataclasses.replace(point, kwargs={**point.kwargs, self.name: value})
@@ -69,7 +69,7 @@ def choices_of(
     and None, but no numbers that vary. `read` has the values that code distinguishes; the least value of a
     whole number is added if the function states it.
     """
-    least = {name: (value,) for name, value in least_said(f).items()}
+    least = {name: (value,) for name, value in stated_minimums(f).items()}
     told = {name: (*read.get(name, ()), *least.get(name, ())) for name in (*read, *least)}
     found = [
         Choice(names[i], i, _others(names[i], point.inputs[i], told.get(names[i], ())), point.inputs[i])
@@ -91,14 +91,14 @@ def with_other_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Po
     pairs = [(choice, choice.others_at(point)) for choice in choices]
     for rank in range(max((len(others) for _, others in pairs), default=0)):
         for choice, value in ((one, others[rank]) for one, others in pairs if rank < len(others)):
-            yield _alternatives(choice.taken(point, value), _words(choice, value), choice.usual, value)
+            yield _alternatives(choice.with_value(point, value), _words(choice, value), choice.usual, value)
 
 
 def with_two_options(point: Point, choices: list[Choice]) -> Iterator[tuple[Point, ...]]:
     """The point with other values of two options at once, in the same groups."""
     for one, other in itertools.combinations(choices, 2):
         for first, second in itertools.product(one.others_at(point), other.others_at(point)):
-            both = other.taken(one.taken(point, first), second)
+            both = other.with_value(one.with_value(point, first), second)
             yield _alternatives(both, f"{_words(one, first)} and {other.name} = {second!r}")
 
 

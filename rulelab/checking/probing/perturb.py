@@ -118,22 +118,22 @@ def _looked_for(code: types.CodeType) -> Iterator[Any]:
             yield from before.argval
 
 
-def compared(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
+def compared_numbers(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
     """The nonzero numbers that some code compares with, or uses as bounds, as in `min`: there it does branch.
     They are literals in the code, or values of its names by `named`.
 
-    >>> compared([(lambda h: 6.5 * h if h < 11 else 216.65).__code__], {})
+    >>> compared_numbers([(lambda h: 6.5 * h if h < 11 else 216.65).__code__], {})
     (11.0,)
-    >>> compared([(lambda h: LOW < h).__code__, (lambda h: min(h, 0.5)).__code__], {"LOW": -2.0})
+    >>> compared_numbers([(lambda h: LOW < h).__code__, (lambda h: min(h, 0.5)).__code__], {"LOW": -2.0})
     (-2.0, 0.5)
     """
     return _known(map(_decisive, codes), named)
 
 
-def equalled(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
+def equality_numbers(codes: Iterable[types.CodeType], named: Mapping[str, float]) -> tuple[float, ...]:
     """The nonzero numbers that some code compares with by `==` or `!=`.
 
-    >>> equalled([(lambda a, x: x**a if a != 1 else x > 2).__code__], {})
+    >>> equality_numbers([(lambda a, x: x**a if a != 1 else x > 2).__code__], {})
     (1.0,)
     """
     return _known((_decisive(code, ("==", "!=")) for code in codes), named)
@@ -179,7 +179,7 @@ _BETWEEN = ("PRECALL", "CACHE", "KW_NAMES")
 """Operations that may come between loading the arguments and the call."""
 
 
-def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:
+def moved_near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tuple]:
     """The arguments twice, with each number moved close to a landmark, first on one side of it, then on the
     other.
     """
@@ -194,7 +194,7 @@ def near(args: tuple, landmark: float, rng: np.random.Generator) -> Iterator[tup
         yield revalued(args, moved)
 
 
-def beyond(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
+def moved_beyond(args: tuple, landmark: float, rng: np.random.Generator) -> tuple:
     """The arguments with all numbers moved to the negative side of zero, further away than a landmark."""
     size = abs(landmark)
     return revalued(args, lambda vector: few_digits(-size * rng.uniform(1.0625, 1.5, vector.size)))
@@ -207,7 +207,7 @@ def mirrored(args: tuple) -> Iterator[tuple]:
             yield (*args[:i], *revalued((x,), np.negative), *args[i + 1 :])
 
 
-def exactly(args: tuple, mark: float) -> Iterator[tuple]:
+def moved_exactly_to(args: tuple, mark: float) -> Iterator[tuple]:
     """The arguments with the first number of one of them exactly at a landmark, for each in turn."""
 
     def first(vector: np.ndarray) -> np.ndarray:
@@ -226,8 +226,8 @@ def with_all_digits(args: tuple, rng: np.random.Generator) -> tuple:
 
 
 def narrow_gaps(landmarks: Iterable[float]) -> Iterator[tuple[float, float]]:
-    """Neighbours among the numbers of some code that are too close together for a point of `near` to lie
-    between them, but further apart than rounding.
+    """Neighbours among the numbers of some code that are too close together for a point of `moved_near` to
+    lie between them, but further apart than rounding.
 
     >>> list(narrow_gaps((0.0, 1.0, 1.0001, -2.0)))
     [(1.0, 1.0001)]
@@ -238,7 +238,7 @@ def narrow_gaps(landmarks: Iterable[float]) -> Iterator[tuple[float, float]]:
             yield low, high
 
 
-def between(args: tuple, low: float, high: float, rng: np.random.Generator) -> tuple:
+def moved_between(args: tuple, low: float, high: float, rng: np.random.Generator) -> tuple:
     """The arguments with all numbers moved into an interval."""
     return revalued(args, lambda vector: low + (high - low) * rng.uniform(0.25, 0.75, vector.size))
 
@@ -261,7 +261,7 @@ def jittered(args: tuple, rng: np.random.Generator, flips: bool = False, scale: 
     return revalued(args, moved)
 
 
-def tied(args: tuple, rng: np.random.Generator) -> tuple:
+def with_ties(args: tuple, rng: np.random.Generator) -> tuple:
     """The arguments with some numbers made equal, within an argument and between arguments."""
     pool: list[float] = []
 
@@ -273,7 +273,7 @@ def tied(args: tuple, rng: np.random.Generator) -> tuple:
     return revalued(args, moved)
 
 
-def in_pairs(args: tuple) -> tuple:
+def with_equal_pairs(args: tuple) -> tuple:
     """The arguments with each second number equal to the one before it. That is from the same argument, so
     that it is in its domain.
     """
@@ -309,7 +309,7 @@ def _digits_apart(numbers: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return digits
 
 
-def opposed(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
+def with_opposite_signs(args: tuple, others: tuple, kinds: tuple[Kind, ...]) -> tuple:
     """The arguments, with the sign of each argument changed if its first number has the same sign as in
     `others` and its kind allows both signs.
     """

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...tangents.zeros import NoTangent
-from ..calling.plain_calls import are_unshared, plainly, plainly_lent, silenced
+from ..calling.plain_calls import are_unshared, silencing_warnings, value_function, value_of
 from ..calling.subjects import Subject, raw_pullback
 from ..measuring import oracles
 from ..measuring.copies import PLAIN, own_keywords, share_nothing
@@ -48,12 +48,12 @@ class Point:
     `origin` says in words where the numbers come from. `constant` are the positions of the inputs that are
     held fixed. `bounds` has an open interval for each input, outside which the function is never called, and
     `forms` says which inputs are symmetric. `like` are the inputs as floats, if those that are passed are
-    whole numbers. A point is `guessed` if it is not the caller's own, and `told` if the docstring describes
-    arrays like these all the same. It is `far` where digits may be lost, and an `edge` where overflow is no
-    mistake: at a number of the code, or in single precision. If it is `turned`, cotangents are transposed in
-    memory. `ordered` are pairs of positions, of which the first has the smaller numbers, `related` is what
-    the function itself states about the numbers it is intended for, and `lengths` are the numeric lengths
-    that it states for each input, such as that of points in a plane.
+    whole numbers. A point is `guessed` if it is not the caller's own, and `is_from_docstring` if the
+    docstring describes arrays like these all the same. It is `far` where digits may be lost, and an `edge`
+    where overflow is no mistake: at a number of the code, or in single precision. If it is `turned`,
+    cotangents are transposed in memory. `ordered` are pairs of positions, of which the first has the smaller
+    numbers, `related` is what the function itself states about the numbers it is intended for, and `lengths`
+    are the numeric lengths that it states for each input, such as that of points in a plane.
     """
 
     inputs: tuple
@@ -67,7 +67,7 @@ class Point:
     far: bool = False
     edge: bool = False
     turned: bool = False
-    told: bool = False
+    is_from_docstring: bool = False
     ordered: tuple[tuple[int, int], ...] = ()
     related: Related = NOTHING_SAID
     lengths: tuple[tuple[tuple[int | str, ...], ...], ...] = ()
@@ -117,7 +117,14 @@ class Point:
 
     def having(self, inputs: tuple, origin: str, **more: Any) -> Point:
         """A guessed point like this one with exactly these inputs."""
-        usual = {"like": None, "guessed": True, "far": False, "edge": False, "turned": False, "told": False}
+        usual = {
+            "like": None,
+            "guessed": True,
+            "far": False,
+            "edge": False,
+            "turned": False,
+            "is_from_docstring": False,
+        }
         changed = {**usual, **more}
         return dataclasses.replace(self, inputs=inputs, origin=origin, **changed)
 
@@ -218,14 +225,14 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
     of everything.
     """
     wide = _widened(point)
-    vector, back = to_vec(moving(wide, point))
+    vector, back = to_vec(varied_inputs(wide, point))
 
     limits = point.limits()
     of_form = [i for i in range(len(wide)) if point.symmetric(i) and i not in point.constant]
     made_anew = all(type(wide[i]) in PLAIN for i in point.constant) and (
         are_unshared(wide) or share_nothing(back(vector.copy()), back(vector.copy()))
     )
-    ask = plainly_lent(subject.primal, point.kwargs) if made_anew else partial(_asked, subject, point)
+    ask = value_function(subject.primal, point.kwargs) if made_anew else partial(_asked, subject, point)
 
     def as_held(moved: tuple) -> tuple:
         inputs = list(moved)
@@ -245,7 +252,7 @@ def vector_function(subject: Subject, point: Point) -> tuple[np.ndarray, Callabl
 
 
 def _asked(subject: Subject, point: Point, inputs: tuple) -> Any:
-    return plainly(subject.primal, inputs, point.kwargs)
+    return value_of(subject.primal, inputs, point.kwargs)
 
 
 def _widened(point: Point) -> tuple:
@@ -260,12 +267,12 @@ def _double(x: Any) -> Any:
     return x
 
 
-def moving(inputs: tuple, point: Point) -> tuple:
+def varied_inputs(inputs: tuple, point: Point) -> tuple:
     """The inputs, with None for those that are held fixed."""
     return tuple(None if i in point.constant else x for i, x in enumerate(inputs))
 
 
-@silenced()
+@silencing_warnings()
 def truth_at(
     subject: Subject,
     point: Point,
@@ -277,7 +284,7 @@ def truth_at(
     counts only if all agree.
     """
     vector, f = vector_function(subject, point)
-    y = plainly(subject.primal, point.inputs, point.kwargs) if y is None else y
+    y = value_of(subject.primal, point.inputs, point.kwargs) if y is None else y
     outputs = leaves(y, "y")
     count, size = vector.size, (outputs[-1].stop if outputs else 0)
     named = named_leaves(subject, point)
@@ -475,7 +482,7 @@ def _directions(
 
 def named_leaves(subject: Subject, point: Point) -> tuple[Leaf, ...]:
     found: list[Leaf] = []
-    for i, x in enumerate(moving(point.floats, point)):
+    for i, x in enumerate(varied_inputs(point.floats, point)):
         name = subject.names[i] if i < len(subject.names) else f"argument {i + 1}"
         start = found[-1].stop if found else 0
         found += [
@@ -505,7 +512,7 @@ def probe_reverse(
     y: Any = None
     raw: Any = None
     rows: list[np.ndarray] = []
-    with watched_lines(subject, watched) as lines, quiet():
+    with watched_lines(subject, watched) as lines, without_warnings():
         try:
             y, back = subject.reverse(*fresh(point.inputs), **own_keywords(point.kwargs))
             like = truth.y
@@ -514,17 +521,17 @@ def probe_reverse(
             for seed in seeds:
                 rows.append(reverse_answer(back, like, seed, point))
         except Exception as error:
-            spent = raw is not None and answers(subject, point, like, seeds[len(rows)])
+            spent = raw is not None and has_answer_to(subject, point, like, seeds[len(rows)])
             return Probe(point, truth, y, seeds, failure=error, raw=raw, lines=frozenset(lines), spent=spent)
     return Probe(point, truth, y, seeds, np.array(rows), units, None, raw, frozenset(lines), len(odd))
 
 
-def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = None) -> bool:
+def has_answer_to(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = None) -> bool:
     """Whether a reverse rule has an answer to one cotangent at a point with the value `y`."""
     if subject.reverse is None:
         return False
     seed = to_vec(y)[0] if seed is None else seed
-    with contextlib.suppress(Exception), quiet():
+    with contextlib.suppress(Exception), without_warnings():
         _, back = subject.reverse(*fresh(point.inputs), **own_keywords(point.kwargs))
         reverse_answer(back, y, seed, point)
         return True
@@ -534,7 +541,7 @@ def answers(subject: Subject, point: Point, y: Any, seed: np.ndarray | None = No
 def answers_again(subject: Subject, probe: Probe, inputs: tuple) -> np.ndarray | None:
     """The rule's answers to the same seeds at other inputs of the same form; None if it fails."""
     point = dataclasses.replace(probe.point, inputs=inputs)
-    with quiet():
+    with without_warnings():
         try:
             if subject.reverse is not None:
                 _, back = subject.reverse(*fresh(inputs), **own_keywords(point.kwargs))
@@ -548,7 +555,7 @@ def value_again(subject: Subject, probe: Probe, inputs: tuple) -> Any:
     """The value by the rule at other inputs of the same form."""
     point = dataclasses.replace(probe.point, inputs=inputs)
     kwargs = own_keywords(point.kwargs)
-    with quiet():
+    with without_warnings():
         if subject.reverse is not None:
             return subject.reverse(*fresh(inputs), **kwargs)[0]
         assert subject.forward is not None
@@ -624,7 +631,7 @@ def probe_forward(
     seeds = np.concatenate([truth.directions.T, _random_seeds(rng, 2, count)])
     rows: list[np.ndarray] = []
     y: Any = None
-    with watched_lines(subject, watched) as lines, quiet():
+    with watched_lines(subject, watched) as lines, without_warnings():
         try:
             for seed in seeds:
                 tangents = tangents_of(point, seed)
@@ -637,7 +644,7 @@ def probe_forward(
     return Probe(point, truth, y, seeds, np.array(rows), 0, None, None, frozenset(lines))
 
 
-def asked_once_more(subject: Subject, probe: Probe, rng: np.random.Generator) -> Probe:
+def answers_of_changed_rule(subject: Subject, probe: Probe, rng: np.random.Generator) -> Probe:
     """A changed rule called at a probe again, only for its answers: the lines that run are not recorded."""
     if subject.reverse is None:
         return probe_forward(subject, probe.point, probe.truth, rng, watched=False)
@@ -693,7 +700,7 @@ def _least_factor(dtype: np.dtype) -> float:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
+def without_warnings() -> Iterator[None]:
     """Run a rule without its warnings: those about odd points are of no use to the author."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -735,7 +742,7 @@ def _traced(at_call: Callable[[types.FrameType, str, Any], Any]) -> Iterator[Non
 
 
 @contextlib.contextmanager
-def told_of_steps(
+def watching_opcodes(
     wanted: Container[types.CodeType], in_function: Callable[[types.FrameType, str, Any], Any]
 ) -> Iterator[None]:
     """Pass each opcode that runs in some code to `in_function`, which has to return itself to continue."""
@@ -775,5 +782,5 @@ def watched_steps(
             steps.add((frame.f_code, -frame.f_lasti))
         return in_function
 
-    with told_of_steps(wanted, in_function):
+    with watching_opcodes(wanted, in_function):
         yield steps

@@ -17,11 +17,11 @@ from ...tangents.thunks import unthunk
 from ..calling.subjects import Subject, codes_of, helper_codes, raw_pullback
 from ..measuring.vectors import leaves, parts_and_rebuild, shape_of, to_vec
 from ..reading.kinds_taken import fields_of
-from ..reading.said import numbers_said, real_said
-from ..reading.usage import speaks_of_complex, taken_apart, takes_size_of_overlap
+from ..reading.stated_kinds import numbers_said, real_said
+from ..reading.usage import complex_by_use, speaks_of_complex, takes_size_of_overlap
 from .forms import conformed
 from .perturb import few_digits, fresh, in_float32, laid_out_otherwise, landmarks, revalued
-from .probes import Point, quiet
+from .probes import Point, without_warnings
 
 LAYOUTS = {
     "gaps": "with gaps in memory",
@@ -213,7 +213,7 @@ def meant_complex(subject: Subject) -> frozenset[int]:
     """The positions of the inputs whose complex parts the function or its rule takes, or that the annotations
     of the function call complex.
     """
-    names = [name for author in subject.authors for name in taken_apart(author)]
+    names = [name for author in subject.authors for name in complex_by_use(author)]
     return annotated_complex(subject) | {i for i, name in enumerate(subject.names) if name in names}
 
 
@@ -249,7 +249,7 @@ def answered_as_real(subject: Subject, point: Point, y: Any) -> list[int]:
     """
     if subject.reverse is None:
         return []
-    with contextlib.suppress(Exception), quiet():
+    with contextlib.suppress(Exception), without_warnings():
         _, back = subject.reverse(*fresh(point.inputs), **point.kwargs)
         bars = raw_pullback(back)(revalued((y,), lambda vector: vector + 1.0)[0])
         own = bars[max(0, len(bars) - len(point.inputs)) :]

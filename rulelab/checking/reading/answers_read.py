@@ -12,8 +12,8 @@ from .anatomy import last_name
 from .kinds import Kind
 from .kinds_taken import fields_of, objects_with
 from .lists_read import LISTS_OF_ARRAYS, sequence, tuples_of
-from .loops_read import gone_through, loops_in, side_by_side
-from .texts import calls_in, identifier, text_of, unpacked, values_by_name
+from .loops_read import iterated_name, loops_in, side_by_side
+from .texts import calls_in, identifier, text_of, unpacked_names, values_by_name
 
 
 def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]]:
@@ -44,7 +44,7 @@ def tuples_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...
         **dict.fromkeys(made & _gone_through_in(f), tuples_of(3, ("number", "vector"))),
         **{
             name: tuples_of(len(parts), forms)
-            for name, parts in unpacked(f).items()
+            for name, parts in unpacked_names(f).items()
             if len(parts) in counts.get(name, ())
         },
     }
@@ -117,7 +117,7 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
     """
     own, _ = text_of(rule)
     made = values_by_name(own) if own is not None else {}
-    bars = ((name, made.get(gone_through(x_bar) or "", x_bar)) for name, x_bar in _answers(f, rule))
+    bars = ((name, made.get(iterated_name(x_bar) or "", x_bar)) for name, x_bar in _answers(f, rule))
     found = {name for name, x_bar in bars if isinstance(x_bar, _LISTS)}
     numbers = sequence(list, [Kind()] * 3)
     is_plain = _is_of_numbers(f) or not _names_numpy(f, rule)
@@ -127,7 +127,7 @@ def lists_answered(f: Callable, rule: Callable) -> Mapping[str, tuple[Kind, ...]
 
 def _gone_through_in(f: Callable) -> set[str | None]:
     """The names over which the loops of a function iterate."""
-    return {gone_through(of) for loop in loops_in(text_of(f)[0]) for _, of in side_by_side(loop)}
+    return {iterated_name(of) for loop in loops_in(text_of(f)[0]) for _, of in side_by_side(loop)}
 
 
 def _is_of_numbers(f: Callable) -> bool:

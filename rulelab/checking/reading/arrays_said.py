@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Mapping
 
 from ...rules.signatures import meant_types
-from .axes_read import reduced
+from .axes_read import reduced_parameters
 from .by_name import is_matrix_name, special_names, vector_names
-from .docstrings import in_one_line, parameter_called, said_of, types_said, words_about
+from .docstrings import docstring_text, in_one_line, parameter_called, types_said, words_about
 from .kinds import Kind
 from .ranks_said import of_either_rank, ranks_said
-from .said import complex_said, kinds_said, numbers_said
+from .stated_kinds import complex_said, kinds_said, numbers_said
 from .texts import names_without_defaults
 from .usage import shapes_said
 
@@ -58,7 +58,7 @@ def arrays_told(f: Callable) -> frozenset[str]:
     >>> sorted(arrays_told(line)), sorted(arrays_told(cooled)), sorted(arrays_told(filled))
     (['e'], ['t'], ['energy'])
     """
-    names, text = names_without_defaults(f), in_one_line(said_of(f))
+    names, text = names_without_defaults(f), in_one_line(docstring_text(f))
     about = {name: words for name, words in words_about(f).items() if name in names}
     behind = (*_IN_BRACKETS.findall(text), *_APPOSED.findall(text))
     about |= {name: words for name, words in behind if name in names}
@@ -86,7 +86,7 @@ def arrays_counted(f: Callable) -> frozenset[str]:
     >>> sorted(arrays_counted(filtered))
     ['response']
     """
-    names, text = names_without_defaults(f), in_one_line(said_of(f))
+    names, text = names_without_defaults(f), in_one_line(docstring_text(f))
     return frozenset(parameter_called(word, names) for word in _COUNTED.findall(text)) & {*names}
 
 
@@ -103,7 +103,13 @@ def numbers_beside(f: Callable) -> frozenset[str]:
     said = {name for name, those in kinds.items() if all(kind.form == "number" for kind in those)}
     said |= numbers_said(f).keys() | {name for name, of in {**types_said(f), **notes}.items() if of is float}
     said |= {name for name, words in about.items() if _A_FLOAT.search(words) and not _MANY.search(words)}
-    more = vector_names(names) | reduced(f) | special_names(names).keys() | kinds.keys() | notes.keys()
+    more = (
+        vector_names(names)
+        | reduced_parameters(f)
+        | special_names(names).keys()
+        | kinds.keys()
+        | notes.keys()
+    )
     left = (name for name in names if name not in more and not is_matrix_name(name))
     return frozenset((*said, *(name for name in left if _is_one(name, about.get(name, ""))))) & {*names}
 
@@ -130,7 +136,7 @@ def forms_told(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     names, arrays = names_without_defaults(f), arrays_told(f)
     if not arrays:
         return {}
-    either = of_either_rank(names, in_one_line(said_of(f)))
+    either = of_either_rank(names, in_one_line(docstring_text(f)))
     dtypes = {name: kinds[0].dtype for name, kinds in kinds_said(f).items()}
     dtypes |= dict.fromkeys(complex_said(f), "complex128")
     found: dict[str, tuple[Kind, ...]] = dict.fromkeys(numbers_beside(f) - arrays, (Kind(),))
@@ -159,7 +165,7 @@ def alike_in_shape(f: Callable) -> frozenset[str]:
     >>> sorted(alike_in_shape(loss))
     []
     """
-    names, found = names_without_defaults(f), _ALIKE.search(in_one_line(said_of(f)))
+    names, found = names_without_defaults(f), _ALIKE.search(in_one_line(docstring_text(f)))
     if found is None or _OR_ARRAYS.search(found.string):
         return frozenset()
     those = re.findall(r"\w+", re.sub(r"\band\b", " ", found[1] or ""))

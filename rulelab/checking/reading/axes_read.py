@@ -241,13 +241,13 @@ def _is_beside_its_sum(node: ast.AST, made: Mapping[str, ast.expr]) -> bool:
 _REDUCING = frozenset("sum prod mean std var max min amax amin norm cumsum sort argmax argmin len".split())
 
 
-def reduced(f: Callable) -> frozenset[str]:
+def reduced_parameters(f: Callable) -> frozenset[str]:
     """The parameters passed, as such, to functions that reduce arrays, or whose length is taken: nobody sums
     a number.
 
     >>> def log_norm(alpha):
     ...     return gammaln(np.sum(alpha)) - gammaln(alpha).sum()
-    >>> sorted(reduced(log_norm))
+    >>> sorted(reduced_parameters(log_norm))
     ['alpha']
     """
     node, names = text_of(f)
@@ -283,14 +283,14 @@ def put_in_places(f: Callable) -> frozenset[str]:
     return names & found
 
 
-def halved(f: Callable) -> frozenset[tuple[str, int]]:
+def halved_parameters(f: Callable) -> frozenset[tuple[str, int]]:
     """The parameters of which a function combines one half with the other elementwise, and the axis along
     which they are split: its length must be even.
 
     >>> def gated(x):
     ...     h = x.shape[-1] // 2
     ...     return x[..., :h] * np.tanh(x[..., h:])
-    >>> sorted(halved(gated)), sorted(halved(lambda x: x[::2] - x[1::2]))
+    >>> sorted(halved_parameters(gated)), sorted(halved_parameters(lambda x: x[::2] - x[1::2]))
     ([('x', -1)], [('x', 0)])
     """
     node, names = text_of(f)
@@ -409,7 +409,7 @@ def _names_numbers(classes: Iterable[ast.expr]) -> bool:
     return not named.isdisjoint(("float", "int"))
 
 
-def crossed(f: Callable) -> frozenset[str]:
+def cross_product_parameters(f: Callable) -> frozenset[str]:
     """The parameters passed to a cross product: vectors of three numbers."""
     node, names = text_of(f)
     calls = calls_in(node)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from .kinds import Kind, of_lengths
-from .texts import whole
+from .texts import whole_number
 
 
 def of_blocks(node: ast.AST, wholes: Mapping[str, int]) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -39,7 +39,7 @@ def _divisor(node: ast.expr, by: ast.expr, wholes: Mapping[str, int]) -> int:
     """The number above one by which a length is divided, as in `h // 2`, if it equals `by`; else 0."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv):
         return 0
-    value = wholes.get(by.id, 0) if isinstance(by, ast.Name) else whole(by) or 0
+    value = wholes.get(by.id, 0) if isinstance(by, ast.Name) else whole_number(by) or 0
     return value if value > 1 and ast.dump(node.right) == ast.dump(by) else 0
 
 

@@ -17,7 +17,7 @@ REST = "the_rest"
 _OF_WHOLE = frozenset("factorial comb binom perm factorial2".split())
 
 
-def counted(f: Callable) -> frozenset[str]:
+def counting_parameters(f: Callable) -> frozenset[str]:
     """The parameters by which a function iterates, `range(1, days + 1)`, or slices or reshapes an array:
     `x[lag:]`, `x.reshape(n, groups, c // groups)`. They are integers.
 
@@ -27,14 +27,14 @@ def counted(f: Callable) -> frozenset[str]:
     ...     return x
     >>> def later(x, lag):
     ...     return x[lag:] - x[:-lag]
-    >>> sorted(counted(decayed)), sorted(counted(later))
+    >>> sorted(counting_parameters(decayed)), sorted(counting_parameters(later))
     (['days'], ['lag'])
     """
     node, names = text_of(f)
     return names & {name for length in _lengths_in(node) for name in _added_up(length)}
 
 
-def gone_through(f: Callable) -> frozenset[str]:
+def range_parameters(f: Callable) -> frozenset[str]:
     """The parameters that are arguments of a `range`: `range(days)`."""
     node, names = text_of(f)
     return names & {arg.id for call in _ranges_in(node) for arg in call.args if isinstance(arg, ast.Name)}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from .kinds import lengths_in
-from .written import docstring_of
+from .own_docstrings import docstring_of
 
 _HAS_A_SECTION = re.compile(r"^\s*(?:Parameters\s*\n\s*-{3,}|Args:|Arguments:|:param )", re.MULTILINE)
 _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?"
@@ -76,7 +76,7 @@ _TYPES: Mapping[str, type] = {"int": int, "integer": int, "float": float, "scala
 _BEFORE_AN_OPTION = r"\bbetween [-+.\w]+ and |\b(?:below|above|under|over|than) |[<>]=? ?"
 
 
-def said_of(f: Any) -> str:
+def docstring_text(f: Any) -> str:
     """The docstring of a function, followed by the contents of its parameter sections as sentences; empty if
     there is none.
 
@@ -89,7 +89,7 @@ def said_of(f: Any) -> str:
     ...     rate : float
     ...         Positive rate.
     ...     \"\"\"
-    >>> said_of(decay).splitlines()[-1]
+    >>> docstring_text(decay).splitlines()[-1]
     'rate is a number. rate > 0.'
     """
     doc = _doc_of(f)
@@ -338,7 +338,7 @@ def lengths_differ(f: Callable, name: str) -> bool:
     >>> lengths_differ(total, "parts")
     True
     """
-    text = in_one_line(said_of(f))
+    text = in_one_line(docstring_text(f))
     return name in text and _OF_OTHER_LENGTHS.search(words_about(f).get(name) or text) is not None
 
 

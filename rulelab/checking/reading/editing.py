@@ -100,22 +100,22 @@ def without_passes(tree: Any, edits: list[Edit]) -> Any:
                 body = getattr(node, name, None)
                 if isinstance(body, list) and len(body) > 1:
                     setattr(node, name, [one for one in body if not isinstance(one, ast.Pass)])
-    if any(is_followed(edit.new) for edit in edits):
+    if any(is_block(edit.new) for edit in edits):
         for node in ast.walk(tree):
             for name in ("body", "orelse", "finalbody"):
                 body = getattr(node, name, None)
-                if isinstance(body, list) and not is_followed(node):
-                    rows = [one.body if is_followed(one) else [one] for one in body]
+                if isinstance(body, list) and not is_block(node):
+                    rows = [one.body if is_block(one) else [one] for one in body]
                     setattr(node, name, [one for row in rows for one in row])
     return tree
 
 
-def followed(node: ast.stmt, more: ast.stmt) -> ast.If:
+def as_block(node: ast.stmt, more: ast.stmt) -> ast.If:
     """Two statements as one: a block that always runs."""
     return ast.copy_location(ast.If(ast.Constant(True), [node, more], []), node)
 
 
-def is_followed(node: ast.AST) -> bool:
+def is_block(node: ast.AST) -> bool:
     """Whether a statement stands for two."""
     return isinstance(node, ast.If) and isinstance(node.test, ast.Constant) and len(node.body) == 2
 

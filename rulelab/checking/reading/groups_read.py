@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 
 from .kinds import Kind
 from .texts import calls_in, text_of
-from .usage import indexing
+from .usage import index_parameters
 
 _PICKS, _TABLE = "m", "n"
 """Lengths of labels, and of what they index, as letters."""
 
 
-def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+def label_kinds(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """The kinds of labels that a function compares with each number below a count of groups, of the arrays it
     indexes by the comparison, and of that count.
 
     >>> def group_sums(x, label, groups):
     ...     return np.array([np.sum(x[label == g]) for g in range(groups)])
-    >>> for name, kinds in grouped(group_sums).items():
+    >>> for name, kinds in label_kinds(group_sums).items():
     ...     print(name, *kinds, sep=", ")
     label, a vector of indices (m, groups)
     groups, an integer (groups)
@@ -32,7 +32,7 @@ def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     >>> def group_means(x, firm):
     ...     _, code = np.unique(firm, return_inverse=True)
     ...     return np.bincount(code, x) / np.bincount(code)
-    >>> for name, kinds in grouped(group_means).items():
+    >>> for name, kinds in label_kinds(group_means).items():
     ...     print(name, *kinds, sep=", ")
     firm, a vector of indices (m, n)
     x, a vector (m)
@@ -42,7 +42,7 @@ def grouped(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         return {}
     found = _told_apart(node, names)
     counts = dict(_counted_by(node))
-    picking = indexing(f)
+    picking = index_parameters(f)
     labels = {}
     for label, counter in _compared(node):
         count = counts.get(counter)
@@ -112,13 +112,13 @@ def _counted_by(node: ast.AST) -> Iterator[tuple[str, str]]:
                     yield loop.target.id, call.args[0].id
 
 
-def told_from_numbers(f: Callable) -> frozenset[str]:
+def distinguished_from_numbers(f: Callable) -> frozenset[str]:
     """The parameters that a function compares by `==` or `!=` with a number or another parameter: booleans
     are not compared in this way.
 
     >>> def kept(x, token, padding):
     ...     return x[token] * (token != padding)
-    >>> sorted(told_from_numbers(kept))
+    >>> sorted(distinguished_from_numbers(kept))
     ['padding', 'token']
     """
     node, names = text_of(f)

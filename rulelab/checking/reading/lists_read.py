@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from .docstrings import lists_said
 from .kinds import Kind, of_lengths
-from .loops_read import gone_through, side_by_side
+from .loops_read import iterated_name, side_by_side
 from .texts import identifier, size_of_identity
 
 PAIR = (Kind("matrix", dims=("m", "n")), Kind("matrix", dims=("p", "m")))
@@ -30,11 +30,11 @@ def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[st
     """Lists whose parts are multiplied in turn or unpacked: `for W, b in layers`, `L, U = factors`."""
     loop = node if isinstance(node, (ast.For, ast.comprehension)) else None
     sides = [*side_by_side(loop)] if loop is not None else []
-    target, name = (sides[0][0], gone_through(sides[0][1])) if len(sides) == 1 else (None, None)
+    target, name = (sides[0][0], iterated_name(sides[0][1])) if len(sides) == 1 else (None, None)
     if loop is not None and name is not None:
         if isinstance(target, ast.Tuple) and len(target.elts) == 2:
             layers = [sequence(tuple, pair) for pair in zip(PAIR, BIASES)]
-            both = (layers, [turned(layer) for layer in layers])
+            both = (layers, [transposed_kind(layer) for layer in layers])
             yield name, tuple(sequence(made, each) for made in (list, tuple) for each in both)
         elif isinstance(target, ast.Name) and _is_multiplied(loop, target.id):
             beside = (began[one] for one in _names_beside(loop, target.id) if one in began)
@@ -42,7 +42,7 @@ def _of_parts(node: ast.AST, began: Mapping[str, ast.expr]) -> Iterator[tuple[st
             if size:
                 yield name, (sequence(list, [Kind("matrix", dims=(size, size))] * 3),)
                 return
-            chains = (PAIR, map(turned, PAIR), [_SQUARE] * 3)
+            chains = (PAIR, map(transposed_kind, PAIR), [_SQUARE] * 3)
             yield name, (*(sequence(list, chain) for chain in chains), *_ROWS)
         elif isinstance(node, ast.comprehension):
             return  # see `_of_each` for what is done with each part
@@ -58,12 +58,12 @@ def _of_layers(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """
     if not isinstance(node, ast.For):
         return
-    pairs = ((identifier(part), gone_through(of)) for part, of in side_by_side(node))
+    pairs = ((identifier(part), iterated_name(of)) for part, of in side_by_side(node))
     sides = [(part, of) for part, of in pairs if part and of]
     matrices = [of for part, of in sides if _is_multiplied(node, part)]
     for part, of in sides if len(sides) > 1 and matrices else ():
         if of in matrices:
-            other_way = [turned(one) for one in PAIR]
+            other_way = [transposed_kind(one) for one in PAIR]
             layers = (sequence(made, pair) for made in (list, tuple) for pair in (PAIR, other_way))
             yield of, (*layers, Kind("matrix", dims=("n", "m")))
         elif _is_added(node, part):
@@ -160,18 +160,18 @@ of arrays, a matrix whose rows are iterated over, and a vector.
 """
 
 
-def turned(kind: Kind) -> Kind:
+def transposed_kind(kind: Kind) -> Kind:
     """The kind with its matrices transposed."""
     if kind.made is not None:
-        return sequence(kind.made, [turned(part) for _, part in kind.parts])
+        return sequence(kind.made, [transposed_kind(part) for _, part in kind.parts])
     return Kind(kind.form, dims=kind.dims[::-1])
 
 
-def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
+def layered_kinds(keys: tuple[str, ...]) -> tuple[Kind, ...]:
     """A dict of two layers, matrices under names like `W1` and vectors under names like `b1`, for both orders
     of multiplication.
 
-    >>> [str(part) for _, part in chained(("W1", "b1", "W2", "b2"))[0].parts]
+    >>> [str(part) for _, part in layered_kinds(("W1", "b1", "W2", "b2"))[0].parts]
     ['a matrix (m, n)', 'a vector (m)', 'a matrix (p, m)', 'a vector (p)']
     """
     matrices = sorted(key for key in keys if key[0] in "Ww")
@@ -179,7 +179,7 @@ def chained(keys: tuple[str, ...]) -> tuple[Kind, ...]:
     if len(matrices) != 2 or len(vectors) not in (0, 2) or len(matrices) + len(vectors) < len(keys):
         return ()
     found = []
-    for pair in (PAIR, tuple(map(turned, PAIR))):
+    for pair in (PAIR, tuple(map(transposed_kind, PAIR))):
         parts = {**dict(zip(matrices, pair)), **dict(zip(vectors, BIASES))}
         found.append(Kind("object", made=dict, parts=tuple((key, parts[key]) for key in keys)))
     return tuple(found)

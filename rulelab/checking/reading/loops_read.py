@@ -51,7 +51,7 @@ def _but_for_order(of: ast.expr) -> ast.expr:
     return of
 
 
-def gone_through(of: ast.expr) -> str | None:
+def iterated_name(of: ast.expr) -> str | None:
     """The name of what a loop iterates over, possibly in reverse or in part."""
     return identifier(_but_for_order(of)) or None
 
@@ -71,17 +71,17 @@ def elements_of(node: ast.AST, names: frozenset[str]) -> dict[str, set[str]]:
     return {name: parts for name, parts in found.items() if name in names}
 
 
-def zipped(f: Callable) -> list[frozenset[str]]:
+def zipped_parameters(f: Callable) -> list[frozenset[str]]:
     """The groups of parameters that a function iterates over in parallel: they have the same length, or the
     rest of the longer one is ignored.
 
     >>> def work(forces, ways, mass):
     ...     return sum(f * w for f, w in zip(forces, ways[::-1])) / mass
-    >>> [sorted(those) for those in zipped(work)]
+    >>> [sorted(those) for those in zipped_parameters(work)]
     [['forces', 'ways']]
     """
     node, names = text_of(f)
     calls = [n for n in ast.walk(node or ast.Pass()) if isinstance(n, ast.Call)]
-    sides = (map(gone_through, call.args) for call in calls if identifier(call.func) == "zip")
+    sides = (map(iterated_name, call.args) for call in calls if identifier(call.func) == "zip")
     each = (names.intersection(filter(None, those)) for those in sides)
     return [those for those in each if len(those) > 1]

@@ -16,9 +16,9 @@ from typing import Any
 from ...annotations import annotations_of
 from ...tangents.holding import captured
 from .anatomy import last_name
+from .own_docstrings import docstring_of
 from .parameters import default_of
 from .texts import text_of, values_by_name
-from .written import docstring_of
 
 Option = str | int | float | None | enum.Enum
 """The type of an option's value: a bool is an int."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .anatomy import last_name
 from .by_name import names_several
-from .docstrings import said_of
+from .docstrings import docstring_text
 from .kinds import Kind
 from .texts import identifier, text_of, values_by_name
 
@@ -43,7 +43,7 @@ def positions_in(f: Callable) -> Iterator[Position]:
     A position that the function clips may lie outside the array; it counts only if the docstring says
     "inside" or "within".
     """
-    allowed = _ROUNDING | {"clip"} if _INSIDE.search(said_of(f)) else _ROUNDING
+    allowed = _ROUNDING | {"clip"} if _INSIDE.search(docstring_text(f)) else _ROUNDING
     return (position for position, called in _rounded_in(f) if called <= allowed)
 
 

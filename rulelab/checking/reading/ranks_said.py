@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from .by_name import is_image_name, is_matrix_name
-from .docstrings import in_one_line, parameter_called, said_of, words_about
+from .docstrings import docstring_text, in_one_line, parameter_called, words_about
 from .kinds import Kind, lengths_in, of_lengths
-from .written import docstring_of
+from .own_docstrings import docstring_of
 
 _COMMA = r"(?:, and |, or |, | and | or )"
 _NAMES = rf"((?:\w+(?:{_COMMA}| ?[<>]=? ?))*\w+)"
@@ -143,7 +143,7 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
-    text = in_one_line(said_of(f))
+    text = in_one_line(docstring_text(f))
     found: dict[str, tuple[Kind, ...]] = {}
     if "square" not in text:
         images = _ends_of((_AN_IMAGE, _IMAGE_BEHIND), names, text).union(filter(is_image_name, names))

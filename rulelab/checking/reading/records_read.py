@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ...rules.signatures import meant_types
 from .kinds import Kind
 from .kinds_taken import dicts_of, fields_of, objects_with
-from .lists_read import BIASES, PAIR, sequence, turned
+from .lists_read import BIASES, PAIR, sequence, transposed_kind
 from .loops_read import elements_of
 from .texts import text_of
 
@@ -117,7 +117,7 @@ def _lists(records: Sequence[Kind], asked: _Asked) -> Iterator[Kind]:
     of multiplication, or of three alike.
     """
     if len(asked.multiplied) == 1:
-        other_way = tuple(map(turned, PAIR))
+        other_way = tuple(map(transposed_kind, PAIR))
         for matrices, biases in ((PAIR, BIASES), (other_way, BIASES), _SQUARE):
             both = zip(matrices, biases)
             yield sequence(list, [_sized(records[0], asked, *pair) for pair in both])

@@ -19,29 +19,29 @@ import numpy as np
 
 from ...rules.signatures import meant_types
 from ..measuring.vectors import shape_of
-from .axes_read import halved
+from .axes_read import halved_parameters
 from .by_name import interval_of_name, ordered_pairs
 from .counts import REST, cut_into
 from .counts_said import counted_among
-from .docstrings import TO_LAST, bounded_in_brackets, said_of
+from .docstrings import TO_LAST, bounded_in_brackets, docstring_text
 from .guards import larger_by_guards
-from .looked_up import places_by_whole_part, tables_read
+from .lookup_tables import places_by_whole_part, tables_read
+from .own_docstrings import docstring_of
 from .parameters import default_of
 from .pieces_read import pieces_read
 from .positions_read import positions_in
 from .records_read import attributes_of_elements
 from .signs_read import half_widths, meant_as_sizes, meant_positive, meant_positive_together
-from .texts import attributes_read, unpacked
+from .texts import attributes_read, unpacked_names
 from .usage import (
     clipped_between,
+    compared_pairs,
     decides_by,
-    indexing,
+    index_parameters,
     meant_larger,
     meant_to_rise,
     shapes_said,
-    told_apart,
 )
-from .written import docstring_of
 
 SPREAD = 5.0
 """The factor that spreads drawn positions along a whole axis."""
@@ -233,7 +233,7 @@ class Related:
                 named |= {part: x for part, x in zip(parts, of) if part not in self.names}
         return named
 
-    def put_right(self, args: Sequence[Any]) -> tuple[Any, ...]:
+    def repaired(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """The arguments, changed to satisfy relations: vectors that must increase are sorted, the last
         element is removed where a length must be even or odd (or elements are inserted in a single array),
         and positions along an axis are moved onto it.
@@ -292,7 +292,7 @@ def _cuts(drawn: np.ndarray, last: int) -> np.ndarray:
     return bounds
 
 
-def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> Related:
+def relations_of(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> Related:
     """The relations that a function states about its parameters, mostly in its docstring. Rules count too
     where they use a parameter as a position.
 
@@ -300,14 +300,14 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     if the function decides by that parameter: the rule must also be right in the other case. That two
     parameters are different counts only for indices: about others it may be a side remark.
     """
-    said = said_of(f)
+    said = docstring_text(f)
     if not isinstance(getattr(f, "__code__", None), types.CodeType):
         return NOTHING_SAID
     remarked = bounded_in_brackets(docstring_of(f))  # at an area (> 1): this is not a special case
     found = tuple(relations_in(said, names, decides_by(f) - remarked)) if said else ()
-    cases = told_apart(f) if found else frozenset()  # there the rule must be right on both sides
+    cases = compared_pairs(f) if found else frozenset()  # there the rule must be right on both sides
     found = tuple(relation for relation in found if relation.in_words or relation.names not in cases)
-    parts = tuple(unpacked(f).items())
+    parts = tuple(unpacked_names(f).items())
     known = {*names}.union(*(those for _, those in parts))
     of_sizes = sorted(meant_as_sizes(f) | meant_positive_together(f))
     sizes = (name for name in of_sizes if name.partition(".")[0] in known)
@@ -338,7 +338,9 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     told = {*in_words, *meant_to_rise(f)}.union(*(table.of for table in tables))
     rising = (name for name in names if name in told)
     found += tuple(Relation(Side(name), "rises", Side(number=0.0)) for name in rising)
-    halves = (Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved(f)))
+    halves = (
+        Relation(Side(name), "even along", Side(number=axis)) for name, axis in sorted(halved_parameters(f))
+    )
     found += tuple(half for half in halves if half.left.name in names)
     found += tuple(relation for relation in _of_parity(f, said) if relation.left.name in names)
     groups = ((name, counts[0]) for name, counts in cut_into(f).items() if counts[1:] == (REST,))
@@ -347,7 +349,7 @@ def related(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ()) -> R
     for _, those in parts:
         found += tuple(Relation(Side(those[i]), "<", Side(those[j])) for i, j in ordered_pairs(those))
     if any(relation.in_words for relation in found):
-        places = indexing(f) | {name for name, note in meant_types(f).items() if note is int}
+        places = index_parameters(f) | {name for name, note in meant_types(f).items() if note is int}
         found = tuple(r for r in found if not r.in_words or r.names <= places)
     return Related(names, found, parts)
 
@@ -441,17 +443,19 @@ def _of_sums(text: str, known: frozenset[str]) -> Iterator[Relation]:
             yield Relation(Side(one, plus=other), sign, side)
 
 
-def least_said(f: Callable) -> Mapping[str, int]:
+def stated_minimums(f: Callable) -> Mapping[str, int]:
     """The parameters for which the docstring of a function states a minimum of 0, 1 or 2, with that minimum.
 
     >>> def later(x, lag=1, every=2):
     ...     "x[lag:], where 0 <= lag < len(x), and every > 0."
-    >>> least_said(later)
+    >>> stated_minimums(later)
     {'lag': 0}
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
-    found = (r for r in relations_in(said_of(f), names) if r.sign in ("<=", ">=") and r.interval is not None)
+    found = (
+        r for r in relations_in(docstring_text(f), names) if r.sign in ("<=", ">=") and r.interval is not None
+    )
     ends = (r.interval for r in found if not r.left.of + r.right.of)
     return {end[0]: int(end[1]) for end in ends if end is not None and end[1] in (0.0, 1.0, 2.0)}
 

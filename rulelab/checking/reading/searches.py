@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ...parsing import cloned
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from .anatomy import last_name
 from .editing import code_of, function_of
 from .texts import text_of
@@ -51,7 +51,7 @@ class Searches:
         if self._strict is None:
             return False
         try:
-            plainly(self._strict, args, kwargs)
+            value_of(self._strict, args, kwargs)
         except _NothingFoundError:
             return True
         except Exception:  # which the function itself raises

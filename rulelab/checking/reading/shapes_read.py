@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
 from ...rules.signatures import meant_types
 from .anatomy import last_name
-from .axes_read import crossed
+from .axes_read import cross_product_parameters
 from .blocks_read import beside_blocks, of_blocks
 from .kinds import AS_LIST, Kind, Lengths, lengths_of_axes, of_lengths
 from .lists_read import of_lists, sequence, tuples_of
@@ -21,10 +21,10 @@ from .texts import (
     identifier,
     size_of_identity,
     text_of,
-    unpacked,
+    unpacked_names,
     values_by_name,
-    whole,
     whole_defaults,
+    whole_number,
 )
 from .usage import shapes_of_parts_said, shapes_said
 
@@ -115,7 +115,7 @@ def _of_tuples(f: Callable) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     lengths a docstring gives.
     """
     notes, said = meant_types(f), shapes_of_parts_said(f)
-    for name, parts in unpacked(f).items():
+    for name, parts in unpacked_names(f).items():
         if name in said:
             dims = [said[name].get(part, ()) for part in parts]
             yield name, (sequence(tuple, map(of_lengths, dims)),)
@@ -133,7 +133,7 @@ def lengths_held(f: Callable) -> Mapping[str, tuple[tuple[int | str, ...], ...]]
     {'p': (('n', 2), (2, 2))}
     """
     said = {name: (Kind(dims=dims),) for name, dims in shapes_said(f).items()}
-    crosses = dict.fromkeys(crossed(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))
+    crosses = dict.fromkeys(cross_product_parameters(f), (Kind(dims=(3,)), Kind(dims=("n", 3))))
     found = {}
     for name, kinds in {**crosses, **shapes_read(f), **said}.items():
         shapes = map(lengths_of_axes, kinds)
@@ -264,7 +264,7 @@ def _of_rows(node: ast.AST, names: frozenset[str]) -> Iterator[tuple[str, tuple[
     taken: dict[str, set[int | None]] = {}
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript) and isinstance(inner.value, ast.Name):
-            taken.setdefault(inner.value.id, set()).add(whole(inner.slice))
+            taken.setdefault(inner.value.id, set()).add(whole_number(inner.slice))
     owners = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Subscript)}
     as_wholes = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in owners}
     for name in sorted((names & taken.keys()) - as_wholes):
@@ -285,7 +285,7 @@ def _of_pairs(node: ast.AST, made: Mapping[str, ast.expr]) -> Iterator[tuple[str
         part = made.get(part.id, part) if isinstance(part, ast.Name) else part
         if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name):
             columns.setdefault(part.value.id, set()).update(_columns_in(part.slice))
-            rows.setdefault(part.value.id, set()).add(whole(part.slice))
+            rows.setdefault(part.value.id, set()).add(whole_number(part.slice))
     for name, numbers in columns.items():
         if numbers:
             yield name, (Kind("indices", dims=("n", max(2, 1 + max(numbers)), "n")),)
@@ -360,12 +360,12 @@ def _columns_in(at: ast.expr) -> set[int]:
         return set()
     column = at.elts[1]
     if isinstance(column, ast.Slice):
-        start = 0 if column.lower is None else whole(column.lower)
-        stop = whole(column.upper)
+        start = 0 if column.lower is None else whole_number(column.lower)
+        stop = whole_number(column.upper)
         if column.upper is None and start is not None and start > 1:
             stop = start + 1  # there may be any number after it
         return set(range(start, stop)) if column.step is None and start is not None and stop else set()
-    number = whole(column)
+    number = whole_number(column)
     return set() if number is None else {number}
 
 
@@ -401,7 +401,7 @@ def _of_split(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     """A vector that is split into equal parts, or a matrix along an axis: `np.split(gates, 4)`."""
     if not isinstance(node, ast.Call) or getattr(node.func, "attr", None) not in ("split", "hsplit"):
         return
-    if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := whole(node.args[1])):
+    if len(node.args) == 2 and isinstance(node.args[0], ast.Name) and (parts := whole_number(node.args[1])):
         at = [_axis(word.value) for word in node.keywords if word.arg == "axis"]
         vector, rows = Kind("vector", dims=(f"{parts}*n",)), Kind("matrix", dims=("m", f"{parts}*n"))
         columns = Kind("matrix", dims=(f"{parts}*n", "m"))
@@ -433,7 +433,9 @@ def _is_one_long_axis(call: ast.Call) -> bool:
     last = call.args[-1] if call.args else None
     if isinstance(last, ast.Tuple) and len(last.elts) == 1:
         last = last.elts[0]
-    is_free = isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.USub) and whole(last.operand) == 1
+    is_free = (
+        isinstance(last, ast.UnaryOp) and isinstance(last.op, ast.USub) and whole_number(last.operand) == 1
+    )
     of_module = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in ("np", "numpy")
     return is_free and len(call.args) == 1 + of_module
 
@@ -505,7 +507,7 @@ def _reshaped(node: ast.expr | None) -> list[int]:
     other expression.
     """
     is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "reshape"
-    return [max(whole(arg) or 0, 0) for arg in node.args] if is_one else []  # type: ignore[union-attr]
+    return [max(whole_number(arg) or 0, 0) for arg in node.args] if is_one else []  # type: ignore[union-attr]
 
 
 def _of_reshape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
@@ -537,13 +539,13 @@ def _power_of(node: ast.expr) -> tuple[int, str] | None:
     """A small integer and the name of its exponent: `2**qubit`."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Pow):
         return None
-    base, exponent = whole(node.left), identifier(node.right)
+    base, exponent = whole_number(node.left), identifier(node.right)
     return (base, exponent) if base in (2, 3, 4) and exponent else None
 
 
 def _axis_of_matrix(node: ast.expr) -> tuple[str, int] | None:
     """The name of a matrix, and the axis whose length is read: `a.shape[1]`."""
-    of, axis = (node.value, whole(node.slice)) if isinstance(node, ast.Subscript) else (None, None)
+    of, axis = (node.value, whole_number(node.slice)) if isinstance(node, ast.Subscript) else (None, None)
     if not isinstance(of, ast.Attribute) or of.attr != "shape" or not isinstance(of.value, ast.Name):
         return None
     return (of.value.id, axis) if axis in (0, 1) else None
@@ -560,7 +562,7 @@ def _of_shape(node: ast.AST) -> Iterator[tuple[str, tuple[Kind, ...]]]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         owner = [node.func.value, *node.args][:2]
         axes = (keyword.value for keyword in node.keywords if keyword.arg == "axis")
-        if any(isinstance(axis, ast.Tuple) and 2 in map(whole, axis.elts) for axis in axes):
+        if any(isinstance(axis, ast.Tuple) and 2 in map(whole_number, axis.elts) for axis in axes):
             yield from ((one.id, _OF_THREE) for one in owner if isinstance(one, ast.Name))
 
 

@@ -14,7 +14,7 @@ from .anatomy import last_name
 from .by_name import is_matrix_name
 from .kinds import Kind
 from .kinds_taken import fields_of
-from .texts import attributes_read, calls_in, keys_read, text_of, values_by_name, whole
+from .texts import attributes_read, calls_in, keys_read, text_of, values_by_name, whole_number
 
 _LETTERS, _MANY = "nmpqklrsuvw", "t"
 _PRODUCTS = frozenset(("dot", "matmul"))
@@ -97,7 +97,7 @@ def _split_in(node: ast.AST) -> Iterator[tuple[str, tuple[ast.expr, int]]]:
         call, target = inner.value, inner.targets[0]
         parts = target.elts if isinstance(target, ast.Tuple) else []
         is_split = getattr(call.func, "attr", None) in ("split", "hsplit") and len(call.args) == 2
-        if is_split and not call.keywords and parts and whole(call.args[1]) == len(parts):
+        if is_split and not call.keywords and parts and whole_number(call.args[1]) == len(parts):
             yield from ((one.id, (call.args[0], len(parts))) for one in parts if isinstance(one, ast.Name))
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from .anatomy import last_name
-from .texts import calls_in, factors_in, text_of, unpacked, values_by_name
+from .texts import calls_in, factors_in, text_of, unpacked_names, values_by_name
 from .usage import deciding_in
 
 _SCALED = {"i0e": 0, "i1e": 0, "ive": 1, "lambertw": 0}
@@ -113,7 +113,7 @@ def meant_positive_together(f: Callable) -> frozenset[str]:
     node, names = text_of(f)
     if node is None:
         return frozenset()
-    names = names.union(*unpacked(f).values())
+    names = names.union(*unpacked_names(f).values())
     parts = (part for test in deciding_in(node) for part in ast.walk(test))
     decided = {ast.unparse(part) for part in parts if isinstance(part, (ast.Name, ast.Attribute))}
     made, found = values_by_name(node), set[str]()

@@ -18,7 +18,7 @@ from ...errors import RuleLabError
 from ...parsing import cloned
 from ...rules.twins import written
 from .anatomy import assigned_pairs, last_name
-from .written import docstring_of
+from .own_docstrings import docstring_of
 
 _OF_NUMBERS = frozenset((*dir(np.ndarray), *dir(complex), *dir(list)))
 
@@ -73,13 +73,13 @@ def values_by_name(node: ast.AST, first: bool = False) -> Mapping[str, ast.expr]
     return {target.id: value for target, value in in_order if isinstance(target, ast.Name)}
 
 
-def unpacked(f: Callable) -> Mapping[str, tuple[str, ...]]:
+def unpacked_names(f: Callable) -> Mapping[str, tuple[str, ...]]:
     """The names under which a function unpacks its parameters: `lo, hi = limits`.
 
     >>> def limited(x, limits):
     ...     lo, hi = limits
     ...     return np.minimum(np.maximum(x, lo), hi)
-    >>> unpacked(limited)
+    >>> unpacked_names(limited)
     {'limits': ('lo', 'hi')}
     """
     node, names = text_of(f)
@@ -207,7 +207,7 @@ def has_a_raise(f: Callable) -> bool:
     return any(isinstance(n, (ast.Raise, ast.Assert)) for n in ast.walk(text_of(f)[0] or ast.Pass()))
 
 
-def whole(node: ast.expr | None) -> int | None:
+def whole_number(node: ast.expr | None) -> int | None:
     """The whole number from zero on that a node is; None for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if type(value) is int and value >= 0 else None
@@ -250,4 +250,4 @@ def size_of_identity(node: ast.expr) -> int:
     code.
     """
     is_one = isinstance(node, ast.Call) and getattr(node.func, "attr", None) in ("eye", "identity")
-    return (whole(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]
+    return (whole_number(node.args[0]) or 0) if is_one and len(node.args) == 1 else 0  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from .docstrings import said_of
+from .docstrings import docstring_text
 from .texts import text_of
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)"
@@ -31,7 +31,7 @@ def typical_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     """
     _, names = text_of(f)
     found = {}
-    for clause in _CLAUSES.split(said_of(f).replace("e.g.", "say")):
+    for clause in _CLAUSES.split(docstring_text(f).replace("e.g.", "say")):
         named, example = _NAMED.match(clause), _EXAMPLE.search(clause)
         if named and example and named[1] in names and named[1] not in found:
             numbers = [float(number) for number in example.groups() if number]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from .anatomy import last_name
-from .docstrings import parameter_called, said_of
+from .docstrings import docstring_text, parameter_called
 from .kinds import are_lengths, lengths_in
 from .loops_read import elements_of
-from .texts import calls_in, identifier, parts_read, text_nodes, text_of, unpacked, values_by_name
-from .written import docstring_of
+from .own_docstrings import docstring_of
+from .texts import calls_in, identifier, parts_read, text_nodes, text_of, unpacked_names, values_by_name
 
 _WORDS_OF_COMPLEX = frozenset(
     "real conj conjugate imag angle iscomplex iscomplexobj fft complex complex128".split()
@@ -74,14 +74,14 @@ _OF_VARIABLES = ("LOAD_FAST", "LOAD_DEREF")
 _NO_PARTS_OF_NUMBERS = frozenset(("angle", "fft"))
 
 
-def taken_apart(f: Callable) -> frozenset[str]:
+def complex_by_use(f: Callable) -> frozenset[str]:
     """The parameters whose real or imaginary part or conjugate a function reads, or that it passes to
     functions of complex numbers; `np.vdot` is one where an absolute value of it is taken or a complex number
     occurs.
 
     >>> def response(weights, places):
     ...     return np.vdot(weights, np.exp(1j * places))
-    >>> sorted(taken_apart(response))
+    >>> sorted(complex_by_use(response))
     ['weights']
     """
     is_overlap = takes_size_of_overlap(f) or _has_imaginary(f)
@@ -123,13 +123,13 @@ def _part_attribute(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) and node.attr in _PARTS else None
 
 
-def handed_to_arrays(f: Callable) -> frozenset[str]:
+def array_function_parameters(f: Callable) -> frozenset[str]:
     """The parameters that a function passes to functions of arrays, multiplies as matrices, indexes, or takes
     the length of.
 
     >>> def fidelity(a: complex, b: complex, phase: complex):
     ...     return abs(phase * np.vdot(a, b)) ** 2
-    >>> sorted(handed_to_arrays(fidelity))
+    >>> sorted(array_function_parameters(fidelity))
     ['a', 'b']
     """
     nodes, names, _ = text_nodes(f)
@@ -263,9 +263,9 @@ def shapes_of_parts_said(f: Callable) -> Mapping[str, Mapping[str, tuple[int | s
     >>> shapes_of_parts_said(moved)
     {'pose': {'q': (4,), 't': (3,)}}
     """
-    components = {word: (len(letters.split(",")),) for word, letters in _LISTED.findall(said_of(f))}
+    components = {word: (len(letters.split(",")),) for word, letters in _LISTED.findall(docstring_text(f))}
     found = {}
-    for name, parts in unpacked(f).items():
+    for name, parts in unpacked_names(f).items():
         shapes = {**shapes_in(f, parts), **components}
         if of_parts := {part: shapes[part] for part in parts if part in shapes}:
             found[name] = of_parts
@@ -279,7 +279,7 @@ _LISTED = re.compile(r"\b(\w+) = \((\w(?:, ?\w)+)\)")
 def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
     """The lengths that a docstring gives for things of these names."""
     found: dict[str, tuple[int | str, ...]] = {}
-    said_in_brackets = [*_SHAPE_SAID.findall(said_of(f))]
+    said_in_brackets = [*_SHAPE_SAID.findall(docstring_text(f))]
     beside_others = {word for _, inside in said_in_brackets if "," in inside for word in lengths_in(inside)}
     for those, inside in said_in_brackets:
         lengths = lengths_in(inside)
@@ -301,19 +301,19 @@ def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, .
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))
             found.update(dict.fromkeys(said, lengths))
-    for inside, word in _SHAPE_BEFORE.findall(said_of(f)):
+    for inside, word in _SHAPE_BEFORE.findall(docstring_text(f)):
         found.setdefault(parameter_called(word, names), lengths_in(inside))
-    for rows, columns, word in _SIZES_BEFORE.findall(said_of(f)):
+    for rows, columns, word in _SIZES_BEFORE.findall(docstring_text(f)):
         if parameter_called(word, names) in names:
             found.setdefault(parameter_called(word, names), (int(rows), int(columns)))
-    for word, rows, columns in _SIZES_BEHIND.findall(said_of(f)):
+    for word, rows, columns in _SIZES_BEHIND.findall(docstring_text(f)):
         if word in names:
             found.setdefault(word, (int(rows), int(columns)))
-    for letter, number, word in _SUM_BEFORE.findall(said_of(f)):
+    for letter, number, word in _SUM_BEFORE.findall(docstring_text(f)):
         if word in names:
             found.setdefault(word, (f"{letter}+{number}",))
-    found = {**_behind_words(said_of(f), names), **found}
-    for those, shapes in _ONE_EACH.findall(said_of(f)):
+    found = {**_behind_words(docstring_text(f), names), **found}
+    for those, shapes in _ONE_EACH.findall(docstring_text(f)):
         each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
         listed = _AND.split(those)
         found.update(zip(listed, each) if len(each) == len(listed) else ())
@@ -361,7 +361,7 @@ def sizes_said(f: Callable) -> tuple[tuple[int | str, ...], ...]:
     >>> sizes_said(torsion)
     ((4, 3),)
     """
-    pairs = map(lengths_in, _PARENTHESES.findall(said_of(f)))
+    pairs = map(lengths_in, _PARENTHESES.findall(docstring_text(f)))
     return tuple(pair for pair in pairs if len(pair) == 2 and all(map(_is_size, pair)))
 
 
@@ -394,7 +394,7 @@ _COUNTS = {"two": 2, "both": 2, "three": 3, "four": 4}
 
 def _shapes_of_all(f: Callable, left: Sequence[str]) -> Mapping[str, tuple[int | str, ...]]:
     """The lengths of several arrays that are not named, if as many parameters are left."""
-    for count, inside in _SHAPE_OF_ALL.findall(said_of(f)):
+    for count, inside in _SHAPE_OF_ALL.findall(docstring_text(f)):
         lengths = lengths_in(inside)
         if len(left) == _COUNTS[count] and set(left).isdisjoint(lengths) and len(lengths) <= 3:
             return dict.fromkeys(left, lengths)
@@ -433,7 +433,7 @@ _INDEXERS = {"at": 1, "take": 1, "bincount": 0}
 _SCATTERERS = {"at": 1, "bincount": 0}
 
 
-def indexing(f: Callable) -> frozenset[str]:
+def index_parameters(f: Callable) -> frozenset[str]:
     """The parameters that a function uses as indices, alone or beside others: `x[i]`, and those that cannot
     be floats: `np.add.at(out, i, x)`.
     """
@@ -449,7 +449,7 @@ def indexing(f: Callable) -> frozenset[str]:
     return names & found
 
 
-def scattering(f: Callable) -> frozenset[str]:
+def scatter_index_parameters(f: Callable) -> frozenset[str]:
     """The parameters that are indices at which a function adds up elements, which may coincide, so there are
     several: `np.add.at(out, i, x)`, but not `x[i]`.
     """
@@ -540,17 +540,17 @@ def rounded_to_whole(f: Callable) -> frozenset[str]:
 _ROUNDING = frozenset(("int", "floor", "trunc", "fix", "rint", "round", "ceil"))
 
 
-def masking(f: Callable) -> frozenset[str]:
+def mask_parameters(f: Callable) -> frozenset[str]:
     """The parameters that are flags by their use: the function makes a choice by each of their elements,
     negates them, or only compares them with 1 or 0.
 
     >>> def hits(p, target, x):
     ...     return np.where(target, p, 1 - p) + np.where(x > 0, x, 0)
-    >>> sorted(masking(hits))
+    >>> sorted(mask_parameters(hits))
     ['target']
-    >>> sorted(masking(lambda p, t: np.where(t == 1, p, 1 - p)))
+    >>> sorted(mask_parameters(lambda p, t: np.where(t == 1, p, 1 - p)))
     ['t']
-    >>> sorted(masking(lambda p, hit: sum(np.log(one if h else 1 - one) for one, h in zip(p, hit))))
+    >>> sorted(mask_parameters(lambda p, hit: sum(np.log(one if h else 1 - one) for one, h in zip(p, hit))))
     ['hit']
     """
     node, names = text_of(f)
@@ -727,14 +727,14 @@ def deciding_in(node: ast.AST) -> Iterator[ast.AST]:
             yield inner
 
 
-def told_apart(f: Callable) -> frozenset[frozenset[str]]:
+def compared_pairs(f: Callable) -> frozenset[frozenset[str]]:
     """The pairs of parameters that a function compares to choose between values, without raising.
 
     >>> def waiting(load, servers, limit):
     ...     if load > limit:
     ...         raise ValueError(load)
     ...     return 1.0 if load >= servers else load / servers
-    >>> [sorted(pair) for pair in told_apart(waiting)]
+    >>> [sorted(pair) for pair in compared_pairs(waiting)]
     [['load', 'servers']]
     """
     node, names = text_of(f)

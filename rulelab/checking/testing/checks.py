@@ -18,37 +18,37 @@ from ...tables import engineering
 from ...tangents.missing import NotImplementedTangent
 from ...tangents.thunks import unthunk
 from .. import doctor
-from ..arguments.beside import in_words
+from ..arguments.alternative_kinds import alternatives_in_words
 from ..arguments.points import (
     ATTEMPTS_APART,
     arms_at,
-    decisive,
-    heeded_at,
+    branching_numbers,
+    heeded_warnings_at,
     lines_of,
     odd_points,
+    points_reaching_new_lines,
     raising_lines,
-    reaching,
 )
 from ..calling.budgets import Budget, took_more
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..judgement import effects
-from ..judgement.answered import failure_found, has_another_value, is_odd
+from ..judgement.answer_findings import failure_found, has_another_value, is_odd
 from ..judgement.judging import ODD_ORIGINS, lies_in
-from ..judgement.numberless import Numberless
+from ..judgement.nonfinite_places import NonfinitePlaces
 from ..judgement.orders import second_order_findings
-from ..judgement.otherwise import PLAIN, Otherwise
-from ..judgement.reports import Checked, LookedAt, RuleCheck
+from ..judgement.reports import CheckSummary, PointShown, RuleCheck
+from ..judgement.variant_judging import PLAIN, VariantJudging
 from ..measuring.shortening import shortened
 from ..measuring.vectors import cotangent_vec, to_vec
 from ..probing.closeness import Closeness, Tolerance, most, rounding
 from ..probing.findings import UNKNOWN, WARNING, WRONG, Finding
-from ..probing.leaps import beside_leaps, ways
+from ..probing.leaps import beside_leaps, point_pairs
 from ..probing.perturb import fresh, mirrored, revalued
 from ..probing.probes import Point, Probe, probe_forward, probe_reverse
 from ..probing.variants import has_arrays
 from ..reading.by_name import is_a_guard
 from ..reading.kinds import MATRICES
-from ..reading.said import wholes_said
+from ..reading.stated_kinds import wholes_said
 
 POINTS = {"quick": 3, "normal": 8, "deep": 40}
 """The number of points drawn at each depth of a check, before those that reach further lines."""
@@ -83,7 +83,7 @@ BESIDE_BORDERS = 16
 """The number of points beside borders between branches of the rule."""
 
 
-class Checking(Otherwise, Numberless):
+class Checking(VariantJudging, NonfinitePlaces):
     """A check in pieces, one point each; `result` may be called at any time.
 
     `depth` is "quick" (stops at the first wrong point), "normal" or "deep".
@@ -125,9 +125,9 @@ class Checking(Otherwise, Numberless):
             except StopIteration:
                 return
             except Exception as error:
-                if not self.subject.raised(error):
+                if not self.subject.is_raised_by_rule(error):
                     raise
-                self.findings.append(effects.again_failing(error))  # it did not raise before
+                self.findings.append(effects.failing_again(error))  # it did not raise before
                 return
             yield words
             if self.depth != "quick":
@@ -152,7 +152,7 @@ class Checking(Otherwise, Numberless):
             self._exceeds(f"{self.source.took_more}: give some")
             return
         began = Budget()
-        y = plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
+        y = value_of(self.subject.primal, self.first.inputs, self.first.kwargs)
         self.like, took = y, began.used()
         if self.depth == "quick" and self._is_slow(took) and self._is_slow(took := self._time_of_a_call()):
             self._exceeds(f"a call takes {engineering(took, 's')}, too long for a quick check")
@@ -162,7 +162,7 @@ class Checking(Otherwise, Numberless):
             self.findings.append(unsteady)
             yield "the function"
             return
-        self.heeded = heeded_at(self.subject, self.first)
+        self.heeded = heeded_warnings_at(self.subject, self.first)
         self._look(self.first, y)
         if self._holds_what_is_missing():
             self._look(self.first, y)
@@ -181,7 +181,7 @@ class Checking(Otherwise, Numberless):
         with_arms = not self.is_witness  # a proof treats each arm as a case of its own
         for probe in self.probes if with_arms else ():
             self.reached |= arms_at(self.subject, probe.point)
-        for point in reaching(
+        for point in points_reaching_new_lines(
             self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable, with_arms
         ):
             self._look(point)
@@ -202,7 +202,7 @@ class Checking(Otherwise, Numberless):
         if not doctor.has_branches(self.subject):
             return
         usual = [p.point for p in self.probes if p.failure is None and p.point.like is None]
-        pairs = ways([point for point in usual if not point.far])
+        pairs = point_pairs([point for point in usual if not point.far])
         beside = (point for pair in pairs for point in beside_leaps(self.subject, *pair))
         yield from itertools.islice(filter(self._is_usable, beside), BESIDE_BORDERS)
 
@@ -217,7 +217,7 @@ class Checking(Otherwise, Numberless):
 
         def timed() -> float:
             began = Budget()
-            plainly(self.subject.primal, self.first.inputs, self.first.kwargs)
+            value_of(self.subject.primal, self.first.inputs, self.first.kwargs)
             return began.used()
 
         return min(timed() for _ in range(CALLS_TIMED))
@@ -250,7 +250,7 @@ class Checking(Otherwise, Numberless):
         case around those compared with.
         """
         seen: dict[str, int] = {}
-        deciding = {f"around {mark:g}" for mark in decisive(self.subject)}
+        deciding = {f"around {mark:g}" for mark in branching_numbers(self.subject)}
         for point in self._odd_points(self.first):
             times = seen.get(point.origin, 0)
             most = 1 if point.origin in ODD_ORIGINS else 2
@@ -397,7 +397,7 @@ class Checking(Otherwise, Numberless):
                     )
                 )
             except Exception as error:
-                if not self.subject.raised(error):
+                if not self.subject.is_raised_by_rule(error):
                     raise
 
     def _elsewhere(self) -> list[Point]:
@@ -427,7 +427,7 @@ class Checking(Otherwise, Numberless):
     def result(self, *, interrupted: bool = False) -> RuleCheck:
         """The report of the results so far."""
         points = tuple(
-            LookedAt(p.point.origin, tuple(shortened(x) for x in p.point.inputs)) for p in self.probes
+            PointShown(p.point.origin, tuple(shortened(x) for x in p.point.inputs)) for p in self.probes
         )
         return RuleCheck(
             function=self.subject.name,
@@ -446,7 +446,7 @@ class Checking(Otherwise, Numberless):
             no_number_at=self.no_number_at,
             at_ties=self.at_ties,
             unreached=self._unreached(),
-            beside=in_words(self.beside, self._arrays_judged()),
+            beside=alternatives_in_words(self.beside, self._arrays_judged()),
         )
 
     def _arrays_judged(self) -> set[str]:
@@ -468,12 +468,12 @@ class Checking(Otherwise, Numberless):
         """Whether something is wrong or unknown: then the headline says nothing else."""
         return not self.probes or any(finding.level in (WRONG, UNKNOWN) for finding in self.findings)
 
-    def _checks(self) -> Iterator[Checked]:
+    def _checks(self) -> Iterator[CheckSummary]:
         for name, times in self.times.items():
             found = [f for f in self.findings if _is_of(f, name)]
             levels = {f.level for f in found}
             verdict = next((level for level in (WRONG, UNKNOWN) if level in levels), "right")
-            yield Checked(name, verdict, times, found[0].words if found else _PROMISES.get(name, ""))
+            yield CheckSummary(name, verdict, times, found[0].words if found else _PROMISES.get(name, ""))
 
     def _notes(self) -> Iterator[str]:
         yield from self.source.notes

@@ -20,17 +20,17 @@ from ...raised import raised_words
 from ...rules.registry import Found
 from ...rules.rule import Rule
 from ...shown_options import shows_options_of
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import Subject
 from ..comparing.comparison import argument_names
-from ..judgement.reports import Checked, LookedAt, RuleCheck
+from ..judgement.reports import CheckSummary, PointShown, RuleCheck
 from ..measuring import oracles
 from ..measuring.shortening import shortened
 from ..measuring.vectors import to_vec
 from ..probing.closeness import Closeness, Tolerance, Worst, closeness
 from ..probing.findings import UNKNOWN, WRONG, Finding
 from ..probing.perturb import jittered
-from ..probing.probes import Point, Probe, quiet, truth_at, vector_function, vector_of
+from ..probing.probes import Point, Probe, truth_at, vector_function, vector_of, without_warnings
 
 POINTS = 4
 """The number of points of a check: the given one, and others near it."""
@@ -83,7 +83,7 @@ class GradientChecking:
         self.args = copy.deepcopy(tuple(args))
         self.subject = Subject(self.name, self._value, names=tuple(argument_names(f, self.args)))
         self.findings: list[Finding] = []
-        self.looked_at: list[LookedAt] = []
+        self.looked_at: list[PointShown] = []
         self.times: dict[str, int] = {}
         self.known: set[str] = set()
         self.rules: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class GradientChecking:
         args = self.args if number == 0 else jittered(self.args, self.rng, flips=number == self.points - 1)
         point = Point(args, self.kwargs, "given" if number == 0 else "near those given")
         try:
-            y = plainly(self._value, args, self.kwargs)
+            y = value_of(self._value, args, self.kwargs)
         except Exception:
             if number == 0:
                 raise
@@ -129,7 +129,7 @@ class GradientChecking:
 
     def _judge(self, point: Point, y: Any) -> None:
         truth = truth_at(self.subject, point, self.rng, y)
-        with quiet():
+        with without_warnings():
             try:
                 found = reverse.gradient(self.f, *copy.deepcopy(point.inputs), **copy.deepcopy(self.kwargs))
             except Exception as error:
@@ -139,7 +139,7 @@ class GradientChecking:
         row = vector_of(point, found)
         probe = Probe(point, truth, y, np.ones((1, 1)), row[None, :], 1 if truth.whole else 0)
         compared = closeness(probe, Tolerance.of(probe, self.rtol, self.atol))
-        self.looked_at.append(LookedAt(point.origin, tuple(shortened(x) for x in point.inputs)))
+        self.looked_at.append(PointShown(point.origin, tuple(shortened(x) for x in point.inputs)))
         self._count_leaves(probe, compared)
         self._along_a_direction(probe, row)
 
@@ -206,10 +206,12 @@ class GradientChecking:
             rules=self.rules,
         )
 
-    def _checks(self) -> Iterator[Checked]:
+    def _checks(self) -> Iterator[CheckSummary]:
         for name, times in self.times.items():
             found = [f for f in self.findings if name in (f.check, f"{f.check} {f.argument}")]
-            yield Checked(name, found[0].level if found else "right", times, found[0].words if found else "")
+            yield CheckSummary(
+                name, found[0].level if found else "right", times, found[0].words if found else ""
+            )
 
     def _notes(self) -> Iterator[str]:
         yield from (f"made with your rule {rule}" for rule in self.rules)
@@ -241,7 +243,7 @@ def _each_once(findings: list[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-class _Listening(Cache):
+class _RuleRecorder(Cache):
     """A new cache that records which of the author's own rules it returned."""
 
     def __init__(self) -> None:
@@ -261,8 +263,8 @@ def rules_asked(f: Callable, args: tuple, kwargs: Mapping[str, Any]) -> tuple[Ru
     """
     if DEFAULT_CACHE.mode == "manual":
         return ()
-    cache = _Listening()
-    with quiet():
+    cache = _RuleRecorder()
+    with without_warnings():
         reverse.pullback(f, *copy.deepcopy(args), cache=cache, **copy.deepcopy(dict(kwargs)))
     return tuple(cache.rules.values())
 

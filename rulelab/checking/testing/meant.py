@@ -16,14 +16,14 @@ from ...rules.registry import Registry
 from ..arguments.guesser import Guesser, Kinds
 from ..arguments.guessing import kinds_of
 from ..calling.budgets import Limit
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import authors_of, codes_of, has_loop
-from ..judgement.halvings import halves, is_an_end
+from ..judgement.halvings import is_an_end, is_bisection
 from ..measuring.configs import ad_config
 from ..probing.perturb import are_in_order, revalued
 from ..reading.kinds import SQUARE, Kind
 from ..reading.parameters import all_names
-from ..reading.relations import Related, related
+from ..reading.relations import Related, relations_of
 from ..reading.searches import Searches
 
 SECONDS = 2.0
@@ -39,7 +39,7 @@ _RANKS = {
 }
 
 
-class Meant:
+class IntendedArguments:
     """The arguments that the rule of a function in a registry is written for. `is_registered` if its author
     registered it, so that its answers must have the form that the AD takes.
     """
@@ -91,7 +91,7 @@ class Meant:
         if not self._halves:
             return False
         try:
-            return is_an_end(plainly(self.f, args, guesser.kwargs), args, codes_of(self.f))
+            return is_an_end(value_of(self.f, args, guesser.kwargs), args, codes_of(self.f))
         except Exception:  # it has no value there
             return False
 
@@ -119,7 +119,7 @@ class Meant:
         """The relations between all parameters, including those with defaults: what is clipped lies between
         two bounds.
         """
-        return related(self.guesser.target, all_names(self.guesser.target))
+        return relations_of(self.guesser.target, all_names(self.guesser.target))
 
     @cached_property
     def _searches(self) -> Searches:
@@ -129,7 +129,7 @@ class Meant:
     def _halves(self) -> bool:
         authors = authors_of(self.f, self.registry)
         codes = chain.from_iterable(map(codes_of, authors))
-        return halves(self.guesser.target) and not any(map(has_loop, codes))
+        return is_bisection(self.guesser.target) and not any(map(has_loop, codes))
 
     @cached_property
     def _is_right(self) -> bool:

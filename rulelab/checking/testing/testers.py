@@ -28,14 +28,14 @@ from ..measuring.shortening import shortened
 from ..measuring.vectors import cotangent_vec, to_vec
 from ..probing.findings import Finding
 from ..probing.perturb import WithTangent, are_in_order, fresh
-from ..probing.probes import Point, quiet
+from ..probing.probes import Point, without_warnings
 from ..reading.by_name import is_a_guard, ordered_pairs
 from ..reading.kinds import DomainError, Kind, Lengths, kind_named
-from ..reading.loops_read import zipped
+from ..reading.loops_read import zipped_parameters
 from ..reading.parameters import options_to_try, required_names
-from ..reading.relations import related
-from ..reading.said import wholes_said
+from ..reading.relations import relations_of
 from ..reading.shapes_read import lengths_held
+from ..reading.stated_kinds import wholes_said
 from .checks import FINDING, POINTS, Checking
 
 
@@ -141,7 +141,7 @@ def checking(
     pairs = source.ordered if source.drawn else ordered_pairs(names or subject.names)
     ordered = pairs if max(map(max, pairs), default=-1) < len(inputs) and are_in_order(inputs, pairs) else ()
     rules = authors_of(resolve(f)[0], registry)
-    said = related(subject.primal, names or subject.names, rules)
+    said = relations_of(subject.primal, names or subject.names, rules)
     said = said.holding(inputs)  # arguments given are as meant
     asked = {name: (kind.dims,) for name, kind in kinds.items() if kind.dims}
     listed = _held_by_lists(subject.primal, dict(zip(names or subject.names, inputs)))
@@ -181,7 +181,7 @@ def _held_by_lists(primal: Any, named: Mapping[str, Any]) -> Mapping[str, tuple[
     stays the same.
     """
     found: dict[str, tuple[Lengths, ...]] = {}
-    for those in zipped(primal):
+    for those in zipped_parameters(primal):
         beside = {name: named[name] for name in those if name in named}
         counts = {len(x) for x in beside.values() if isinstance(x, (list, tuple))}
         arrays = {name: x.shape for name, x in beside.items() if isinstance(x, np.ndarray) and x.ndim}
@@ -289,7 +289,7 @@ def _held(subject: Subject, inputs: tuple, kwargs: Mapping[str, Any], those: tup
     """Those inputs for which the rule returns NoTangent()."""
     if not those or subject.reverse is None:
         return []
-    with contextlib.suppress(Exception), quiet():
+    with contextlib.suppress(Exception), without_warnings():
         y, back = subject.reverse(*fresh(inputs), **kwargs)
         bars = back(y)
         return [i for i in those if isinstance(bars[i], NoTangent)]
@@ -321,7 +321,7 @@ def _bounds(names: tuple[str, ...], inputs: tuple, kinds: dict[str, Kind]) -> tu
     return found if any(bound != (anywhere.low, anywhere.high) for bound in found) else ()
 
 
-def finished(check: Checking, seconds: float | None = None) -> RuleCheck:
+def report_of_check(check: Checking, seconds: float | None = None) -> RuleCheck:
     """The report of a check run to its end; Ctrl-C or the end of `seconds` gives a partial one."""
     return run(Limited(check, seconds))
 
@@ -382,7 +382,7 @@ def rule_check(f: Callable[..., Any], *args: Any, seconds: float | None = None, 
     >>> bool(rule_check(cube, 2.0))
     True
     """
-    return finished(checking(f, *args, **options), seconds)
+    return report_of_check(checking(f, *args, **options), seconds)
 
 
 @shows_options_of(rule_check, but=("mode",))

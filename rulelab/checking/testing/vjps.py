@@ -22,7 +22,7 @@ from ..calling.subjects import Written, codes_of, helper_codes
 from ..judgement.reports import RuleCheck
 from ..measuring.vectors import cotangent_vec, to_vec
 from ..reading.parameters import positional_names
-from .testers import Checking, checking, finished, rule_check
+from .testers import Checking, checking, report_of_check, rule_check
 
 Vjp = Callable[..., tuple[Any, Callable[[Any], Any]]]
 
@@ -76,7 +76,7 @@ def check_vjp(
     >>> bool(check_vjp(square, square_vjp, 3.0))
     True
     """
-    return finished(vjp_checking(f, vjp, *args, by=by, **options), seconds)
+    return report_of_check(vjp_checking(f, vjp, *args, by=by, **options), seconds)
 
 
 def vjp_checking(

@@ -15,10 +15,10 @@ from ..measuring.vectors import to_vec
 from ..probing.findings import AT_ZERO, NO_NUMBER, WRONG, Finding
 from ..probing.variants import OF_MATRICES
 from .checks import Checking
-from .testers import checking, finished
+from .testers import checking, report_of_check
 
 
-class Seen(NamedTuple):
+class NumericEvidence(NamedTuple):
     """What numbers say about a rule: what is `wrong` with it and at which arguments; where it returns nan or
     infinity although it is right elsewhere and the function has a slope; and what is wrong at arguments that
     may not be intended, and is `set_aside`.
@@ -29,9 +29,9 @@ class Seen(NamedTuple):
     set_aside: str = ""
 
 
-def seen_by_numbers(
+def numeric_evidence(
     f: Callable, kwargs: Mapping[str, Any], registry: Registry, of_form: bool = True, in_doubt: bool = False
-) -> Seen:
+) -> NumericEvidence:
     """What numbers say about the reverse rule of a function at drawn arguments, as `rule_check` draws them;
     nothing if no arguments are found. A wrong form of its answers counts only with `of_form`: they need not
     have the form that the AD takes.
@@ -44,16 +44,16 @@ def seen_by_numbers(
         check = _judged(f, kwargs, registry, few=not in_doubt)
         if not in_doubt and _of_the_first(check, of_form) is not None:
             check = _judged(f, kwargs, registry, few=False)
-        return Seen(_of_the_first(check, of_form), check.no_number_at, check.set_aside)
+        return NumericEvidence(_of_the_first(check, of_form), check.no_number_at, check.set_aside)
     except RuleLabError:
-        return Seen()
+        return NumericEvidence()
 
 
 def _judged(f: Callable, kwargs: Mapping[str, Any], registry: Registry, few: bool) -> Checking:
     depth = "quick" if few else "normal"
     check = checking(f, mode="rrule", depth=depth, fkwargs=kwargs, registry=registry)
     check.is_witness = True
-    finished(check)
+    report_of_check(check)
     return check
 
 

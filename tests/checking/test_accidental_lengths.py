@@ -5,7 +5,7 @@ those that somebody tried is told from one that refuses it, and from one for a s
 import numpy as np
 import pytest
 
-from rulelab.checking.arguments.lengths_taken import is_taken_by_accident
+from rulelab.checking.arguments.accidental_lengths import is_taken_by_accident
 from rulelab.checking.probing.probes import Point
 
 from .written_rules import judged

@@ -46,7 +46,7 @@ class _TooManyLinesError(BaseException):
 
 
 @contextmanager
-def brought_to_an_end(function: Any, most: int = MOST_LINES, others: tuple[Any, ...] = ()) -> Iterator[None]:
+def raising_if_endless(function: Any, most: int = MOST_LINES, others: tuple[Any, ...] = ()) -> Iterator[None]:
     """Raise EndlessError in the body if it does not end: `while len(v) > 1` where nothing makes `v` shorter.
     The lines of the function's file and of those of the `others` are counted.
 
@@ -96,38 +96,38 @@ _CEILING = _Ceiling()
 
 
 _GONE_ON: weakref.WeakSet[Any] = weakref.WeakSet()
-"""The functions of which a call was endless since `looked_at_anew`."""
+"""The functions of which a call was endless since `forget_endless_calls`."""
 
 
-def looked_at_anew(function: Any) -> None:
+def forget_endless_calls(function: Any) -> None:
     """Forget that a call was endless, so that one check of a function does not influence the next."""
     if isinstance(function, types.FunctionType):
         _GONE_ON.discard(function)
 
 
-def ended(function: Any, call: Callable[[], Any]) -> Any:
+def value_if_it_ends(function: Any, call: Callable[[], Any]) -> Any:
     """The result of a call of a function. EndlessError if a `while` loop does not end, as an iteration to a
     tolerance may not, next to arguments at which it does. Functions without such loops are called as they
     are.
     """
-    if not may_go_on(function):
+    if not may_loop_endlessly(function):
         return call()
     try:
-        with brought_to_an_end(function, AFTER_ONE if function in _GONE_ON else MOST_LINES):
+        with raising_if_endless(function, AFTER_ONE if function in _GONE_ON else MOST_LINES):
             return call()
     except EndlessError:
         _GONE_ON.add(function)
         raise
 
 
-def may_go_on(function: Any) -> bool:
+def may_loop_endlessly(function: Any) -> bool:
     """Whether a function, or a plain one of the same module that it calls by name, has a `while` loop.
 
     >>> def halved(x):
     ...     while abs(x) > 1:
     ...         x = x / 2
     ...     return x
-    >>> may_go_on(halved), may_go_on(lambda xs: [x for x in xs])
+    >>> may_loop_endlessly(halved), may_loop_endlessly(lambda xs: [x for x in xs])
     (True, False)
     """
     code = getattr(function, "__code__", None)

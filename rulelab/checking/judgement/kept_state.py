@@ -10,10 +10,10 @@ import numpy as np
 
 from ..calling.subjects import Subject, author_of, codes_of
 from ..probing.perturb import fresh
-from ..probing.probes import Probe, quiet, reverse_answer
+from ..probing.probes import Probe, reverse_answer, without_warnings
 
 
-def raised_for(subject: Subject, probe: Probe) -> str | None:
+def state_that_raises(subject: Subject, probe: Probe) -> str | None:
     """The name of a list, dict or set of the rule's module such that the rule raises with its contents and
     answers without them; None if there is none. The contents are restored.
     """
@@ -34,7 +34,7 @@ def raised_for(subject: Subject, probe: Probe) -> str | None:
 
 def _answers(subject: Subject, probe: Probe) -> bool:
     point, y = probe.point, probe.truth.y
-    with contextlib.suppress(Exception), quiet():
+    with contextlib.suppress(Exception), without_warnings():
         assert subject.reverse is not None
         _, back = subject.reverse(*fresh(point.floats), **dict(point.kwargs))
         reverse_answer(back, y, np.ones(probe.truth.slopes.value.shape[0]), point)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..reading.anatomy import own_nodes
-from ..reading.editing import Edit, followed, instead
+from ..reading.editing import Edit, as_block, instead
 from .slips import is_buffer
 
 
@@ -77,7 +77,7 @@ def _is_a_view(node: ast.expr) -> bool:
 _GROWING = frozenset(("append", "extend", "insert"))
 
 
-def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
+def buffers_moved_into_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
     """A list or an array that a pullback fills, made in it for each answer instead of outside it."""
     outside = [one for one in getattr(rule, "body", ()) if isinstance(one, ast.Assign)]
     for pullback in pullbacks:
@@ -90,7 +90,7 @@ def made_in_the_pullback(rule: Any, pullbacks: Iterable[Any]) -> Iterator[Edit]:
             if isinstance(target, ast.Name) and target.id in filled and len(one.targets) == 1:
                 words = f"`{ast.unparse(one)}` is before the pullback, but belongs inside it"
                 left, own = ast.copy_location(ast.Pass(), one), ast.copy_location(copy.copy(one), body[0])
-                yield Edit(one, left, "stateful", words, (Edit(body[0], followed(own, body[0])),))
+                yield Edit(one, left, "stateful", words, (Edit(body[0], as_block(own, body[0])),))
 
 
 def _begun_anew(outside: list[ast.Assign], pullback: Any) -> Iterator[Edit]:

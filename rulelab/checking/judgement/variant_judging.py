@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from ...tangents.zeros import AbstractZero, NoTangent
-from ..arguments.lengths_taken import is_longer, is_taken_by_accident
+from ..arguments.accidental_lengths import is_longer, is_taken_by_accident
 from ..arguments.refusals import casts_to_integers, makes_buffers_like
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..calling.subjects import Subject, author_of
 from ..measuring.vectors import leaves, shape_of, to_vec
 from ..probing.options import Choice, choices_of, of_axes, options_of, with_other_options, with_two_options
 from ..probing.perturb import fresh, laid_out_otherwise
-from ..probing.probes import Point, Probe, parts_dropped, quiet, truth_at
+from ..probing.probes import Point, Probe, parts_dropped, truth_at, without_warnings
 from ..probing.variants import (
     MATRIX,
     OBLONG,
@@ -54,13 +54,13 @@ from ..probing.variants import (
 )
 from ..reading.axes_read import ranks_asked
 from ..reading.constants import constants_in
-from ..reading.counts import gone_through
+from ..reading.counts import range_parameters
 from ..reading.options_read import Option
 from ..reading.parameters import default_of
 from ..reading.ranks import counts_elements, counts_rows, tells_matrices
-from ..reading.said import complex_said, says_real, says_vectors
+from ..reading.stated_kinds import complex_said, says_real, says_vectors
 from ..reading.usage import rounded_to_whole
-from .answered import FAR_OFF, same_form
+from .answer_findings import FAR_OFF, same_form
 from .judging import Judging
 
 LENGTHS = {"quick": 5, "normal": 5, "deep": 12}
@@ -79,7 +79,7 @@ PAIRS = {"quick": 0, "normal": 8, "deep": 20}
 PLAIN = ("given", "near those given", "drawn")
 
 
-class Otherwise(Judging):
+class VariantJudging(Judging):
     """A check that also judges variants of its points: see `variants.py`."""
 
     def _variants(self) -> Iterator[str]:
@@ -277,7 +277,7 @@ class Otherwise(Judging):
         """
         if self.subject.reverse is None:
             return None
-        with contextlib.suppress(Exception), quiet():
+        with contextlib.suppress(Exception), without_warnings():
             _, back = self.subject.reverse(*fresh(point.inputs), **point.kwargs)
             return back(y)[position]
         return None
@@ -297,7 +297,7 @@ class Otherwise(Judging):
         counts = [i for i, kind in enumerate(kinds) if kind.form == "integer" and not kind.dims]
         counts = [i for i in counts if np.isinf(kinds[i].high) and type(probe.point.inputs[i]) is int]
         names = {i: self.subject.names[i] for i in counts}
-        stay = gone_through(self.subject.primal).issuperset(names.values())
+        stay = range_parameters(self.subject.primal).issuperset(names.values())
         larger = with_larger_counts(probe.point, names, self.subject.codes, self.rng, stay)
         yield from self._looked_at(larger, partial(_of_same_ranks, probe))
 
@@ -358,7 +358,7 @@ class Otherwise(Judging):
 
     def _agrees_in_whole_numbers(self, whole: Point, y: Any) -> bool:
         try:
-            found = plainly(self.subject.primal, whole.inputs, whole.kwargs)
+            found = value_of(self.subject.primal, whole.inputs, whole.kwargs)
         except Exception:
             return False
         one, other = _floats_of(found), to_vec(y)[0]

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from ...annotations import signature_of_callable
-from ..calling.endless import brought_to_an_end
-from ..calling.plain_calls import vouched
+from ..calling.endless_loops import raising_if_endless
+from ..calling.plain_calls import value_raising_warnings
 from ..calling.subjects import authors_of, codes_of, helper_codes, helpers_of
 from ..probing.drawing import draw_all
-from ..probing.probes import told_of_steps
+from ..probing.probes import watching_opcodes
 from ..reading.by_name import interval_of_name, is_matrix_name, means_symmetric
 from ..reading.fields_said import shapes_of_fields, words_behind_fields, words_of_fields
 from ..reading.kinds import AS_LIST, SQUARE, Kind, Lengths, lengths_of_axes, of_lengths, throughout
@@ -73,7 +73,7 @@ def kinds_by_trying(guesser: Guesser) -> Kinds | None:
     """
     if sys.gettrace() is not None or guesser.bound or not guesser.names:
         return None
-    with guesser.undisturbed():
+    with guesser.keeping_generator():
         search = _Search(guesser)
         found = search.found()
         alike = None if found is None else search.in_domain(found)
@@ -100,7 +100,7 @@ def with_places_repeated(guesser: Guesser, kinds: Kinds) -> Iterator[Kinds]:
         if not all(part == _whole(k) for k, part in enumerate(places)):
             continue
         twice = (*kinds[:i], sequence(made, [*places, *reversed(places)]), *kinds[i + 1 :])
-        with guesser.undisturbed():
+        with guesser.keeping_generator():
             if guesser.takes(twice) and guesser.rule_runs(guesser.drawn(twice)):
                 yield twice
 
@@ -514,9 +514,9 @@ class _Search:
         """
         guesser = self.guesser
         try:
-            args = guesser.related.put_right(draw_all(kinds, np.random.default_rng(0)))
-            with brought_to_an_end(guesser.target), _noted(self.wanted, steps):
-                vouched(guesser.f, args, guesser.kwargs)
+            args = guesser.related.repaired(draw_all(kinds, np.random.default_rng(0)))
+            with raising_if_endless(guesser.target), _noted(self.wanted, steps):
+                value_raising_warnings(guesser.f, args, guesser.kwargs)
         except (Exception, _TooManyStepsError) as error:
             return error
         return None
@@ -610,7 +610,7 @@ def _noted(wanted: frozenset[types.CodeType], steps: set[tuple[types.CodeType, i
                 raise _TooManyStepsError
         return in_function
 
-    with told_of_steps(wanted, in_function):
+    with watching_opcodes(wanted, in_function):
         yield
 
 

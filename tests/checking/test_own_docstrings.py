@@ -8,9 +8,9 @@ import pytest
 import rulelab as rl
 from rulelab.checking import rule_check
 from rulelab.checking.calling.subjects import codes_of
-from rulelab.checking.reading.said import kinds_said
+from rulelab.checking.reading.own_docstrings import docstring_of
+from rulelab.checking.reading.stated_kinds import kinds_said
 from rulelab.checking.reading.texts import text_of
-from rulelab.checking.reading.written import docstring_of
 from rulelab.rules.registry import Registry
 from rulelab.rules.signatures import meant_types
 

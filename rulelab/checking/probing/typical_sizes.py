@@ -13,11 +13,11 @@ import numpy as np
 
 from ..measuring.vectors import Leaf, to_vec
 from .closeness import Closeness, by_column, most, sizes_of, value_sizes
-from .probes import Point, Truth, moving
+from .probes import Point, Truth, varied_inputs
 
 
 @dataclass(frozen=True)
-class Noted:
+class TypicalSizes:
     """The largest slope at a point of each part of the value with respect to each input, where "" stands for
     all parts or all inputs; and the sizes of the inputs and of the parts of the value.
     """
@@ -37,7 +37,7 @@ class Noted:
         return max(self.value, *self.inputs.values(), 0.0)
 
 
-def noted_at(point: Point, truth: Truth) -> Noted:
+def typical_sizes_at(point: Point, truth: Truth) -> TypicalSizes:
     """The sizes at a point where the slopes of the function were measured."""
     slopes = np.abs(np.where(truth.slopes.known(), truth.slopes.value, 0.0))
     by_input = {"": slice(None), **_blocks(truth.inputs if truth.whole else ())}
@@ -47,15 +47,15 @@ def noted_at(point: Point, truth: Truth) -> Noted:
         for part, rows in by_output.items()
         for name, columns in by_input.items()
     }
-    inputs = sizes_of(truth.inputs, to_vec(moving(point.floats, point))[0])
-    return Noted(largest, inputs, value_sizes(truth))
+    inputs = sizes_of(truth.inputs, to_vec(varied_inputs(point.floats, point))[0])
+    return TypicalSizes(largest, inputs, value_sizes(truth))
 
 
 def _blocks(leaves: tuple[Leaf, ...]) -> dict[str, slice]:
     return {leaf.name: slice(leaf.start, leaf.stop) for leaf in leaves}
 
 
-def usual_slopes(noted: list[Noted], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
+def usual_slopes(noted: list[TypicalSizes], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
     """The largest answer, to each seed and for each column, that slopes at these points can give."""
 
     def slope(part: str, name: str) -> float:
@@ -68,7 +68,9 @@ def usual_slopes(noted: list[Noted], truth: Truth, compared: Closeness, forward:
     return _by_parts(truth, compared, slope)
 
 
-def slopes_of_values(noted: list[Noted], truth: Truth, compared: Closeness, forward: bool) -> np.ndarray:
+def slopes_of_values(
+    noted: list[TypicalSizes], truth: Truth, compared: Closeness, forward: bool
+) -> np.ndarray:
     """The same for slopes estimated as the largest value at these points divided by the size of the column's
     input. If a function is flat at all points that were given, no other estimate is known.
     """

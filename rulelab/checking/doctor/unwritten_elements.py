@@ -10,7 +10,7 @@ import numpy as np
 
 from ..calling.subjects import Subject
 from ..probing.perturb import fresh
-from ..probing.probes import Probe, quiet, reverse_answer
+from ..probing.probes import Probe, reverse_answer, without_warnings
 from ..reading.editing import Edit
 
 FILLED = (3.0, 7.0)
@@ -20,7 +20,7 @@ LOOKED_AT = 6
 _BARE = {"empty": "full", "empty_like": "full_like"}
 
 
-def left_unwritten(
+def unwritten_elements(
     rule: Any, make: Callable[[list[Edit]], Subject | None], probes: Sequence[Probe]
 ) -> ast.Call | None:
     """The first buffer in a rule with elements that are never written and get into an answer."""
@@ -42,7 +42,7 @@ def _filled(node: ast.Call, called: ast.Attribute, number: float) -> Edit:
 def _is_told_apart(subjects: Sequence[Subject | None], probe: Probe) -> bool:
     """Whether the answers of two rules to one cotangent differ."""
     found = []
-    with quiet():
+    with without_warnings():
         try:
             for subject in subjects:
                 assert subject is not None and subject.reverse is not None

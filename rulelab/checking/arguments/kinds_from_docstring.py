@@ -13,7 +13,7 @@ from ..reading.arrays_said import alike_in_shape, forms_told
 from ..reading.docstrings import lengths_differ
 from ..reading.kinds import MATRICES, Kind
 from ..reading.ranks_said import IMAGES, ranks_said, says_axes
-from ..reading.said import arrays_by_contrast, rows_said
+from ..reading.stated_kinds import arrays_by_contrast, rows_said
 from .guesser import Guesser, Kinds, is_complex
 
 

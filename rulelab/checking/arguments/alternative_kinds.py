@@ -19,7 +19,7 @@ from .guesser import Guesser, Kinds
 SHAPE, NUMBERS = "its cotangents have a different shape", "its numbers are wrong"
 
 
-class Beside(NamedTuple):
+class AlternativeKinds(NamedTuple):
     """Kinds close to those judged: `form` replaces the kind of the argument called `name`. `name` is empty
     where matrices replace all vectors, or vectors all numbers.
     """
@@ -29,14 +29,14 @@ class Beside(NamedTuple):
     kinds: Kinds
 
 
-class Answered(NamedTuple):
+class AlternativeAnswer(NamedTuple):
     """What is wrong with the answer of a rule for such kinds: its numbers, or the shape of a cotangent."""
 
-    beside: Beside
+    beside: AlternativeKinds
     what: str
 
 
-def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
+def alternatives(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[AlternativeKinds]:
     """The kinds that differ from judged ones in the form of one argument, if the caller did not choose that
     form, or of all vectors, or of all numbers where there are no arrays; each once.
     """
@@ -52,7 +52,7 @@ def beside(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
                 yield one
 
 
-def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Beside]:
+def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[AlternativeKinds]:
     """The judged kinds with a general square matrix for one that is symmetric only by its name or by a word
     of the docstring.
     """
@@ -61,20 +61,20 @@ def not_symmetric(guesser: Guesser, judged: tuple[Kinds, ...]) -> Iterator[Besid
             is_guessed = name in guesser.symmetric and not guesser.is_form_asked(i)
             if kind.form == "positive definite" and is_guessed:
                 square = dataclasses.replace(kind, form="square")
-                yield Beside("square matrix", name, (*kinds[:i], square, *kinds[i + 1 :]))
+                yield AlternativeKinds("square matrix", name, (*kinds[:i], square, *kinds[i + 1 :]))
 
 
 def _forms(kinds: Kinds) -> tuple[tuple[str, tuple], ...]:
     return tuple((kind.form, kind.dims) for kind in kinds)
 
 
-def _of_vectors(guesser: Guesser, kinds: Kinds) -> Beside:
+def _of_vectors(guesser: Guesser, kinds: Kinds) -> AlternativeKinds:
     """Vectors in place of all numbers, where no array is judged."""
     numbers = [i for i, kind in enumerate(kinds) if kind.form == "number" and guesser.is_any_number(i)]
-    return Beside("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
+    return AlternativeKinds("vectors", "", _with(kinds, dict.fromkeys(numbers, "vector")))
 
 
-def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Beside]:
+def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[AlternativeKinds]:
     """The kinds close to these. Where the rule is judged at matrices, matrices in place of vectors are left
     out: rows beside the matrices say more.
     """
@@ -86,17 +86,19 @@ def _close_to(guesser: Guesser, kinds: Kinds, has_matrices: bool) -> Iterator[Be
         if not plain[i]:
             continue
         if len(arrays) > 1 and kind.form in ("vector", "matrix"):
-            yield Beside("number", name, _with(kinds, {i: "number"}))
+            yield AlternativeKinds("number", name, _with(kinds, {i: "number"}))
         if kind.form == "number" and any(kinds[j].form == "vector" and not kinds[j].dims for j in arrays):
-            yield Beside("vector", name, _with(kinds, {i: "vector"}))
+            yield AlternativeKinds("vector", name, _with(kinds, {i: "vector"}))
         if kind.form == "matrix" and len(arrays) > 1 and not kind.dims:
-            yield Beside("row", name, _with(kinds, {i: "columns"}))
+            yield AlternativeKinds("row", name, _with(kinds, {i: "columns"}))
     if has_matrices:
         return
     if vectors:
-        yield Beside("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
+        yield AlternativeKinds("matrices", "", _with(kinds, dict.fromkeys(vectors, "matrix")))
     for i in vectors if len(vectors) > 1 else ():
-        yield Beside("row", names[i], _with(kinds, {**dict.fromkeys(vectors, "matrix"), i: "columns"}))
+        yield AlternativeKinds(
+            "row", names[i], _with(kinds, {**dict.fromkeys(vectors, "matrix"), i: "columns"})
+        )
 
 
 def _with(kinds: Kinds, forms: dict[int, str]) -> Kinds:
@@ -106,7 +108,9 @@ def _with(kinds: Kinds, forms: dict[int, str]) -> Kinds:
     return tuple(formed(i, kind) for i, kind in enumerate(kinds))
 
 
-def in_doubt(answers: Iterable[Answered], names: tuple[str, ...], held: frozenset[int]) -> str | None:
+def doubtful_argument(
+    answers: Iterable[AlternativeAnswer], names: tuple[str, ...], held: frozenset[int]
+) -> str | None:
     """The argument that is an array at all points because we chose so, and a number by its name, where the
     rule lacks the sum that a number needs: it is named like the parameter of a curve, comes after the only
     other array, and there are at least two further numbers that are not `held`. Whether an array is intended
@@ -128,7 +132,7 @@ OTHERS = 2
 """How many further numbers there must be: a single one proves nothing."""
 
 
-def in_words(answers: Iterable[Answered], arrays: Iterable[str]) -> str:
+def alternatives_in_words(answers: Iterable[AlternativeAnswer], arrays: Iterable[str]) -> str:
     """For which kinds a rule answers differently, in words; `arrays` are the names of the arguments judged as
     arrays.
 

@@ -15,12 +15,12 @@ from ..calling.budgets import Limit
 from ..measuring.shortening import shortened
 from ..measuring.vectors import to_vec
 from ..probing.at_zero import (
-    parted_at_zero,
+    branching_at_zero,
+    compared_with_number,
     slopes_at,
     slopes_if_smooth,
     special_at_zero,
-    told_at,
-    zero_said,
+    zero_allowed_by_docstring,
 )
 from ..probing.closeness import Closeness, Tolerance, closeness
 from ..probing.far_numbers import (
@@ -33,10 +33,10 @@ from ..probing.far_numbers import (
 )
 from ..probing.findings import AT_ZERO, NO_NUMBER, UNKNOWN, WRONG, Finding
 from ..probing.perturb import landmarks
-from ..probing.probes import Point, Probe, moving, truth_at
+from ..probing.probes import Point, Probe, truth_at, varied_inputs
 from ..reading.by_name import interval_of_name, is_a_guard
-from .otherwise import PLAIN
 from .settling import Settling
+from .variant_judging import PLAIN
 
 MARKS = 6
 """How many numbers of the code, the smallest first, are tried as the exact value of single numbers."""
@@ -52,7 +52,7 @@ TINY = float(np.finfo(float).tiny)
 _ALL = (-np.inf, np.inf)
 
 
-class Numberless(Settling):
+class NonfinitePlaces(Settling):
     """A check that also tries a rule that is right so far at single places where it may have no number."""
 
     def _look_for_numberless(self) -> None:
@@ -180,9 +180,9 @@ class Numberless(Settling):
         """
         names, special = self.subject.names, special_at_zero(self.subject.primal)
         ends = [i for i, (low, high) in judged.items() if not low < 0.0 < high and i < len(names)]
-        said = zero_said(self.subject.primal)
+        said = zero_allowed_by_docstring(self.subject.primal)
         by_name = {name for name in special if interval_of_name(name)[0] == 0.0}
-        special -= by_name - parted_at_zero(self.subject.primal)
+        special -= by_name - branching_at_zero(self.subject.primal)
         special -= {name for name in special if self.source.is_said(name)}
         asked = {i for i in ends if names[i] in special | said}
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
@@ -245,7 +245,7 @@ class Numberless(Settling):
     def _is_within(self, probe: Probe, base: Point, position: int) -> bool:
         """Whether a place is inside the domain of the function, or is zero and stated to be in the domain."""
         names, primal = self.subject.names, self.subject.primal
-        is_said = position < len(names) and names[position] in zero_said(primal)
+        is_said = position < len(names) and names[position] in zero_allowed_by_docstring(primal)
         if is_said and np.any(to_vec(probe.point.inputs[position])[0] == 0.0):
             return True
         return self._is_inside(probe, base, position)
@@ -278,13 +278,13 @@ class Numberless(Settling):
             return False
         there, moved = _moved(probe, base, position)
         marks = np.unique(there[moved]).tolist()
-        if any(name in told_at(self.subject.primal, mark) for mark in marks):
+        if any(name in compared_with_number(self.subject.primal, mark) for mark in marks):
             return True
         is_special = name in special_at_zero(self.subject.primal)
         divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
-        is_one_of_several = sum(to_vec(x)[0].size > 0 for x in moving(base.floats, base)) > 1
+        is_one_of_several = sum(to_vec(x)[0].size > 0 for x in varied_inputs(base.floats, base)) > 1
         if is_one_of_several or 0.0 in marks and np.ndim(base.inputs[position]) == 0:
-            is_said = 0.0 in marks and (is_special or name in zero_said(self.subject.primal))
+            is_said = 0.0 in marks and (is_special or name in zero_allowed_by_docstring(self.subject.primal))
             return is_said and not divides
         if 0.0 in marks and self._is_an_end(base, position):
             is_special = False
@@ -296,7 +296,7 @@ class Numberless(Settling):
         """
         name = self.subject.names[position] if position < len(self.subject.names) else ""
         there, moved = _moved(probe, base, position)
-        told = (told_at(self.subject.primal, mark) for mark in np.unique(there[moved]).tolist())
+        told = (compared_with_number(self.subject.primal, mark) for mark in np.unique(there[moved]).tolist())
         if any(name in names for names in told):
             return False
         return has_none_by_its_steps(self.subject, probe.point, probe.y)

@@ -21,9 +21,9 @@ from .docstrings import (
     SIGNS,
     SOFT,
     WORDED,
+    docstring_text,
     in_one_line,
     parameter_called,
-    said_of,
     types_said,
     words_about,
 )
@@ -38,7 +38,7 @@ from .ranks_said import (
     numbers_called,
     of_either_rank,
 )
-from .relations import related
+from .relations import relations_of
 from .texts import names_without_defaults
 
 _THINGS = "group|class|cluster|node|player|team|row|column|bin|state|level|word|token|item|user|segment"
@@ -347,7 +347,7 @@ def speaks_of_any_square(f: Callable) -> bool:
     >>> speaks_of_any_square(energy)
     True
     """
-    said = said_of(f).lower()
+    said = docstring_text(f).lower()
     return re.search(r"\bsquare matri", said) is not None and not any(word in said for word in _SYMMETRIC)
 
 
@@ -646,7 +646,7 @@ def intervals_said(f: Callable) -> Mapping[str, tuple[float, float]]:
     """
     names, text = _text_of(f)
     found: dict[str, tuple[float, float]] = {}
-    for name, low, high in related(f, names).intervals:
+    for name, low, high in relations_of(f, names).intervals:
         before = found.get(name, (-math.inf, math.inf))
         found[name] = max(low, before[0]), min(high, before[1])
     for those, *ends in _WORDED_TWICE.findall(text):
@@ -713,7 +713,7 @@ def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
-    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", in_one_line(said_of(f)))
+    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", in_one_line(docstring_text(f)))
 
 
 _LENGTHS = re.compile(r":? ?\((?:\w{1,2}(?: ?[-+*] ?\d)?, ?)+(?:\w{1,2}(?: ?[-+*] ?\d)?)?\)")

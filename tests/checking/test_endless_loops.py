@@ -6,8 +6,8 @@ import threading
 import numpy as np
 import pytest
 
-from rulelab.checking.calling import endless
-from rulelab.checking.calling.endless import EndlessError, brought_to_an_end
+from rulelab.checking.calling import endless_loops
+from rulelab.checking.calling.endless_loops import EndlessError, raising_if_endless
 
 from .written_rules import judged
 
@@ -62,7 +62,7 @@ def test_what_does_not_end_is_ended_and_nothing_is_left_behind():
             except Exception:
                 pass
 
-    with pytest.raises(EndlessError, match="300 lines"), brought_to_an_end(forever, 300):
+    with pytest.raises(EndlessError, match="300 lines"), raising_if_endless(forever, 300):
         forever()
     assert sys.gettrace() is None
 
@@ -101,15 +101,15 @@ def doubled(parts):
 
 def test_one_array_that_would_fill_the_memory_ends_it(monkeypatch):
     """No line counter sees it. What was allowed before is so again afterwards, in all threads."""
-    allowed = endless.resource.getrlimit(endless.resource.RLIMIT_AS)
-    monkeypatch.setattr(endless, "MOST_AT_ONCE", 1 << 28)
+    allowed = endless_loops.resource.getrlimit(endless_loops.resource.RLIMIT_AS)
+    monkeypatch.setattr(endless_loops, "MOST_AT_ONCE", 1 << 28)
 
     def widened(x):
         return np.zeros(len(x) << 27)  # a gigabyte
 
     def within():
-        with pytest.raises(EndlessError, match="memory"), brought_to_an_end(widened):
-            with brought_to_an_end(widened):
+        with pytest.raises(EndlessError, match="memory"), raising_if_endless(widened):
+            with raising_if_endless(widened):
                 pass
             widened([1.0])
 
@@ -119,13 +119,13 @@ def test_one_array_that_would_fill_the_memory_ends_it(monkeypatch):
     within()
     for thread in others:
         thread.join()
-    assert endless.resource.getrlimit(endless.resource.RLIMIT_AS) == allowed
+    assert endless_loops.resource.getrlimit(endless_loops.resource.RLIMIT_AS) == allowed
 
 
 def test_what_doubles_in_each_round_is_ended_before_it_fills_the_memory(monkeypatch):
     """After some 20 rounds there are gigabytes of it, long before so many lines have run."""
-    monkeypatch.setattr(endless, "MOST_MORE", 50_000)
-    with pytest.raises(EndlessError), brought_to_an_end(doubled):
+    monkeypatch.setattr(endless_loops, "MOST_MORE", 50_000)
+    with pytest.raises(EndlessError), raising_if_endless(doubled):
         doubled([np.zeros(1000)])
 
 
@@ -136,5 +136,5 @@ def test_what_raises_just_before_its_end_raises_that_alone():
         raise MemoryError
 
     for most in range(12):
-        with pytest.raises((MemoryError, EndlessError)), brought_to_an_end(raised, most):
+        with pytest.raises((MemoryError, EndlessError)), raising_if_endless(raised, most):
             raised()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..calling.plain_calls import plainly
+from ..calling.plain_calls import value_of
 from ..measuring.vectors import shape_of
 from ..probing.probes import Point, Probe
 from .refusals import is_about_shapes, is_raised_by
@@ -58,7 +58,7 @@ def _broadcasts(primal: Callable, point: Point) -> list[bool]:
     arrays = [isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in point.floats]
     args = tuple(_watched(x.copy(), noted) if is_one else x for x, is_one in zip(point.floats, arrays))
     try:
-        plainly(primal, args, point.kwargs)
+        value_of(primal, args, point.kwargs)
     except Exception:
         return []
     return noted

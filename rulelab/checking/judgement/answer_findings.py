@@ -36,7 +36,7 @@ def has_another_value(findings: list[Finding]) -> bool:
     return any(finding.check == "value" and finding.level == WRONG for finding in findings)
 
 
-def is_of_one(probe: Probe) -> bool:
+def is_of_one_number(probe: Probe) -> bool:
     """Whether there is an array with an axis of length 1 among the inputs."""
     return any(isinstance(x, np.ndarray) and 1 in x.shape for x in probe.point.inputs)
 
@@ -98,7 +98,7 @@ def is_refusal(error: Exception | None, odd: bool) -> bool:
 def failure_found(probe: Probe) -> Finding:
     error = probe.failure
     if probe.spent and error is not None:
-        return effects.again_failing(error, probe)
+        return effects.failing_again(error, probe)
     if isinstance(error, RuleLabError):
         return Finding("answer", error.found, probe=probe)
     return Finding("answer", f"raises {raised_words(error)}", probe=probe)

@@ -5,7 +5,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.reading.said import intervals_said, kinds_said
+from rulelab.checking.reading.stated_kinds import intervals_said, kinds_said
 
 from .rules import registry_with
 from .written_rules import judged
