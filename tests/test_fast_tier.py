@@ -31,7 +31,7 @@ ENUMERATED = {
     ),
     "magics": (
         set(RuleLab.magics["line"]) | set(RuleLab.magics["cell"]),
-        "tests/notebook/test_manners.py::test_the_first_example_of_the_help_runs",
+        "tests/notebook/test_magic_methods.py::test_the_first_example_of_the_help_runs",
     ),
 }
 

@@ -27,7 +27,7 @@ from ..compiler.memory.heap import enter, is_nested, leave
 from ..errors import RuleLabError
 from .asked import PULLBACKS, seed_of
 from .by_rule import way_by_rule
-from .natural import OURS, begins_again, natural_entries
+from .natural import OURS, natural_entries, should_restart
 
 _Way = Callable[..., "tuple[Any, ...] | None"]
 _Otherwise = Callable[[Any, "tuple[Any, ...]", Any], "tuple[Any, ...]"]
@@ -162,7 +162,7 @@ def _by_pass_of_one(
         try:
             return run(x)  # type: ignore[misc]
         except RuleLabError as error:
-            if begins_again(error, f, (x,), LOUD[0]):  # an entry that only computes has no effects
+            if should_restart(error, f, (x,), LOUD[0]):  # an entry that only computes has no effects
                 return None
             raise
         except Exception as error:
@@ -185,7 +185,7 @@ def _by_pass_of_one(
         try:
             found = run(x)  # type: ignore[misc]
         except RuleLabError as error:
-            if begins_again(error, f, (x,), LOUD[0]):  # an entry that only computes has no effects
+            if should_restart(error, f, (x,), LOUD[0]):  # an entry that only computes has no effects
                 return None
             raise
         except Exception as error:
@@ -228,7 +228,7 @@ def _by_pass_of_one(
             elif exact:
                 return found
         except RuleLabError as error:
-            if begins_again(error, f, (x,), happened):
+            if should_restart(error, f, (x,), happened):
                 return None
             raise
         except Exception as error:
@@ -292,7 +292,7 @@ def _by_pass_of_two(
         try:
             found = run(a, b)  # type: ignore[misc]
         except RuleLabError as error:
-            if begins_again(error, f, (a, b), LOUD[0]):  # an entry that only computes has no effects
+            if should_restart(error, f, (a, b), LOUD[0]):  # an entry that only computes has no effects
                 return None
             raise
         except Exception as error:
@@ -336,7 +336,7 @@ def _by_pass_of_two(
             elif exact:
                 return found
         except RuleLabError as error:
-            if begins_again(error, f, (a, b), happened):
+            if should_restart(error, f, (a, b), happened):
                 return None
             raise
         except Exception as error:
@@ -384,7 +384,7 @@ def _by_pass_of_any(known: Known, entry: Entry, args: tuple[Any, ...], cache: Ca
             elif exact:
                 return found
         except RuleLabError as error:
-            if begins_again(error, f, args, happened):
+            if should_restart(error, f, args, happened):
                 return None
             raise
         except Exception as error:

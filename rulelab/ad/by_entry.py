@@ -13,7 +13,7 @@ from ..compiler.calls.fused import fused_of
 from ..compiler.memory.heap import enter, leave
 from ..errors import RuleLabError
 from .asked import seed_of
-from .natural import begins_again
+from .natural import should_restart
 
 
 def run_entry(
@@ -38,7 +38,7 @@ def run_entry(
             found = back(1.0 if type(y) is float or type(y) is float64 else seed_of(y, f, args, several))
             return y, found, False
         except RuleLabError as error:
-            if begins_again(error, f, args, happened):
+            if should_restart(error, f, args, happened):
                 return None
             raise
         except Exception as error:

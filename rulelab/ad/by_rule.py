@@ -28,7 +28,7 @@ from ..rules.lent import DEBUGGING
 from ..rules.rule import Rule
 from ..tangents.projection import dense
 from .asked import seed_of
-from .natural import OURS, begins_again, natural_entries
+from .natural import OURS, natural_entries, should_restart
 
 Way = Callable[..., "tuple[Any, ...] | None"]
 # The number of gradients after which a rule is joined with its pullback: joining costs about as much as it
@@ -91,7 +91,7 @@ def _of_one(known: Known, entry: Entry, kind: Any, cache: Cache) -> Way:
                     return (x_bar,)
             return _from_cotangents(rule, f, (x,), found, back)
         except RuleLabError as error:
-            if begins_again(error, f, (x,), happened):
+            if should_restart(error, f, (x,), happened):
                 return None
             raise
 
@@ -152,7 +152,7 @@ def _of_two(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache) ->
                     return (a_bar, b_bar)
             return _from_cotangents(rule, f, (a, b), found, back)
         except RuleLabError as error:
-            if begins_again(error, f, (a, b), happened):
+            if should_restart(error, f, (a, b), happened):
                 return None
             raise
 
@@ -221,7 +221,7 @@ def _joined(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache, pl
 
     given = {"registry": cache.registry, "epoch": entry.epoch, "function": known.function, "code": known.code}
     given |= {"stated": stated, "text": stated.__code__, "debugging": DEBUGGING, "plain": plain, "seed": seed}
-    given |= {"in_full": in_full, "loud": LOUD, "begins_again": begins_again}
+    given |= {"in_full": in_full, "loud": LOUD, "begins_again": should_restart}
     found = joined(stated, kinds, _OUTDATED, given)
     return plain if found is None else sweeping(derives(found))
 

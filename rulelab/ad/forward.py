@@ -24,10 +24,10 @@ from ..tangents.shadows import inner, natural
 from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
+from .argument_snapshots import ArgumentSnapshot
 from .asked import PULLBACKS, complete_error
 from .directions import Direction, copied, directions, gathered, pairing
-from .free_phases import phases_apart
-from .left_alone import LeftAlone
+from .free_phases import run_checking_phases
 from .nested_functions import pushforward_
 from .uncallable import refuse_uncallable
 
@@ -110,7 +110,7 @@ def jvp(
             with tracked(args, dots, readable(f, still), within):
                 return PULLBACKS.push(f, NO, given, beside, tuple(words))
 
-        y, y_dot = phases_apart(run, f, given, beside)
+        y, y_dot = run_checking_phases(run, f, given, beside)
     except RuleLabError as error:
         complete_error(error, f, args, "pushforward")
         raise
@@ -223,7 +223,7 @@ def _column(push: Any, f: Any, f_dot: Any, x: Any, x_dot: Any) -> tuple[Any, Any
         with tracked((f, x), (f_dot, x_dot), within=True):
             return push(f, f_dot, (x,), (x_dot,))
 
-    return phases_apart(run, f, x, (f_dot, x_dot))
+    return run_checking_phases(run, f, x, (f_dot, x_dot))
 
 
 def _handler(pullbacks: Any, asked: Call) -> Handler:
@@ -236,7 +236,7 @@ def _handler(pullbacks: Any, asked: Call) -> Handler:
         if pullbacks.implicit:
             refuse_reading("forwarddiff", (f, *_parts_with_code(x)), place)
         entered = copied(x)
-        before = LeftAlone(f, x)
+        before = ArgumentSnapshot(f, x)
         outer = enter()
         try:
             y, columns = columns_of(pullbacks.push, f, x, active[1])

@@ -10,21 +10,28 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotDifferentiableError, RuleLabError
-from ..rulesets.linalg_phases import ADVICE, Held, Moved, Turned, forward_run, refuse_phases
+from ..rulesets.linalg_phases import (
+    ADVICE,
+    FixedPhases,
+    PerturbedVectors,
+    RotatedPhases,
+    forward_run,
+    refuse_phases,
+)
 from ..tangents.holding import carrier
 from ..tangents.shadows import kind_of
 from ..tangents.tracked import parts_in_step
 from ..tangents.zeros import AbstractZero
 from .agreement import agree
+from .argument_snapshots import ArgumentSnapshot
 from .directions import copied
-from .left_alone import LeftAlone
 
 _ROUNDING = 1.0  # ulps of a number that are lost to rounding in any case
 
 Run = Callable[[], tuple[Any, Any]]
 
 
-def phases_apart(run: Run, f: Any, given: Any, dots: Any) -> tuple[Any, Any]:
+def run_checking_phases(run: Run, f: Any, given: Any, dots: Any) -> tuple[Any, Any]:
     """Return what `run` does, the value and its derivative: it runs `f` in forward mode on `given` with the
     tangents `dots`.
 
@@ -34,20 +41,20 @@ def phases_apart(run: Run, f: Any, given: Any, dots: Any) -> tuple[Any, Any]:
     restored.
     """
     __tracebackhide__ = True
-    with forward_run(Held()) as held:
+    with forward_run(FixedPhases()) as held:
         y, y_dot = run()
     if held.met is not None:
-        _check(run, LeftAlone(f, (given, dots)), held, (y, y_dot))
+        _check(run, ArgumentSnapshot(f, (given, dots)), held, (y, y_dot))
     return y, y_dot
 
 
-def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> None:
+def _check(run: Run, before: ArgumentSnapshot, held: FixedPhases, found: tuple[Any, Any]) -> None:
     """Raise NotDifferentiableError if the numbers in `found` may depend on phases."""
     __tracebackhide__ = True
-    turned, moved = (_again(run, before, way) for way in (Turned(), Moved()))
+    turned, moved = (_again(run, before, way) for way in (RotatedPhases(), PerturbedVectors()))
     if _stays(list(_numbers(*found)), turned, moved, held.eps):
         return
-    if agree(_again(run, before, Held()), list(_numbers(*found)), exact=False):
+    if agree(_again(run, before, FixedPhases()), list(_numbers(*found)), exact=False):
         refuse_phases(held.met)
     raise NotDifferentiableError(
         f"the result may depend on the phases of the vectors of {held.met}, which LAPACK chooses: "
@@ -56,7 +63,7 @@ def _check(run: Run, before: LeftAlone, held: Held, found: tuple[Any, Any]) -> N
     )
 
 
-def _again(run: Run, before: LeftAlone, way: Any) -> list[Any] | None:
+def _again(run: Run, before: ArgumentSnapshot, way: Any) -> list[Any] | None:
     """The numbers that another run gives, or None if it fails; what it wrote to is restored."""
     try:
         with forward_run(way):

@@ -23,7 +23,7 @@ from ..compiler.calls.entries import FLOAT64, NO
 from ..compiler.memory.reach import LOOKING_AROUND
 from ..errors import RuleLabError
 from ..parsing import cloned, compiled_within, nodes_of, parse
-from .fresh import Fresh
+from .fresh_cotangents import FreshCotangents
 from .natural import ALONE
 
 _STATEMENTS = (
@@ -241,7 +241,9 @@ class _Writer:
         y_bar = words["y_bar"] = renamed[parts.y_bar]
         arrays = [x for x, kind in zip(given, kinds) if kind is FLOAT64]
         floats = [x for x, kind in zip(given, kinds) if kind is float]
-        fresh = Fresh([*parts.statements, *backwards], parts.value, cotangents, arrays, [*floats, y_bar])
+        fresh = FreshCotangents(
+            [*parts.statements, *backwards], parts.value, cotangents, arrays, [*floats, y_bar]
+        )
 
         certain = [on and kind is FLOAT64 for on, kind in zip(fresh.of[1:], kinds)]
         others = [_NOT_FOR[kind].format(x=x, **ours) for kind, x in zip(kinds, given)]

@@ -58,7 +58,7 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
     return tuple(entries)
 
 
-def begins_again(error: RuleLabError, f: Any, args: tuple[Any, ...], happened: int) -> bool:
+def should_restart(error: RuleLabError, f: Any, args: tuple[Any, ...], happened: int) -> bool:
     """Whether the sweep is to be restarted with copies. If not, complete the error, which the caller then
     raises.
     """

@@ -51,7 +51,7 @@ from .asked import (
 )
 from .at_once import note_chosen, note_parts, note_way, through_parts
 from .by_entry import run_entry
-from .by_words import by_words
+from .by_keywords import by_keywords
 from .implicit import gradient_of_params, implicit_params
 from .keywords import refuse_shared
 from .natural import natural_entries
@@ -464,7 +464,7 @@ def _by_words(
     numbers = None if argnums is None else _numbers(args, argnums)
     if argnums is not None and numbers is None:
         return None
-    return by_words(f, args, kwargs, numbers, several)
+    return by_keywords(f, args, kwargs, numbers, several)
 
 
 def _without_parts(f: Any, args: tuple[Any, ...], argnums: Any) -> tuple[Any, ...]:

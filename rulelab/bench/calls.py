@@ -121,7 +121,7 @@ def gradient_of(f: Any) -> str:
     return f"gradient of {name_of(f)}"
 
 
-def plain(f: Any) -> str:
+def primal_name(f: Any) -> str:
     """The name of the function itself in a report that also has gradients."""
     return f"{name_of(f)} itself, no gradient"
 

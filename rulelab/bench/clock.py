@@ -36,9 +36,9 @@ def seconds_per_call(thunk: Callable[[], object], loops: int, clock: Clock = wal
     timer = Timer(thunk, timer=clock)
     if clock is not wall:
         return _timed(timer, loops) / loops
-    start, before = clock(), waited()
+    start, before = clock(), seconds_without_core()
     seconds = _timed(timer, loops)
-    after, end = waited(), clock()
+    after, end = seconds_without_core(), clock()
     if before is None or after is None:
         return seconds / loops
     # Waiting between the two readings, but before or after the timed block, is not part of its seconds.
@@ -62,7 +62,7 @@ def _timed(timer: Timer, loops: int) -> float:
 _OURS = (__file__, timeit.__file__, "<timeit-src>")
 
 
-def waited() -> float | None:
+def seconds_without_core() -> float | None:
     """The seconds since its start for which this thread was ready but had no core; None if unknown."""
     try:
         with open("/proc/thread-self/schedstat", "rb", buffering=0) as file:

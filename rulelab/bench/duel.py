@@ -18,7 +18,7 @@ import numpy as np
 from ..ad import reverse
 from ..pieces import Progress, checked_rounds, checked_seconds, run
 from ..tables import Page, Report, Table, engineering, saved_number, span
-from .calls import Timed, argument_tuple, copied, gradient_of, name_of, plain, refusal, timed_gradient
+from .calls import Timed, argument_tuple, copied, gradient_of, name_of, primal_name, refusal, timed_gradient
 from .clock import Clock, Memory, calibrate, memory_of, seconds_per_call, wall
 from .environment import environment, warnings_of
 from .rounds import Contestant, Rounds, Thunk
@@ -218,10 +218,10 @@ class Duel(Report):
             both = f"{self.left.name} and {self.right.name}"
             return f"Too few rounds for a verdict on {both}: {LEAST_ROUNDS} are needed"
         if self.verdict == "faster":
-            times = in_times(self.ratio)
+            times = ratio_in_words(self.ratio)
             return f"{self.right.name} is faster than {self.left.name}: {times} as fast"
         if self.verdict == "slower":
-            longer = in_times(1 / self.ratio)
+            longer = ratio_in_words(1 / self.ratio)
             return f"{self.right.name} is slower than {self.left.name}: it takes {longer} the time"
         return f"Cannot tell which of {self.left.name} and {self.right.name} is faster"
 
@@ -232,8 +232,8 @@ class Duel(Report):
         what = {"faster": "speed", "slower": "time"}.get(self.verdict, "ratio of the times")
         if self.verdict == "slower":  # in the sense of the headline
             low, high, ratio = 1 / high, 1 / low, 1 / ratio
-        spread = f"99 % interval {in_times(low)} to {in_times(high)}"
-        return f"{what} {in_times(ratio)}, {spread}, {in_rounds(len(self.ratios))}"
+        spread = f"99 % interval {ratio_in_words(low)} to {ratio_in_words(high)}"
+        return f"{what} {ratio_in_words(ratio)}, {spread}, {rounds_in_words(len(self.ratios))}"
 
     def page(self) -> Page:
         notes = [] if self.refused is None else [self.refused]
@@ -241,7 +241,7 @@ class Duel(Report):
             why = "Interrupted" if self.interrupted else "Stopped"
             is_limit = not self.interrupted and self.time_limit is not None
             limit = f", at the limit of {self.time_limit:g} s" if is_limit else ""
-            notes.append(f"{why} after {len(self.ratios):,} of {in_rounds(self.rounds_wanted)}{limit}.")
+            notes.append(f"{why} after {len(self.ratios):,} of {rounds_in_words(self.rounds_wanted)}{limit}.")
         notes += warnings_of(self.environment)
         sure = (f"{self._sure[0].upper()}{self._sure[1:]}.",) if self.ratios else ()
         lead = (f"{self._headline}.", *sure, *([] if self.remark is None else [self.remark]))
@@ -450,7 +450,7 @@ class GradientDuel:
             __tracebackhide__ = True
             return f(*own_args, **own_kwargs)
 
-        plainly = Timed(plain(names[0]), primal)
+        plainly = Timed(primal_name(names[0]), primal)
         for one in [plainly, right] if self._refused is not None else [left, right, plainly]:
             self._rounds.enter(one.name, one.thunk)
         yield from self._rounds.pieces()
@@ -643,16 +643,16 @@ def _timing_table(rows: Sequence[Timings]) -> Table:
     )
 
 
-def in_rounds(count: int) -> str:
+def rounds_in_words(count: int) -> str:
     """A number of rounds in words.
 
-    >>> in_rounds(1), in_rounds(100_000)
+    >>> rounds_in_words(1), rounds_in_words(100_000)
     ('1 round', '100,000 rounds')
     """
     return f"{count:,} round{'' if count == 1 else 's'}"
 
 
-def in_times(ratio: float) -> str:
+def ratio_in_words(ratio: float) -> str:
     """A ratio in readable form: "1.25x"."""
     if ratio != ratio:
         return "–"

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .clock import waited
+from .clock import seconds_without_core
 
 _SYSTEM = Path("/sys")
 _FREQUENCY = "devices/system/cpu/cpu0/cpufreq"
@@ -42,7 +42,7 @@ def environment() -> dict[str, Any]:
         "blas": _blas(),
         "governor": _line(_SYSTEM / _FREQUENCY / "scaling_governor"),
         "battery": _on_battery(),
-        "waiting": "counted" if waited() is None else "taken off",
+        "waiting": "counted" if seconds_without_core() is None else "taken off",
         "load": _load(),
     }
 

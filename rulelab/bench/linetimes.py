@@ -33,7 +33,7 @@ class Site(NamedTuple):
 
 
 @dataclass
-class Spent:
+class SiteCosts:
     """The costs at one site in one context: seconds, including those of the probes; how often the sweep
     reached the site, how often as its first line, and how often a called sweep returned to it.
     """
@@ -51,7 +51,7 @@ class Spent:
             for spent in context.values():
                 spent.clear()
 
-    def walk(self, path: Path = ()) -> Iterator[tuple[Path, Spent]]:
+    def walk(self, path: Path = ()) -> Iterator[tuple[Path, SiteCosts]]:
         """Each place that was reached, as its path of site numbers, with its costs."""
         yield path, self
         for context in self.calls.values():
@@ -59,7 +59,7 @@ class Spent:
                 yield from spent.walk((*path, number))
 
 
-class Context(dict[int, Spent]):
+class Context(dict[int, SiteCosts]):
     """The costs at the sites (by number) of one function, called from one place.
 
     The costs of a recursive call count where the function was called first, so nothing counts twice and
@@ -70,11 +70,11 @@ class Context(dict[int, Spent]):
         super().__init__()
         self.above = above
 
-    def __missing__(self, number: int) -> Spent:
-        spent = self[number] = Spent()
+    def __missing__(self, number: int) -> SiteCosts:
+        spent = self[number] = SiteCosts()
         return spent
 
-    def of_call(self, spent: Spent, function: int) -> Context:
+    def of_call(self, spent: SiteCosts, function: int) -> Context:
         """The context of a call of the function with this number from the site whose costs are `spent`."""
         found = self.above.get(function)
         if found is None:
@@ -96,7 +96,7 @@ class LineClock:
     tick: Callable[[int], None]
     leave: Callable[[int], None]
     start: Callable[[], None]
-    stop: Callable[[], Spent]
+    stop: Callable[[], SiteCosts]
     deepest: Callable[[], int]  # the maximal depth of nested sweeps
 
     def __init__(self, clock: Clock = wall) -> None:
@@ -119,9 +119,9 @@ class LineClock:
     def _make(self, clock: Clock) -> None:
         """Make the probes, which are closures because they run at every line."""
         functions = self._functions
-        outermost, outside = Context({}), Spent()
+        outermost, outside = Context({}), SiteCosts()
         context, spent = outermost, outside
-        stack: list[tuple[Context, Spent]] = []
+        stack: list[tuple[Context, SiteCosts]] = []
         last = 0.0
         deepest = 0
 
@@ -163,7 +163,7 @@ class LineClock:
             context, spent = outermost, outside
             last = clock()
 
-        def stop() -> Spent:
+        def stop() -> SiteCosts:
             spent.seconds += clock() - last
             return outside
 
@@ -171,22 +171,22 @@ class LineClock:
         self.deepest = lambda: deepest
 
 
-class Costs(NamedTuple):
+class ProbeCosts(NamedTuple):
     """The seconds that a probe takes: at a line, and at the beginning or the end of a sweep."""
 
     line: float
     call: float
 
-    def of(self, spent: Spent) -> float:
+    def of(self, spent: SiteCosts) -> float:
         """The seconds of the probes at one place."""
         return spent.came * self.line + (spent.entered + spent.returned) * self.call
 
-    def times(self, factor: float) -> Costs:
+    def times(self, factor: float) -> ProbeCosts:
         """These costs on a machine that is slower by a factor."""
-        return Costs(self.line * factor, self.call * factor)
+        return ProbeCosts(self.line * factor, self.call * factor)
 
 
-def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> Costs:
+def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> ProbeCosts:
     """The costs of the probes on this machine at this time, measured with the same clock."""
     lines = LineClock(clock)
     number = lines.site(lines.sweep(calibrated.__code__), 1)
@@ -209,23 +209,23 @@ def calibrated(clock: Clock = wall, loops: int = 2000, repeat: int = 5) -> Costs
         min(timeit(run, timer=clock, number=1) for _ in range(repeat)) / loops
         for run in (ticking, calling, idle)
     )
-    return Costs(max(0.0, ticks - nothing), max(0.0, (calls - nothing) / 2))
+    return ProbeCosts(max(0.0, ticks - nothing), max(0.0, (calls - nothing) / 2))
 
 
-Recorded = dict[Path, Spent]
+Recorded = dict[Path, SiteCosts]
 """One probed sweep: the costs at each path."""
 
 
-def recorded(outside: Spent) -> Recorded:
+def copied_record(outside: SiteCosts) -> Recorded:
     """A copy of the result of `LineClock.stop()`, which the next sweep would change."""
     return {
-        path: Spent(spent.seconds, spent.came, spent.entered, spent.returned)
+        path: SiteCosts(spent.seconds, spent.came, spent.entered, spent.returned)
         for path, spent in outside.walk()
         if not path or spent.came or spent.entered or spent.returned
     }
 
 
-def least(runs: list[Recorded]) -> Recorded:
+def typical_costs(runs: list[Recorded]) -> Recorded:
     """The typical costs of several runs: at each path the minimum of the seconds and the median counts.
 
     The minimum, because other programs can only add time.
@@ -234,7 +234,7 @@ def least(runs: list[Recorded]) -> Recorded:
     found = {}
     for path in paths:
         here = [run[path] for run in runs if path in run]
-        found[path] = Spent(
+        found[path] = SiteCosts(
             min(s.seconds for s in here),
             int(median(s.came for s in here)),
             int(median(s.entered for s in here)),
@@ -243,7 +243,7 @@ def least(runs: list[Recorded]) -> Recorded:
     return found
 
 
-def without_probes(spent: Recorded, total: float, costs: Costs) -> dict[Path, float]:
+def without_probes(spent: Recorded, total: float, costs: ProbeCosts) -> dict[Path, float]:
     """The seconds at each path without probes: the probes' cost is subtracted, the rest scaled to `total`.
 
     If the probes are a large part of the measured time, their calibrated cost is corrected so that the rest

@@ -24,9 +24,19 @@ from ..rules.registry import Found
 from ..rules.targets import name_of, resolve
 from .calls import argument_tuple, copied, has_seed, ones_of
 from .clock import Clock, wall
-from .held import Held, held_by
+from .held_memory import HeldMemory, memory_held_by
 from .lines import FunctionLines, Line, Profile
-from .linetimes import Costs, LineClock, Path, Recorded, Spent, calibrated, least, recorded, without_probes
+from .linetimes import (
+    LineClock,
+    Path,
+    ProbeCosts,
+    Recorded,
+    SiteCosts,
+    calibrated,
+    copied_record,
+    typical_costs,
+    without_probes,
+)
 
 SECONDS = 1.0
 """The time that the rounds may take in total; a single round may take longer."""
@@ -126,14 +136,14 @@ class Profiling:
         self._shown = shown if shown is not None else f"{_name(f)}({', '.join(map(describe, args))})"
         self._lines = LineClock(clock)
         self._plain = None if cache is None else Pullbacks(cache)
-        self._probed = _Watching(self._cache.probed(self._lines))
+        self._probed = _RuleWatch(self._cache.probed(self._lines))
         self._seed: Any = None
         self._answered: str | None = None
         self._running: list[Recorded] = []  # the sweeps of the first probed run, perhaps incomplete
         self._unprobed: list[tuple[float, float]] = []
         self._sweeps: list[tuple[Recorded, Recorded]] = []
-        self._costs: Costs | None = None
-        self._held: Held | None = None
+        self._costs: ProbeCosts | None = None
+        self._held: HeldMemory | None = None
         self._calls = 0
 
     def pieces(self) -> Iterator[Progress]:
@@ -195,7 +205,7 @@ class Profiling:
         self._calls += 1
         lines = {(site.code.co_filename, site.line) for site in self._lines.sites}
         depth = self._lines.deepest()
-        self._held = held_by(lambda: forward(*args, **kwargs), self._seed, lines, depth)
+        self._held = memory_held_by(lambda: forward(*args, **kwargs), self._seed, lines, depth)
 
     def _run_plain(self) -> tuple[float, float]:
         __tracebackhide__ = True
@@ -220,20 +230,20 @@ class Profiling:
         try:
             _, back = forward(*args, **kwargs)
         finally:
-            sweeps.append(recorded(lines.stop()))
+            sweeps.append(copied_record(lines.stop()))
         lines.start()
         try:
             bars = back(self._seed)
         finally:
-            sweeps.append(recorded(lines.stop()))
+            sweeps.append(copied_record(lines.stop()))
         del bars
 
     def result(self, *, interrupted: bool = False) -> Profile:
         """The profile over the completed rounds; if there are none, of the first run as far as it came."""
         ran: Sequence[Sequence[Recorded]] = self._sweeps or ([self._running] if self._running else [])
         totals = tuple(min((times[n] for times in self._unprobed), default=float("nan")) for n in (0, 1))
-        costs = self._costs or Costs(0.0, 0.0)
-        spent = [least([sweeps[n] for sweeps in ran if len(sweeps) > n]) for n in (0, 1)]
+        costs = self._costs or ProbeCosts(0.0, 0.0)
+        spent = [typical_costs([sweeps[n] for sweeps in ran if len(sweeps) > n]) for n in (0, 1)]
         seconds = [without_probes(spent[n], totals[n], costs) for n in (0, 1)]
         return Profile(
             self._shown,
@@ -250,7 +260,9 @@ class Profiling:
             self._cache.mode,
         )
 
-    def _functions(self, spent: dict[Path, Spent], seconds: list[dict[Path, float]]) -> list[FunctionLines]:
+    def _functions(
+        self, spent: dict[Path, SiteCosts], seconds: list[dict[Path, float]]
+    ) -> list[FunctionLines]:
         sites, tally = self._lines.sites, _Tally(self._lines)
         for path, here in spent.items():
             if path:
@@ -297,7 +309,7 @@ class _Tally:
     calls: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     came: dict[int, int] = field(default_factory=lambda: defaultdict(int))
 
-    def count(self, number: int, spent: Spent) -> None:
+    def count(self, number: int, spent: SiteCosts) -> None:
         """Add how often the forward sweep reached a site."""
         self.came[number] += spent.came + spent.entered
         self.calls[id(self.clock.sites[number].code)] += spent.entered
@@ -327,7 +339,7 @@ class _NoEntries(Entries):
         return None
 
 
-class _Watching(Pullbacks):
+class _RuleWatch(Pullbacks):
     """Finds pullbacks, and notes for each line what was found: the author's rules, functions with a pass, and
     what had to be looked up at run time because the types were unknown.
     """

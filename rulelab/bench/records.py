@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import RecordError, an
 from ..files import write_whole
 from ..tables import Page, Report, Table, engineering
-from .duel import BAND, CONFIDENCE, Duel, Timings, in_times
+from .duel import BAND, CONFIDENCE, Duel, Timings, ratio_in_words
 from .environment import differences, warnings_of
 from .first import FirstGradient
 from .scaling import Scaling
@@ -167,8 +167,8 @@ class RecordComparison(Report):
                 change.name,
                 engineering(change.old, "s"),
                 engineering(change.new, "s"),
-                in_times(change.ratio),
-                "–" if change.interval is None else " to ".join(map(in_times, change.interval)),
+                ratio_in_words(change.ratio),
+                "–" if change.interval is None else " to ".join(map(ratio_in_words, change.interval)),
                 change.verdict,
             )
             for change in self.changes

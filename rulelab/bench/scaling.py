@@ -15,7 +15,7 @@ from ..ad import reverse
 from ..errors import MeasurementError
 from ..pieces import Progress, checked_rounds, checked_seconds, run
 from ..tables import Page, Report, Table, engineering, saved_number
-from .calls import Timed, copied, gradient_of, headline, name_of, plain, refusal, timed_gradient
+from .calls import Timed, copied, gradient_of, headline, name_of, primal_name, refusal, timed_gradient
 from .clock import Clock, wall
 from .duel import Timings, timings_of
 from .environment import environment, warnings_of
@@ -230,7 +230,11 @@ class ScalingRun:
         self._rounds, self._seconds = checked_rounds(rounds), checked_seconds(seconds)
         self._rng = np.random.default_rng() if rng is None else rng
         self._clock = clock
-        self._lines = [ScalingLine(plain(f)), ScalingLine(gradient_of(f)), ScalingLine(gradient_of(f_cr))]
+        self._lines = [
+            ScalingLine(primal_name(f)),
+            ScalingLine(gradient_of(f)),
+            ScalingLine(gradient_of(f_cr)),
+        ]
         self._stopped: str | None = None
 
     def pieces(self) -> Iterator[Progress]:
@@ -293,7 +297,7 @@ class ScalingRun:
             __tracebackhide__ = True
             return f(*own_args, **own_kwargs)
 
-        yield 0, Timed(plain(f), primal)
+        yield 0, Timed(primal_name(f), primal)
         for which, g in ((1, f), (2, self._f_cr)):
             if self._lines[which].refused is None:
                 yield which, timed_gradient(g, args, kwargs, self._ad)

@@ -26,7 +26,7 @@ class Recipe(Protocol):
 
 
 @dataclass(frozen=True)
-class Kept:
+class FixedArgument:
     """An argument that does not depend on the size."""
 
     value: Any
@@ -40,7 +40,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Length:
+class LengthArgument:
     """An argument that is the size itself."""
 
     def draw(self, n: int, rng: np.random.Generator) -> int:
@@ -52,7 +52,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnArgument:
     """An array (or a list of numbers) that is drawn at random.
 
     `shape` has None in place of the size. `manner` is the kind of its entries: "normal", "positive",
@@ -228,20 +228,20 @@ def _kept_lengths(values: Sequence[Any], size: int) -> set[int]:
 def _recipe(value: Any, size: int, kept: set[int]) -> Recipe | None:
     """The recipe of an argument; None for an array of this size that cannot be drawn (strings, objects)."""
     if type(value) is int and value == size:
-        return Length()
+        return LengthArgument()
     listed = _is_list_of_numbers(value)
     if not (listed or isinstance(value, np.ndarray)):
-        return Kept(value)
+        return FixedArgument(value)
     array = np.asarray(value)
     if size not in array.shape or not array.size:
-        return Kept(value)
+        return FixedArgument(value)
     if type(value) not in (list, np.ndarray) or array.dtype.kind not in "biufc":
         return None
     shape = tuple(None if length == size else length for length in array.shape)
     manner, bounds = _manner(array, size, kept)
     usual = {"boolean": "bool", "complex": "complex128", "index": "int64", "integer": "int64"}
     dtype = None if listed or array.dtype == usual.get(manner, "float64") else array.dtype.str
-    return Drawn(shape, manner, dtype, bounds, listed)
+    return DrawnArgument(shape, manner, dtype, bounds, listed)
 
 
 def _manner(array: np.ndarray, size: int, kept: set[int]) -> tuple[str, tuple[int, int]]:

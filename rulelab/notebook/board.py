@@ -19,8 +19,8 @@ from ..verdicts import NOT_JUDGED_BY_AN_ERROR, SIGNS, most_pressing, sign_of
 from . import controls, tabs
 from .displays import error_in_words
 from .pair import Pair
+from .request_queue import RUNNING, WAITING, Request, RequestQueue
 from .running import Interruption, Runner
-from .turns import RUNNING, WAITING, Request, Turns
 
 
 class Board:
@@ -34,7 +34,7 @@ class Board:
     def __init__(self, pair: Pair, loop: asyncio.AbstractEventLoop | None, changed: Callable[[bool], None]):
         self.pair, self.loop, self.changed = pair, loop, changed
         self.runner = Runner(loop)
-        self.turns = Turns(self.runner, self._begin, self._follow)
+        self.turns = RequestQueue(self.runner, self._begin, self._follow)
         self.kit = controls.Kit()
         self.verdicts, self.status = self.kit.html(), self.kit.html()
         self.marked: Callable[[], None] = lambda: None

@@ -397,7 +397,7 @@ def announce(url: str, token: str, form: str = formats.TEXT) -> None:
     """Print the address that opens the notebook, token included."""
     address = f"{url.partition('?')[0]}?token={token}"
     told = f"\nJupyterLab is running; press Ctrl-C twice to end it. Open in a browser:\n\n    {address}\n"
-    formats.say(formats.Said(told, {"address": address}), form)
+    formats.say(formats.TextResult(told, {"address": address}), form)
 
 
 # -- rulelab repl -----------------------------------------------------------------------------------------
@@ -451,7 +451,7 @@ def run_rules(arguments: argparse.Namespace) -> int:
     found = sorted(found, key=lambda rule: (rule.is_helper, rule.is_special))
     columns = None if arguments.text or arguments.all else width()
     lines = [rule.describe() for rule in found] if columns is None else by_module(found, columns)
-    formats.say(formats.Said("\n".join(lines), [rule._asdict() for rule in found]), arguments.format)
+    formats.say(formats.TextResult("\n".join(lines), [rule._asdict() for rule in found]), arguments.format)
     return 0
 
 
@@ -504,7 +504,7 @@ def run_docs(arguments: argparse.Namespace) -> int:
         lines.append("see also: " + ", ".join(data["see_also"]))
     note = github.Note(github.TOLD, first.title, text if arguments.text else address)
     if lines or arguments.format != formats.TEXT:
-        formats.say(formats.Said("\n".join(lines), data, (note,)), arguments.format)
+        formats.say(formats.TextResult("\n".join(lines), data, (note,)), arguments.format)
     return 0
 
 
@@ -568,7 +568,9 @@ def _nothing_to_check(arguments: argparse.Namespace) -> int:
     if arguments.format == formats.JSON:
         sentence = "There are no rules to check."
         formats.say(
-            formats.Said(sentence, {"verdict": None, "sentence": sentence, "outcomes": [], "waiting": []}),
+            formats.TextResult(
+                sentence, {"verdict": None, "sentence": sentence, "outcomes": [], "waiting": []}
+            ),
             formats.JSON,
         )
     return 0

@@ -1,6 +1,6 @@
 """The formats in which a command of `rulelab` prints its results: for people, for programs, for a GitHub job.
 
-A result is anything with a text, `to_json` and `to_github`: a report, or `Said`. Usage errors go to the
+A result is anything with a text, `to_json` and `to_github`: a report, or `TextResult`. Usage errors go to the
 standard error stream in any format, and a program then reads an object with the key `error`.
 """
 
@@ -21,7 +21,7 @@ TEXT, JSON, GITHUB = "text", "json", "github"
 FORMATS = (TEXT, JSON, GITHUB)
 
 
-class Sayable(Protocol):
+class CommandResult(Protocol):
     """The result of a command."""
 
     def to_json(self) -> str:
@@ -32,10 +32,10 @@ class Sayable(Protocol):
 
 
 @dataclass(frozen=True)
-class Said:
+class TextResult:
     """A text, the data it was made from, and the annotations that GitHub shows beside lines of files.
 
-    >>> found = Said("two rules", ["f", "g"])
+    >>> found = TextResult("two rules", ["f", "g"])
     >>> str(found), found.to_json().split(), found.to_github()
     ('two rules', ['[', '"f",', '"g"', ']'], 'two rules')
     """
@@ -64,13 +64,13 @@ def add_format(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def written(found: Sayable, form: str) -> str:
+def written(found: CommandResult, form: str) -> str:
     """The result in one of the FORMATS; text is as wide as the terminal, and coloured if it is."""
     ways: dict[str, Callable[[], str]] = {JSON: found.to_json, GITHUB: found.to_github}
     return ways[form]() if form in ways else on_screen(found)
 
 
-def say(found: Sayable, form: str) -> None:
+def say(found: CommandResult, form: str) -> None:
     """Print the result, flushed."""
     print(written(found, form), flush=True)
 

@@ -15,7 +15,7 @@ from IPython.utils.process import arg_split
 
 from ..nearest import did_you_mean
 from .cells import MagicError
-from .repairs import Asked, names_alone, repaired
+from .repairs import MagicArguments, names_alone, repaired
 
 
 def options_of(method) -> list[str]:
@@ -28,7 +28,7 @@ def parse_arguments(method, line: str, at: str | None = None):
     quotes are a usage error, too.
     """
     __tracebackhide__ = True
-    asked, parser = Asked(line.strip(), at), method.parser
+    asked, parser = MagicArguments(line.strip(), at), method.parser
     try:
         args, unknown = parser.parse_known_args(arg_split(line, strict=True))
     except ValueError:  # from shlex, only for quotes: IPython handles a backslash at the end of a line
@@ -161,10 +161,10 @@ def _without_comment(line: str) -> str:
     return line.rstrip()
 
 
-def silenced(line: str) -> bool:
+def ends_with_semicolon(line: str) -> bool:
     """Whether a line ends with `;`: for a cell magic, IPython only checks the end of the cell.
 
-    >>> silenced("mse_cr --of mse;"), silenced("mse_cr --of mse  # why; why not")
+    >>> ends_with_semicolon("mse_cr --of mse;"), ends_with_semicolon("mse_cr --of mse  # why; why not")
     (True, False)
     """
     return _without_comment(line).endswith(";")

@@ -66,11 +66,11 @@ def load_ipython_extension(shell) -> None:
         shell.events.register(event, hook)
     label_earlier_cells(shell)
     _shells.add(magics)
-    magics.observe(_agree, "short_errors")
+    magics.observe(_update_process_settings, "short_errors")
     decided = frozenset(magics.config.get("RuleLab", ()))
     for remark in (*remarks, *magics.read_surroundings(*surroundings(), decided=decided)):
         print(f"rulelab: {remark}", file=sys.stderr)
-    _agree()
+    _update_process_settings()
 
 
 def unload_ipython_extension(shell) -> None:
@@ -101,7 +101,7 @@ def unload_ipython_extension(shell) -> None:
         close()
     del shell._rulelab
     _shells.discard(magics)
-    _agree()
+    _update_process_settings()
     if CACHE.mode != loaded.refresh_mode:
         refresh(loaded.refresh_mode)
 
@@ -181,7 +181,7 @@ def print_notice(notice: str) -> None:
     print("\n".join(of_message(notice.split("\n"))))
 
 
-def _agree(change=None) -> None:
+def _update_process_settings(change=None) -> None:
     """Set what belongs to the whole process as the shells with magics require: notices are lines of the
     output, not warnings, and rulelab's errors are shown by their own lines.
 

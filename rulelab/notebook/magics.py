@@ -18,7 +18,7 @@ from ..ad.allowance import Allowance
 from ..ad.matrices import hessian_within, jacobian_within
 from ..ad.reverse import gradient, need_positional
 from ..advice import shown_in_magics
-from ..bench.duel import GradientDuel, in_rounds
+from ..bench.duel import GradientDuel, rounds_in_words
 from ..bench.profile import SECONDS, Profiling
 from ..checking.advice.lint import rule_lint
 from ..checking.comparing.comparison import Settings as Compared
@@ -55,15 +55,15 @@ from .displays import (
 from .expressions import equation, parse_names, plain_call, split_options, varying
 from .invocations import Invocation
 from .lines import parse_arguments, raw_rest, refuse_late_options, split_at, texts_of_arguments, unquoted
-from .manners import AT, CHECK, EXPRESSION, OUTPUT, PROVE, ManneredMagics, faced
+from .magic_methods import AT, CHECK, EXPRESSION, OUTPUT, PROVE, ParsedMagics, magic_method
 from .manual import NoPageError, docs
 from .misuse import refuse_to_overwrite
 from .names import free_names
 from .option_values import parse_domain, parse_partials, parse_seconds, parse_sizes
 from .options import parse_count
 from .panel import lab
-from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, Asking, Barred
-from .session import Compared as ComparedAt
+from .running import PROOF_SECONDS, RULE_SECONDS, SCAN_SECONDS, MeasurementWithBar, QuestionWithBar
+from .session import LastArguments as ComparedAt
 from .session import lookup
 from .settings import Settings
 
@@ -144,13 +144,13 @@ def _called(f) -> str:
 
 
 @magics_class
-class RuleLab(ManneredMagics, Settings):
+class RuleLab(ParsedMagics, Settings):
     """The magics of rulelab, and their settings."""
 
     # -- rules -----------------------------------------------------------------------------------------------
 
     @line_cell_magic
-    @faced(plain="@rl.rrule_for(f)")
+    @magic_method(plain="@rl.rrule_for(f)")
     @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
     @argument("--of", metavar="F", help="make NAME a copy of F first, unless it is one already")
     @CHECK
@@ -223,7 +223,7 @@ class RuleLab(ManneredMagics, Settings):
             from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
             f, registry = lookup(name, self.shell.user_ns), self.session.registry
-            with Asking(f"proof of {name}", SHORT_PROOF_SECONDS) as asking:
+            with QuestionWithBar(f"proof of {name}", SHORT_PROOF_SECONDS) as asking:
                 found = prove(f, time_limit=asking.seconds, stop=asking.stop, registry=registry, name=name)
             return shown_in_magics(found)
         except Exception as error:
@@ -289,7 +289,7 @@ class RuleLab(ManneredMagics, Settings):
         return advice_in_short(name, [a for a in found.advices if a.rule == rule.__name__])
 
     @line_cell_magic
-    @faced(plain="@rl.frule_for(f)")
+    @magic_method(plain="@rl.frule_for(f)")
     @argument("name", metavar="NAME", help="the function that gets the rule: f, np.sin, Bar.method")
     @CHECK
     @OUTPUT
@@ -327,7 +327,7 @@ class RuleLab(ManneredMagics, Settings):
         return target
 
     @line_cell_magic
-    @faced(
+    @magic_method(
         plain="rl.scalar_rule(f, lambda out, x, y: (y * out, x * out))",
         usage="[--check] [--prove] [-o RESULT] (NAME | F(x, y): PARTIALS)",
         in_line=True,
@@ -382,7 +382,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._checked(self.scalar_rule, args, defined)
 
     @line_magic
-    @faced(plain="rl.which_rule(f, x, y, k=1)", usage="[-o RESULT] (EXPR | F)")
+    @magic_method(plain="rl.which_rule(f, x, y, k=1)", usage="[-o RESULT] (EXPR | F)")
     @OUTPUT
     @EXPRESSION
     def which_rule(self, line, scope):
@@ -413,7 +413,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, WhichRules(text, key_of(function), reverse, forward))
 
     @line_magic
-    @faced(plain="rl.undo_rule(f)")
+    @magic_method(plain="rl.undo_rule(f)")
     @argument("function", metavar="F", help="the function whose rules were changed")
     @OUTPUT
     def rule_undo(self, line, scope):
@@ -434,7 +434,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, Undone(args.function, gone, back))
 
     @line_magic
-    @faced(plain="rl.rule_stub(f)")
+    @magic_method(plain="rl.rule_stub(f)")
     @argument("function", metavar="F", help="the function that needs a rule")
     @OUTPUT
     def rule_stub(self, line, scope):
@@ -453,7 +453,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, stub)
 
     @line_magic
-    @faced(plain="rl.rule_lint(f)")
+    @magic_method(plain="rl.rule_lint(f)")
     @argument("function", metavar="F", help="the function with the rule, or the one that states it")
     @OUTPUT
     def rule_lint(self, line, scope):
@@ -474,7 +474,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, found)
 
     @line_magic
-    @faced(
+    @magic_method(
         plain='rulelab.portability.export(f, "module", "rules.py", at=(x, y))',
         usage="--to TARGET FILE [--force] [--package DIR] [--prove] [-o RESULT] F [F ...] [--at ARGS]",
     )
@@ -538,11 +538,11 @@ class RuleLab(ManneredMagics, Settings):
     def _proof(f, **options: Any) -> Any:
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
-        with Asking(f"proof of {_called(f)}", SHORT_PROOF_SECONDS) as asking:
+        with QuestionWithBar(f"proof of {_called(f)}", SHORT_PROOF_SECONDS) as asking:
             return prove(f, time_limit=asking.seconds, stop=asking.stop, **options)
 
     @line_magic
-    @faced(plain='rulelab.portability.import_rule(f, "autograd")')
+    @magic_method(plain='rulelab.portability.import_rule(f, "autograd")')
     @argument(
         "framework", choices=["torch", "jax", "autograd"], metavar="FRAMEWORK", help="torch, jax or autograd"
     )
@@ -577,7 +577,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, Defined(name, behind, cell_label(self.shell), args.of))
 
     @line_magic
-    @faced(plain="rulelab.notebook.rules()")
+    @magic_method(plain="rulelab.notebook.rules()")
     @argument("text", metavar="TEXT", nargs="?", default="", help="only those of this function: sin, np.sin")
     @OUTPUT
     def rules(self, line, scope):
@@ -596,7 +596,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, Rules(self.session.registry, args.text))
 
     @line_magic
-    @faced(plain="rl.refresh()")
+    @magic_method(plain="rl.refresh()")
     @argument(
         "mode",
         nargs="?",
@@ -623,7 +623,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, Refreshed(refresh(None if args.mode == "now" else args.mode)))
 
     @line_magic
-    @faced(plain="rulelab.notebook.docs('limitations#syntax')", comments=False)
+    @magic_method(plain="rulelab.notebook.docs('limitations#syntax')", comments=False)
     @argument(
         "topic",
         metavar="TOPIC",
@@ -651,7 +651,7 @@ class RuleLab(ManneredMagics, Settings):
     # -- asking ----------------------------------------------------------------------------------------------
 
     @line_magic
-    @faced(plain="rl.gradient(f, x, y, k=1)", usage="[-o RESULT] EXPR")
+    @magic_method(plain="rl.gradient(f, x, y, k=1)", usage="[-o RESULT] EXPR")
     @OUTPUT
     @EXPRESSION
     def gradient(self, line, scope):
@@ -677,7 +677,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, Gradient(found, _called(call.function), names, call.note))
 
     @line_magic
-    @faced(plain="rl.jacobian(f, x, y, k=1)", usage=USAGE_OF_A_MATRIX)
+    @magic_method(plain="rl.jacobian(f, x, y, k=1)", usage=USAGE_OF_A_MATRIX)
     @MODE
     @SECONDS_AT_MOST
     @OUTPUT
@@ -718,7 +718,7 @@ class RuleLab(ManneredMagics, Settings):
         return shown
 
     @line_magic
-    @faced(plain="rl.hessian(f, x, k=1)", usage=USAGE_OF_A_MATRIX)
+    @magic_method(plain="rl.hessian(f, x, k=1)", usage=USAGE_OF_A_MATRIX)
     @MODE
     @SECONDS_AT_MOST
     @OUTPUT
@@ -751,7 +751,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._as_far(self.hessian, args, shown, allowance)
 
     @line_magic
-    @faced(plain="rl.adjoint_source(f, x, y, k=1)", usage="[-o RESULT] EXPR")
+    @magic_method(plain="rl.adjoint_source(f, x, y, k=1)", usage="[-o RESULT] EXPR")
     @OUTPUT
     @EXPRESSION
     def adjoint(self, line, scope):
@@ -769,7 +769,7 @@ class RuleLab(ManneredMagics, Settings):
     # -- checking --------------------------------------------------------------------------------------------
 
     @line_magic
-    @faced(plain="rl.rule_check(f, x, y)")
+    @magic_method(plain="rl.rule_check(f, x, y)")
     @argument("function", metavar="F", help="the function whose rule is checked")
     @argument("--order", type=int, choices=[1, 2], metavar="N", help="2: second derivatives, too")
     @argument("--deep", action="store_true", help="check at two to three times as many points")
@@ -821,7 +821,7 @@ class RuleLab(ManneredMagics, Settings):
         """The report of a check run to its end; Ctrl-C shows the results so far and is reported."""
         __tracebackhide__ = True
         limited = Limited(check, args.seconds)
-        found = shown_in_magics(run(Barred(limited, doing, args.seconds, beats=1.0)))
+        found = shown_in_magics(run(MeasurementWithBar(limited, doing, args.seconds, beats=1.0)))
         stopped = found.interrupted and not limited.is_over
         if stopped and not found.points:
             raise KeyboardInterrupt
@@ -835,7 +835,7 @@ class RuleLab(ManneredMagics, Settings):
         return found
 
     @line_magic
-    @faced(plain="rulelab.checking.grad_check(f, x, y)", usage="[--seconds N] [-o RESULT] EXPR")
+    @magic_method(plain="rulelab.checking.grad_check(f, x, y)", usage="[--seconds N] [-o RESULT] EXPR")
     @SECONDS_AT_MOST
     @OUTPUT
     @EXPRESSION
@@ -861,7 +861,7 @@ class RuleLab(ManneredMagics, Settings):
     # -- comparing -------------------------------------------------------------------------------------------
 
     @line_magic
-    @faced(plain="rl.compare(f, f_cr, x, y, k=1)")
+    @magic_method(plain="rl.compare(f, f_cr, x, y, k=1)")
     @argument("function", metavar="F", help="the function, or with --without a whole loss")
     @argument("twin", metavar="F_CR", nargs="?", help="its copy that carries the rule")
     @argument("--without", metavar="F", help="compare the loss with and without the rule of this function")
@@ -890,7 +890,7 @@ class RuleLab(ManneredMagics, Settings):
         return self.kept(args, comparison)
 
     @line_magic
-    @faced(plain="rulelab.bench.gradient_duel(f, f_cr, x, y, k=1)")
+    @magic_method(plain="rulelab.bench.gradient_duel(f, f_cr, x, y, k=1)")
     @argument("function", metavar="F", help="the function")
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
     @argument(
@@ -929,7 +929,7 @@ class RuleLab(ManneredMagics, Settings):
         self._remember(self.grad_bench, names, given)
         options: dict[str, Any] = {"rounds": rounds, "seconds": args.seconds, "names": names}
         timing = GradientDuel(f, f_cr, given.args, given.kwargs, **options)
-        duel = run(Barred(timing, f"{names[0]} against {names[1]}"))
+        duel = run(MeasurementWithBar(timing, f"{names[0]} against {names[1]}"))
         if duel.interrupted and not duel.ratios:
             raise KeyboardInterrupt
         if differs is not None:
@@ -939,13 +939,14 @@ class RuleLab(ManneredMagics, Settings):
         if duel.interrupted:
             self.show(duel)
             raise Interrupted(
-                f"%grad_bench was stopped after {len(duel.ratios):,} of {in_rounds(duel.rounds_wanted)}; "
+                f"%grad_bench was stopped after {len(duel.ratios):,} of "
+                f"{rounds_in_words(duel.rounds_wanted)}; "
                 "the table shows these"
             )
         return duel
 
     @line_magic
-    @faced(plain="rulelab.bench.profile(f, x, y, k=1)", usage="[--seconds N] [-o RESULT] EXPR")
+    @magic_method(plain="rulelab.bench.profile(f, x, y, k=1)", usage="[--seconds N] [-o RESULT] EXPR")
     @argument(
         "--seconds",
         type=parse_seconds,
@@ -971,19 +972,19 @@ class RuleLab(ManneredMagics, Settings):
         args, call = self.with_call(self.grad_profile, line, scope)
         shown = raw_rest(line, args.expression)
         profiling = Profiling(call.function, call.args, call.kwargs, seconds=args.seconds, shown=shown)
-        found = run(Barred(profiling, f"profile of {_called(call.function)}"))
+        found = run(MeasurementWithBar(profiling, f"profile of {_called(call.function)}"))
         self._remember(self.grad_profile, (call.name,), call)
         self.kept(args, found)
         if found.interrupted:
             self.show(found)
             raise Interrupted(
-                f"%grad_profile was stopped after {in_rounds(found.rounds)}; "
+                f"%grad_profile was stopped after {rounds_in_words(found.rounds)}; "
                 "the table shows the results so far"
             )
         return found
 
     @line_magic
-    @faced(plain="rulelab.symbolic.prove(f)")
+    @magic_method(plain="rulelab.symbolic.prove(f)")
     @argument("function", metavar="F", help="the function whose rule is to be proved")
     @argument(
         "--sizes",
@@ -1068,7 +1069,7 @@ class RuleLab(ManneredMagics, Settings):
     def _symbolic_report(self, method, args, doing: str, question: partial, notes: Sequence[str] = ()) -> Any:
         """The report that answers a question to SymPy; Ctrl-C shows what is known so far, with a note."""
         __tracebackhide__ = True
-        asking = Asking(doing, question.keywords["time_limit"])
+        asking = QuestionWithBar(doing, question.keywords["time_limit"])
         try:
             with asking:
                 found, stopped = question(stop=asking.stop, heard=asking.heard), False
@@ -1084,7 +1085,7 @@ class RuleLab(ManneredMagics, Settings):
         return found
 
     @line_magic
-    @faced(
+    @magic_method(
         plain="rulelab.symbolic.sym_check(f, x, y)",
         usage="[--wrt NAMES] [--seconds N] [-o RESULT] EXPR [== FORMULA]",
     )
@@ -1155,7 +1156,7 @@ class RuleLab(ManneredMagics, Settings):
         return self._symbolic_report(self.sym_check, args, f"proof of {asked.text}", question, notes)
 
     @line_magic
-    @faced(plain="rulelab.symbolic.derive_rule(f)")
+    @magic_method(plain="rulelab.symbolic.derive_rule(f)")
     @argument("function", metavar="F", help="the function that needs a rule")
     @argument("--scalar", action="store_true", help="a scalar rule, which is a forward rule, too")
     @SECONDS_AT_MOST
@@ -1197,7 +1198,7 @@ class RuleLab(ManneredMagics, Settings):
         reported.
         """
         __tracebackhide__ = True
-        with Asking(doing, seconds, keeps=True) as asking:
+        with QuestionWithBar(doing, seconds, keeps=True) as asking:
             try:
                 found = shown_in_magics(question(time_limit=seconds, stop=asking.stop))
             except RuleLabError:
@@ -1213,7 +1214,7 @@ class RuleLab(ManneredMagics, Settings):
         return found
 
     @line_magic
-    @faced(plain="rulelab.symbolic.scan_stability(f)")
+    @magic_method(plain="rulelab.symbolic.scan_stability(f)")
     @argument("function", metavar="F", help="the function whose rule is scanned")
     @argument("--plane", action="store_true", help="go through complex numbers instead (one argument)")
     @SECONDS_AT_MOST
@@ -1256,7 +1257,7 @@ class RuleLab(ManneredMagics, Settings):
     # -- the panel -------------------------------------------------------------------------------------------
 
     @line_magic
-    @faced(plain="rulelab.notebook.lab(f, f_cr, (x, y), kwargs={'k': 1})")
+    @magic_method(plain="rulelab.notebook.lab(f, f_cr, (x, y), kwargs={'k': 1})")
     @argument("function", metavar="F", help="the function")
     @argument("twin", metavar="F_CR", help="its copy that carries the rule")
     @argument("--run", action="store_true", help="measure everything before the panel opens")

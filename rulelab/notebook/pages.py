@@ -17,8 +17,8 @@ from . import controls, tabs
 from .board import Board
 from .copying import pictures_html, tables_html
 from .pair import SIZES, Pair, Words, html_of, sizes_between
+from .request_queue import IDLE, WAITING, Request
 from .running import PROOF_SECONDS, RULE_SECONDS, Throttle
-from .turns import IDLE, WAITING, Request
 
 LARGEST = 100_000_000
 

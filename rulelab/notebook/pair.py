@@ -24,7 +24,7 @@ import numpy as np
 from ..advice import shown_in_magics
 from ..bench.calls import copied, name_of
 from ..bench.clock import Clock, wall
-from ..bench.duel import LEAST_ROUNDS, ROUNDS, Duel, GradientDuel, in_times
+from ..bench.duel import LEAST_ROUNDS, ROUNDS, Duel, GradientDuel, ratio_in_words
 from ..bench.environment import warnings_of
 from ..bench.first import FirstGradient, first_gradient_of
 from ..bench.scaling import Make, Scaling, ScalingRun, arguments
@@ -55,7 +55,7 @@ from ..verdicts import (
 )
 from . import figures
 from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes
-from .running import PROOF_SECONDS, RULE_SECONDS, Asking, Barred, waited
+from .running import PROOF_SECONDS, RULE_SECONDS, MeasurementWithBar, QuestionWithBar, waiting_in_words
 
 QUICK = 1.0
 """Seconds that the duel may take when a panel is opened: enough for a first look."""
@@ -208,7 +208,7 @@ class Pair:
         Half of the `seconds` are for the times, and half of the rest for the check.
         """
         __tracebackhide__ = True
-        left = Left(seconds)
+        left = RemainingTime(seconds)
         if self.refused is None:
             self._run_within(self.timing(sizes=sizes_between(*SIZES)), f"times of {self.title}", left.half())
         if self.stopped(self.times):
@@ -227,7 +227,7 @@ class Pair:
     def _run_within(self, measurement: Any, doing: str, seconds: float | None) -> None:
         __tracebackhide__ = True
         limited = Limited(measurement, seconds)
-        found = run(Barred(limited, doing, seconds, beats=1.0))
+        found = run(MeasurementWithBar(limited, doing, seconds, beats=1.0))
         if limited.is_over:
             self.cut.append(found)
 
@@ -238,7 +238,7 @@ class Pair:
     def prove(self, seconds: float = PROOF_SECONDS) -> Any:
         """Ask SymPy about the rule of the twin now, and store the answer. It takes seconds."""
         rule = self.rule
-        with Asking(f"proof of {self.names[1]}", seconds) as asking:
+        with QuestionWithBar(f"proof of {self.names[1]}", seconds) as asking:
             self.proof = self._proved(seconds, asking.stop, asking.heard)
         self.proved_by = rule
         return self.proof
@@ -295,10 +295,10 @@ LEAST = 0.1
 """Seconds that each part of a panel is given in any case."""
 
 
-class Left:
+class RemainingTime:
     """The rest of a time limit in seconds; None for no limit.
 
-    >>> Left(None).half() is None, round(Left(10.0).half())
+    >>> RemainingTime(None).half() is None, round(RemainingTime(10.0).half())
     (True, 5)
     """
 
@@ -358,7 +358,7 @@ class Waiting:
             thread.join(LOOK_EVERY)
             passed = time.monotonic() - start
             share = min(99, round(100 * passed / self.seconds))
-            yield Progress(share, 100, waited(passed, self.seconds, self.so_far))
+            yield Progress(share, 100, waiting_in_words(passed, self.seconds, self.so_far))
 
     def result(self, *, interrupted: bool = False) -> Any:
         """The answer, if there is one."""
@@ -638,7 +638,10 @@ def judged_times(pair: Pair) -> tuple[str, str] | None:
     if pair.times is None or pair.timed_by is not pair.rule or len(pair.times.duel.ratios) < LEAST_ROUNDS:
         return None
     duel = pair.times.duel
-    words = {FASTER: f", {in_times(duel.ratio)} as fast", SLOWER: f", {in_times(1 / duel.ratio)} the time"}
+    words = {
+        FASTER: f", {ratio_in_words(duel.ratio)} as fast",
+        SLOWER: f", {ratio_in_words(1 / duel.ratio)} the time",
+    }
     return duel.verdict, duel.verdict + words.get(duel.verdict, "")
 
 

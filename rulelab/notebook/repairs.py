@@ -21,7 +21,7 @@ _WITH_SPACES = frozenset({"WORDS", "SIZES", "NAMES"})
 _CALLED = re.compile(r"(?<!\S)([^\W\d][\w.]*)\(([^()]*)\)")
 
 
-class Asked(NamedTuple):
+class MagicArguments(NamedTuple):
     """What follows the name of a magic: its part, and the arguments after `--at`, if any."""
 
     head: str
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
         return self.head if self.at is None else f"{self.head} --at {self.at}"
 
 
-def repaired(parser: ArgumentParser, asked: Asked) -> str:
+def repaired(parser: ArgumentParser, asked: MagicArguments) -> str:
     """Why a line cannot be parsed, and the line that was probably intended, after at most two repairs; empty
     if none helps.
     """
@@ -55,12 +55,12 @@ def _is_name(word: str) -> bool:
     return all(part.isidentifier() for part in word.split("."))
 
 
-def _once(parser: ArgumentParser, asked: Asked) -> Iterator[tuple[str, Asked]]:
+def _once(parser: ArgumentParser, asked: MagicArguments) -> Iterator[tuple[str, MagicArguments]]:
     for reason, repair in _REPAIRS:
         yield from ((reason, other) for other in repair(parser, asked) if other != asked)
 
 
-def _can_read(parser: ArgumentParser, asked: Asked) -> bool:
+def _can_read(parser: ArgumentParser, asked: MagicArguments) -> bool:
     if asked.at is not None and not _is_call(asked.at):
         return False
     try:
@@ -81,7 +81,7 @@ def _takes_at(parser: ArgumentParser) -> bool:
     return "--at" in parser._option_string_actions
 
 
-def _bare_names(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+def _bare_names(parser: ArgumentParser, asked: MagicArguments) -> Iterator[MagicArguments]:
     """Functions without the parentheses, quotes and punctuation around them."""
     if any(action.nargs == "..." for action in parser._actions):  # an expression is not a name
         return
@@ -89,7 +89,7 @@ def _bare_names(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
     words = arg_split(_CALLED.sub(r"\1", asked.head), posix=False, strict=False)
     bare = " ".join(map(_bare, words))
     if called is not None and called[2].strip() and asked.at is None and _takes_at(parser):
-        yield Asked(bare, called[2].strip())
+        yield MagicArguments(bare, called[2].strip())
     yield asked._replace(head=bare)
 
 
@@ -98,7 +98,7 @@ def _bare(word: str) -> str:
     return " ".join(inner) if all(map(_is_name, inner)) else word
 
 
-def _dashed(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+def _dashed(parser: ArgumentParser, asked: MagicArguments) -> Iterator[MagicArguments]:
     """Options with two dashes in front."""
     words = arg_split(asked.head, posix=False, strict=False)
     whole = [f"--{w.lstrip('-')}" if _is_option(parser, w) else w for w in words]
@@ -106,7 +106,7 @@ def _dashed(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
         yield asked._replace(head=" ".join(whole))
     elif asked.at is None:
         place = whole.index("--at")
-        yield Asked(" ".join(whole[:place]), " ".join(whole[place + 1 :]))
+        yield MagicArguments(" ".join(whole[:place]), " ".join(whole[place + 1 :]))
 
 
 def _is_option(parser: ArgumentParser, word: str) -> bool:
@@ -114,7 +114,7 @@ def _is_option(parser: ArgumentParser, word: str) -> bool:
     return not word.startswith("--") and len(word) > 1 and f"--{word.lstrip('-')}" in known
 
 
-def _quoted(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+def _quoted(parser: ArgumentParser, asked: MagicArguments) -> Iterator[MagicArguments]:
     """Values with spaces in quotes, as many of the words as possible."""
     known = parser._option_string_actions
     words = arg_split(re.sub(r"(--\w+)=", r"\1 ", asked.head), posix=False, strict=False)
@@ -125,7 +125,7 @@ def _quoted(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
                 yield asked._replace(head=" ".join([*words[: place + 1], f'"{value}"', *words[end:]]))
 
 
-def _late_arguments(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+def _late_arguments(parser: ArgumentParser, asked: MagicArguments) -> Iterator[MagicArguments]:
     """Words that nothing else takes, as the arguments after `--at`."""
     try:
         words = arg_split(asked.head, strict=True)
@@ -136,10 +136,10 @@ def _late_arguments(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
         return
     if unknown and asked.at is None and _takes_at(parser) and words[-len(unknown) :] == unknown:
         at = ", ".join(word.rstrip(",") for word in unknown)
-        yield Asked(" ".join(words[: -len(unknown)]), at)
+        yield MagicArguments(" ".join(words[: -len(unknown)]), at)
 
 
-def _together(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
+def _together(parser: ArgumentParser, asked: MagicArguments) -> Iterator[MagicArguments]:
     """Functions, where several are allowed, before the options."""
     words = arg_split(asked.head, posix=False, strict=False)
     if any(action.nargs == "+" for action in parser._actions):
@@ -148,7 +148,7 @@ def _together(parser: ArgumentParser, asked: Asked) -> Iterator[Asked]:
             yield asked._replace(head=" ".join([*words[-count:], *words[:-count]]))
 
 
-_REPAIRS: tuple[tuple[str, Callable[[Any, Asked], Iterator[Asked]]], ...] = (
+_REPAIRS: tuple[tuple[str, Callable[[Any, MagicArguments], Iterator[MagicArguments]]], ...] = (
     ("options begin with two dashes", _dashed),
     ("a value with spaces needs quotes", _quoted),
     ("functions are given by name only", _bare_names),

@@ -185,7 +185,7 @@ class Runner:
             await asyncio.sleep(0)
 
 
-class Barred:
+class MeasurementWithBar:
     """A measurement that shows a progress bar once it has taken a second: for a magic, which waits.
 
     `seconds` is its time limit, if any. During a long step, a thread shows how long it has taken, every
@@ -225,7 +225,7 @@ class Barred:
         return limit if left is None else min(left, limit)
 
 
-class Asking:
+class QuestionWithBar:
     """`with Asking("proof of f", 5.0) as asking:` around a question that another process answers, for a
     magic, which waits: `stop` and `heard` are passed to the question, and show how long it has taken and what
     is known so far. `known` is the last report received, None before the first with content.
@@ -242,7 +242,7 @@ class Asking:
         self._before: Callable | None = None
         self._bar = Bar(100, doing, clock=clock)
 
-    def __enter__(self) -> Asking:
+    def __enter__(self) -> QuestionWithBar:
         Waiting.give_way()  # the question forks: no thread may be in the middle of something
         if self._keeps and _in_main_thread() and callable(before := signal.getsignal(signal.SIGINT)):
             self._before = before
@@ -265,7 +265,7 @@ class Asking:
     def stop(self) -> bool:
         """Whether Ctrl-C was pressed. Called now and then, which also moves the bar."""
         passed = self.clock() - self.start
-        words = waited(passed, self.seconds, "" if self.known is None else self.known.so_far)
+        words = waiting_in_words(passed, self.seconds, "" if self.known is None else self.known.so_far)
         self._bar.reach(round(100 * passed / self.seconds), words)
         return self.asked
 
@@ -275,11 +275,11 @@ class Asking:
             self.known = report
 
 
-def waited(passed: float, most: float, so_far: str) -> str:
+def waiting_in_words(passed: float, most: float, so_far: str) -> str:
     """How long a question has taken, in seconds, and what is known, in few words, which share the line with a
     bar. The limit is one of processor time, of which a busy machine provides less.
 
-    >>> waited(2.2, 5.0, "agrees to 40 digits"), waited(7.1, 5.0, "")
+    >>> waiting_in_words(2.2, 5.0, "agrees to 40 digits"), waiting_in_words(7.1, 5.0, "")
     ('2 s of 5 s at most; so far: agrees to 40 digits', '7 s, 5 s of processor time at most')
     """
     words = f"{passed:.0f} s of {most:g} s at most"

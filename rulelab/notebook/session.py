@@ -24,7 +24,7 @@ AT_UNLOADING: list[Callable[[], None]] = []
 """Functions to call when the magics are unloaded, added by modules loaded since."""
 
 
-class Attached(NamedTuple):
+class AttachedRule(NamedTuple):
     """A rule that a `%%rrule` cell attached to the object a name stood for, and the cell.
 
     `of` is the name of the function that the target is a twin of, if the cell made it one. `primal` is what
@@ -39,7 +39,7 @@ class Attached(NamedTuple):
     primal: Any
 
 
-class Stays(NamedTuple):
+class FixedRule(NamedTuple):
     """A rule made by `%%frule` or `%scalar_rule`, which does not follow the name of its function."""
 
     name: str
@@ -49,7 +49,7 @@ class Stays(NamedTuple):
     kind: str
 
 
-class Compared(NamedTuple):
+class LastArguments(NamedTuple):
     """The arguments last used with a function, by which magic and in which cell."""
 
     args: tuple
@@ -67,12 +67,12 @@ class Session:
     """The state of one notebook. `last` is the result of the last magic, complete or cut short by Ctrl-C."""
 
     registry: Registry = DEFAULT
-    rules: dict[str, Attached] = field(default_factory=dict)
-    staying: dict[tuple[str, str], Stays] = field(default_factory=dict)
-    compared: dict[str, Compared] = field(default_factory=dict)
+    rules: dict[str, AttachedRule] = field(default_factory=dict)
+    staying: dict[tuple[str, str], FixedRule] = field(default_factory=dict)
+    compared: dict[str, LastArguments] = field(default_factory=dict)
     last: Any = None
 
-    def remember_comparison(self, names: Iterable[str], compared: Compared) -> None:
+    def remember_comparison(self, names: Iterable[str], compared: LastArguments) -> None:
         """Store the arguments of a comparison, or of another command, for the functions of these names."""
         for name in names:
             self.compared.pop(name, None)
@@ -80,7 +80,7 @@ class Session:
         while len(self.compared) > MOST_COMPARED:
             del self.compared[next(iter(self.compared))]
 
-    def last_compared(self, name: str, f: Callable) -> Compared | None:
+    def last_compared(self, name: str, f: Callable) -> LastArguments | None:
         """The arguments of the last command about a function, about the one that it is a copy of, or about a
         copy of it.
 
@@ -148,21 +148,21 @@ class Session:
         """Attach `rule` to `target`, in one step, and remember the name; returns what it replaced."""
         before = self.stated(target)
         authoring.rrule_for(target, registry=self.registry)(rule)
-        self.rules[name] = Attached(name, target, rule, cell, of, _primal(target))
+        self.rules[name] = AttachedRule(name, target, rule, cell, of, _primal(target))
         return self.displaced(target, before)
 
     def attach_frule(self, name: str, target, rule: Callable, cell: str) -> list[str]:
         """Attach a forward rule to `target`; returns what it replaced."""
         before = self.stated(target)
         authoring.frule_for(target, registry=self.registry)(rule)
-        self.staying[name, "frule"] = Stays(name, target, rule, cell, "frule")
+        self.staying[name, "frule"] = FixedRule(name, target, rule, cell, "frule")
         return self.displaced(target, before)
 
     def attach_scalar(self, name: str, target, partials: Callable, cell: str) -> list[str]:
         """Attach both rules of an elementwise function to `target`; returns what they replaced."""
         before = self.stated(target)
         authoring.scalar_rule(target, partials, registry=self.registry)
-        self.staying[name, "scalar rule"] = Stays(name, target, partials, cell, "scalar rule")
+        self.staying[name, "scalar rule"] = FixedRule(name, target, partials, cell, "scalar rule")
         return self.displaced(target, before)
 
     def stated(self, target) -> list[Rule]:
@@ -222,7 +222,7 @@ class Session:
                 notices.append(f"The rule {_named(attached)} no longer follows {attached.name}: {words}")
         return [notice for notice in notices if notice is not None]
 
-    def _left_behind(self, stays: Stays, namespace: dict) -> str | None:
+    def _left_behind(self, stays: FixedRule, namespace: dict) -> str | None:
         """The notice that a rule stays with a function whose name now stands for another."""
         try:
             now = lookup(stays.name, namespace)
@@ -240,7 +240,7 @@ class Session:
             "with the old one. Run its cell again if it is right for the new one."
         )
 
-    def _followed(self, old: Attached, namespace: dict) -> str | None:
+    def _followed(self, old: AttachedRule, namespace: dict) -> str | None:
         now = lookup(old.name, namespace)
         if old.name.split(".")[0] not in namespace and not same_target(now, old.target):
             now = None  # a builtin that the name stands for once the user's own function is gone
@@ -258,7 +258,7 @@ class Session:
             return self._moved(old, now)
         return self._twin_followed(old, now, namespace) if is_twin(now) else None
 
-    def _twin_followed(self, old: Attached, now, namespace: dict) -> str | None:
+    def _twin_followed(self, old: AttachedRule, now, namespace: dict) -> str | None:
         """Put the rule of a twin in doubt if the function it calls was replaced."""
         f = None if old.of is None else lookup(old.of, namespace)
         renewed = old.of or looked_up(now) or old.name
@@ -277,7 +277,7 @@ class Session:
             "Change the rule if the formula changed.",
         )
 
-    def _moved(self, old: Attached, now) -> str | None:
+    def _moved(self, old: AttachedRule, now) -> str | None:
         if self._has(now):
             del self.rules[old.name]
             return None
@@ -289,7 +289,7 @@ class Session:
             "Change the rule if the formula changed.",
         )
 
-    def _put(self, old: Attached, target, renewed: str | None, words: str) -> str:
+    def _put(self, old: AttachedRule, target, renewed: str | None, words: str) -> str:
         """Attach a rule that is in doubt to `target`, or set it aside if it does not fit; returns the
         notice.
         """
@@ -363,7 +363,7 @@ def _shared(name: str, old: Rule, new: Rule) -> str:
     return f"Calls that fit both {old.accepts} of {other} and {new.accepts} are refused as ambiguous. {alone}"
 
 
-def _takes(f: Callable, compared: Compared) -> bool:
+def _takes(f: Callable, compared: LastArguments) -> bool:
     """Whether a function has parameters for these arguments."""
     try:
         signature_of_callable(f).bind(*compared.args, **compared.kwargs)
@@ -417,5 +417,5 @@ def _parameters(f) -> list[tuple]:
     return [(p.name, p.kind, "" if p.default is p.empty else repr(p.default)) for p in parameters]
 
 
-def _named(attached: Attached) -> str:
+def _named(attached: AttachedRule) -> str:
     return f"{attached.rule.__name__} ({attached.cell})"

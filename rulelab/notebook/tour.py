@@ -97,7 +97,7 @@ class Chapter(NamedTuple):
     tell: Callable[[Typist], Iterator[str | Check]]
 
 
-class Heard(NamedTuple):
+class ChapterResult(NamedTuple):
     """A chapter as it was told: its checks, and the error that ended it early, if any."""
 
     title: str
@@ -134,11 +134,11 @@ def main(chapters: Sequence[Chapter] | None = None, form: str = formats.TEXT) ->
     say("\n")
     data = {"verdict": RIGHT if is_right else WRONG, "sentence": end, "parts": [c.to_dict() for c in heard]}
     notes = tuple(note for chapter in heard for note in chapter.notes())
-    formats.say(formats.Said(end, data, notes), form)
+    formats.say(formats.TextResult(end, data, notes), form)
     return 0 if is_right else 1
 
 
-def _narrated(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iterator[Heard]:
+def _narrated(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iterator[ChapterResult]:
     user = Typist()
     say(user.types(IMPORTS))
     for number, chapter in enumerate(chapters, start=1):
@@ -152,7 +152,7 @@ def _narrated(chapters: Sequence[Chapter], say: Callable[[str], object]) -> Iter
             say(f"\nThis part failed: {broken}")
         if told:
             say(f"\n{_table(told)}")
-        yield Heard(title, tuple(told), broken)
+        yield ChapterResult(title, tuple(told), broken)
 
 
 def _without_narration(words: str) -> None:

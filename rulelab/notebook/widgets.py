@@ -17,8 +17,8 @@ from . import pages as pages  # which register themselves
 from .board import Board, shell
 from .in_place import place_of
 from .pair import Overview, Pair, html_of
+from .request_queue import RUNNING, WAITING
 from .session import AT_UNLOADING
-from .turns import RUNNING, WAITING
 
 UPDATE_AFTER = 0.5
 """Seconds without changes after which the copy below the panel follows a change of the size."""

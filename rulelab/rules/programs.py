@@ -20,7 +20,7 @@ from ..own_code import holds_no_authors, only_look, stands_in
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, everything_held, inside
 from ..tangents.in_step import check_in_step
-from ..tangents.moments import Moment, Run
+from ..tangents.moments import Run, StateSnapshot
 from ..tangents.pairings import (
     added,
     cotangent_from,
@@ -1005,7 +1005,7 @@ TABLE.non_differentiable(
 
 def moment_of(f, args):
     """A snapshot of what a function and its arguments can reach."""
-    return Moment(f, args, arrays=True)
+    return StateSnapshot(f, args, arrays=True)
 
 
 def check_unchanged(moment, f):

@@ -13,9 +13,9 @@ from .container_tangents import (
     FORWARDS,
     check_kept,
     entries_of_both,
+    items_and_tangents,
     like_dict,
     parts_beside,
-    taken,
 )
 
 TABLE = RuleTable("collection_tangents", hands_out=True)
@@ -70,7 +70,7 @@ def entries_given(config, given, given_dot):
             )
         new = dict(given)
         return new, {key: settled(x, NO) for key, x in new.items()}
-    rows, row_dots = taken(config, given, given_dot)
+    rows, row_dots = items_and_tangents(config, given, given_dot)
     new, dots = dict(rows), {}
     for row, row_dot in zip(rows, row_dots, strict=True):
         key, x = row
@@ -118,7 +118,7 @@ def _update(method):
 
 
 def fill_keys(config, tangents, cls, keys, value=None):
-    names, _ = taken(config, keys, tangents[2])
+    names, _ = items_and_tangents(config, keys, tangents[2])
     for key, key_dot in zip(names, _, strict=True):
         check_key(key, key_dot)
     y = cls.fromkeys(names, value)
@@ -158,7 +158,7 @@ def _collection(kind):
     def collected_frule(config, tangents, *args):
         if len(args) != 1:
             return kind(*args), kind()  # empty, or Python's own error
-        xs, dots = taken(config, args[0], tangents[1])
+        xs, dots = items_and_tangents(config, args[0], tangents[1])
         return kind(xs), kind(parts_beside(xs, dots))
 
     return collected_frule
@@ -171,7 +171,7 @@ def deque_frule(config, tangents, *args, **words):
     rest = {name: x for name, x in words.items() if name != "iterable"}
     given = args[0] if args else words["iterable"]
     given_dot = tangents[1] if args else dict(zip(words, tangents[1:], strict=True))["iterable"]
-    xs, dots = taken(config, given, given_dot)
+    xs, dots = items_and_tangents(config, given, given_dot)
     y = deque(xs, *args[1:], **rest)
     return y, deque(parts_beside(xs, dots), y.maxlen)
 
@@ -205,7 +205,7 @@ def _set(kind):
     def set_frule(config, tangents, *args):
         if len(args) != 1 or is_constant(tangents[1]):
             return kind(*args), NO
-        xs, dots = taken(config, args[0], tangents[1])
+        xs, dots = items_and_tangents(config, args[0], tangents[1])
         for x, x_dot in zip(xs, dots, strict=True):
             check_key(x, x_dot)
         return kind(xs), NO

@@ -127,7 +127,7 @@ def _insertion(method):
     return insert_frule
 
 
-def taken(config, x, x_dot):
+def items_and_tangents(config, x, x_dot):
     """The items of an iterable and their tangents, two lists."""
     if isinstance(x, (list, tuple)) and type(x) in (list, tuple):
         return list(x), dots_of(x, x_dot)
@@ -147,7 +147,7 @@ def _extension(method):
         if is_constant(tangents[2]) and is_constant(xs_dot):
             extend(xs, items)
         else:
-            new, dots = taken(config, items, tangents[2])
+            new, dots = items_and_tangents(config, items, tangents[2])
             check_kept(xs, xs_dot, *dots)
             extend(xs, new)
             if not is_constant(xs_dot):
@@ -206,7 +206,7 @@ def is_in_python(f):
 TABLE.non_differentiable(is_in_python)
 
 
-def asked(config, f, f_dot, *items):
+def answer_about_items(config, f, f_dot, *items):
     """The value of a question about items: the author's own function goes by the forward question, which
     sees what it changes.
     """
@@ -219,7 +219,7 @@ def ranks_of(config, xs, dots, words, word_dots):
     key = words.get("key")
     if key is None:
         return list(xs)
-    return [asked(config, key, word_dots["key"], pair) for pair in zip(xs, dots, strict=True)]
+    return [answer_about_items(config, key, word_dots["key"], pair) for pair in zip(xs, dots, strict=True)]
 
 
 @TABLE.frule(list.sort, requires=FORWARDS, keyword_tangents=True)
@@ -233,7 +233,7 @@ def sort_frule(config, tangents, xs, /, **words):
 
 @TABLE.frule(sorted, requires=FORWARDS, keyword_tangents=True)
 def sorted_frule(config, tangents, iterable, /, **words):
-    xs, dots = taken(config, iterable, tangents[1])
+    xs, dots = items_and_tangents(config, iterable, tangents[1])
     order = _order_by_words(config, tangents, xs, dots, words)
     return [xs[k] for k in order], [settled(xs[k], dots[k]) for k in order]
 
@@ -340,7 +340,7 @@ def _assignment(write):
         if not is_constant(a_dot):
             check_in_step(a, a_dot)
         if isinstance(b, slice):
-            c, dots = taken(config, c, c_dot)
+            c, dots = items_and_tangents(config, c, c_dot)
             check_kept(a, a_dot, *dots)
             c_dot = parts_beside(c, dots)
         else:

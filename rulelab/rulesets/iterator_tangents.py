@@ -29,7 +29,14 @@ from ..tangents.in_step import (
 )
 from ..tangents.shadows import is_constant, settled
 from ..tangents.zeros import NoTangent
-from .container_tangents import FORWARDS, asked, check_in_step, has_only, ranks_of, taken
+from .container_tangents import (
+    FORWARDS,
+    answer_about_items,
+    check_in_step,
+    has_only,
+    items_and_tangents,
+    ranks_of,
+)
 from .numpy_elementwise import Number, remainder_partials
 from .operators import winner
 
@@ -289,10 +296,10 @@ def _filter(target):
     def filter_frule(config, tangents, test, iterable, /):
         given = pairs(config, iterable, tangents[2])
         if test is None and target in (filter, itertools.filterfalse):
-            return split(target(lambda pair: asked(config, bool, NO, pair), given))
+            return split(target(lambda pair: answer_about_items(config, bool, NO, pair), given))
         if not callable(test):
             return target(test, iterable), NO  # raises Python's own error at the first item
-        return split(target(lambda pair: asked(config, test, tangents[1], pair), given))
+        return split(target(lambda pair: answer_about_items(config, test, tangents[1], pair), given))
 
     return filter_frule
 
@@ -340,7 +347,7 @@ TABLE.non_differentiable(are_numbers)
 @TABLE.frule(sum, requires=FORWARDS, keyword_tangents=True)
 def sum_frule(config, tangents, iterable, /, start=0):
     start_dot = tangents[2] if len(tangents) > 2 else NO
-    xs, dots = taken(config, iterable, tangents[1])
+    xs, dots = items_and_tangents(config, iterable, tangents[1])
     if are_numbers([start, *xs]):
         y = sum(xs, start)
         return y, sum_of_tangents(y, [start, *xs], [start_dot, *dots])
@@ -363,13 +370,13 @@ def sum_of_tangents(y, xs, dots):
 
 @TABLE.frule(math.fsum, requires=FORWARDS)
 def fsum_frule(config, tangents, seq, /):
-    xs, dots = taken(config, seq, tangents[1])
+    xs, dots = items_and_tangents(config, seq, tangents[1])
     return math.fsum(xs), math.fsum([float(x_dot) for x_dot in dots if not is_constant(x_dot)])
 
 
 @TABLE.frule(math.prod, requires=FORWARDS, keyword_tangents=True)
 def prod_frule(config, tangents, iterable, /, **words):
-    xs, dots = taken(config, iterable, tangents[1])
+    xs, dots = items_and_tangents(config, iterable, tangents[1])
     y, total = math.prod(xs, **words), words.get("start", 1)
     total_dot = settled(total, tangents[2] if words else NO)
     for x, x_dot in zip(xs, dots, strict=True):
@@ -385,7 +392,9 @@ def _extreme(extreme):
         word_dots = dict(zip(words, tangents[count:], strict=True))
         if not args or not has_only(words, "key", "default") or (len(args) > 1 and "default" in words):
             return extreme(*args, **words), NO  # raises Python's own error
-        xs, dots = (args, tangents[1:count]) if len(args) > 1 else taken(config, args[0], tangents[1])
+        xs, dots = (
+            (args, tangents[1:count]) if len(args) > 1 else items_and_tangents(config, args[0], tangents[1])
+        )
         if len(xs) == 0:
             return extreme(xs, **words), word_dots.get("default", NO)
         ranks = ranks_of(config, xs, dots, words, word_dots)

@@ -49,7 +49,7 @@ def refuse_phases(what):
 # -- forwards ------------------------------------------------------------------------------------------------
 
 
-class Held:
+class FixedPhases:
     """A forward run in which the phases stand still; `met` tells whether there are any, and of what."""
 
     def __init__(self):
@@ -61,7 +61,7 @@ class Held:
         self.eps = max(self.eps, float(np.finfo(vectors[0].dtype).eps))
 
 
-class Turned:
+class RotatedPhases:
     """A forward run in which each vector turns at some speed besides, the same in each such run."""
 
     def __init__(self):
@@ -73,7 +73,7 @@ class Turned:
         return speeds.astype(vectors[0].real.dtype), (0.0,) * len(vectors)
 
 
-class Moved:
+class PerturbedVectors:
     """A forward run in which the vectors move in any direction besides: how much they matter at all."""
 
     def __init__(self):

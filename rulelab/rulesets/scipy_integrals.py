@@ -8,7 +8,7 @@ from .array_likes import refuse
 from .given_values import as_given
 from .scipy_implicit import ImplicitTable, refuse_given
 from .scipy_integrate import integrate
-from .scipy_quadrature import How, integral
+from .scipy_quadrature import IntegrationOptions, integral
 
 TABLE = ImplicitTable("scipy_integrals")
 
@@ -38,7 +38,9 @@ def quad(
 
 
 def how_quad(epsabs, epsrel, limit, complex_func=False):
-    return How(integrate.quad, epsabs, epsrel, limit, {"complex_func": True} if complex_func else {})
+    return IntegrationOptions(
+        integrate.quad, epsabs, epsrel, limit, {"complex_func": True} if complex_func else {}
+    )
 
 
 @TABLE.stands_in(integrate.quad_vec)
@@ -54,7 +56,7 @@ def quad_vec(
 
 def how_quad_vec(epsabs, epsrel, limit, norm, cache_size, quadrature):
     options = {"norm": norm, "cache_size": cache_size, "quadrature": quadrature}
-    return How(integrate.quad_vec, epsabs, epsrel, limit, options)
+    return IntegrationOptions(integrate.quad_vec, epsabs, epsrel, limit, options)
 
 
 def check_workers(workers):

@@ -61,10 +61,10 @@ def structure_of(assume_a, what):
 TABLE.non_differentiable(structure_of)
 
 
-def seen(a, structure, lower):
+def structured_matrix(a, structure, lower):
     """The matrices that SciPy sees in `a` (…, n, n).
 
-    >>> seen(np.array([[1.0, 2.0], [3.0, 4.0]]), "symmetric", True)
+    >>> structured_matrix(np.array([[1.0, 2.0], [3.0, 4.0]]), "symmetric", True)
     array([[1., 3.],
            [3., 4.]])
     """
@@ -81,15 +81,15 @@ def seen(a, structure, lower):
     return np.tril(a) if structure == "lower" else np.triu(a)
 
 
-def onto_seen(bar, structure, lower):
-    """The cotangent of `a` from that of `seen(a, …)`: the transposed map."""
+def structured_cotangent(bar, structure, lower):
+    """The cotangent of `a` from that of `structured_matrix(a, …)`: the transposed map."""
     if structure == "hermitian":
         return onto_triangle(hermitian_part(bar), lower)
     if structure == "symmetric":
         both = bar + bar.mT
         half = diagonal_of(np.diagonal(bar, axis1=-2, axis2=-1))
         return (np.tril(both) if lower else np.triu(both)) - half
-    return seen(bar, structure, lower)
+    return structured_matrix(bar, structure, lower)
 
 
 def columns_of(x, b):
@@ -115,7 +115,7 @@ def solved_against(a, y_bar, assume_a, lower, transposed):
     if structure == "symmetric":
         return np.conj(linalg.solve(a, np.conj(y_bar), lower=lower, assume_a=assume_a))
     if structure == "lower" or structure == "upper":
-        m = seen(a, structure, lower)
+        m = structured_matrix(a, structure, lower)
         return linalg.solve_triangular(m, y_bar, trans=0 if transposed else 2, lower=structure == "lower")
     m = np.conj(a) if transposed else adjoint(a)
     return linalg.solve(m, y_bar, assume_a=assume_a)
@@ -158,7 +158,7 @@ def solve_rrule(
         x, columns = np.asarray(a), columns_of(y, b)
         b_bar = solved_against(x, columns_of(y_bar, b), assume_a, lower, transposed)
         m_bar = -columns @ b_bar.mT if transposed else -b_bar @ adjoint(columns)
-        a_bar = unbroadcast(onto_seen(m_bar, structure, lower), x)
+        a_bar = unbroadcast(structured_cotangent(m_bar, structure, lower), x)
         shaped = unbroadcast(without_columns(b_bar, b), np.asarray(b))
         return NoTangent(), like_argument(a, a_bar), like_argument(b, shaped)
 
@@ -181,7 +181,7 @@ def solve_frule(
     y = linalg.solve(a, b, lower=lower, check_finite=check_finite, assume_a=assume_a, transposed=transposed)
     if np.size(a) == 1:
         return y, _divided_tangent(a, b, y, tangents)
-    m_dot = seen(dense(a, tangents[1]), structure, lower)
+    m_dot = structured_matrix(dense(a, tangents[1]), structure, lower)
     moved = (m_dot.mT if transposed else m_dot) @ columns_of(y, b)
     rest = columns_of(dense(b, tangents[2]), b) - moved
     y_dot = linalg.solve(a, rest, lower=lower, assume_a=assume_a, transposed=transposed)
@@ -264,7 +264,9 @@ def inv_rrule(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=F
     y = _inverted(a, check_finite, assume_a, lower)
 
     def inv_pullback(y_bar):
-        return NoTangent(), like_argument(a, onto_seen(-adjoint(y) @ y_bar @ adjoint(y), structure, lower))
+        return NoTangent(), like_argument(
+            a, structured_cotangent(-adjoint(y) @ y_bar @ adjoint(y), structure, lower)
+        )
 
     return y, inv_pullback
 
@@ -273,7 +275,7 @@ def inv_rrule(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=F
 def inv_frule(tangents, a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=False):
     structure = structure_of(assume_a, "scipy.linalg.inv")
     y = _inverted(a, check_finite, assume_a, lower)
-    return y, -y @ seen(dense(a, tangents[1]), structure, lower) @ y
+    return y, -y @ structured_matrix(dense(a, tangents[1]), structure, lower) @ y
 
 
 @TABLE.rrule(linalg.det, leading=1)

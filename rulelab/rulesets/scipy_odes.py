@@ -8,7 +8,7 @@ from .array_likes import dense, is_zero, refuse
 from .given_values import as_given
 from .scipy_implicit import NO, ImplicitTable, packed, refuse_failure, refuse_given
 from .scipy_integrate import integrate
-from .scipy_trajectories import How, trajectory
+from .scipy_trajectories import SolverOptions, trajectory
 
 TABLE = ImplicitTable("scipy_odes")
 
@@ -20,7 +20,7 @@ def run_solve_ivp(fun, t_span, y0, method, t_eval, vectorized, args, options):
     if not found.success:
         refuse_failure("solve_ivp", found.message)
     rest = {name: value for name, value in found.items() if name not in ("t", "y")}
-    how = How(method, *(options.get(name, usual) for name, usual in _USUAL.items()))
+    how = SolverOptions(method, *(options.get(name, usual) for name, usual in _USUAL.items()))
     return found.t, found.y, type(found), rest, how
 
 
@@ -113,7 +113,7 @@ def run_odeint(func, y0, t, args, tfirst, words):
         refuse("scipy's odeint is not differentiated with an rtol for each number", "give one number")
     usual = 1.49012e-8
     rtol, atol = (usual if told is None else told for told in (rtol, atol))
-    return found, How("LSODA", rtol, atol, state_first=not tfirst)
+    return found, SolverOptions("LSODA", rtol, atol, state_first=not tfirst)
 
 
 TABLE.non_differentiable(run_odeint)

@@ -30,7 +30,7 @@ from .scipy_jumps import jump_in
 TABLE = ImplicitTable("scipy_quadrature")
 
 
-class How(NamedTuple):
+class IntegrationOptions(NamedTuple):
     """How an integral is computed: the function of SciPy's and its options."""
 
     target: Any

@@ -17,7 +17,7 @@ TABLE = LibraryTable("scipy_signal_convolutions", rounds=True)
 # -- where a result lies in the full one ---------------------------------------------------------------------
 
 
-def in_full(y_bar, left, right, mode, axes):
+def full_convolution_cotangent(y_bar, left, right, mode, axes):
     """The cotangent of the full convolution of arrays of these shapes, from that of the part of a mode."""
     widths = [(0, 0)] * y_bar.ndim
     for axis, (n, m) in enumerate(zip(left, right, strict=True)):
@@ -40,7 +40,7 @@ def _all_axes(ndim, axes):
 TABLE.non_differentiable(_all_axes)
 
 
-def turned(x, axes):
+def reversed_conjugate(x, axes):
     """The conjugate of an array in reverse order: the convolution with it is the transposed one."""
     return np.conj(np.flip(x, axes))
 
@@ -68,11 +68,11 @@ def convolve_rrule(in1, in2, mode="full", method="auto"):
                 like_argument(in2, _product_bar(y_bar, a, b)),
             )
         axes = _all_axes(a.ndim, None)
-        full = in_full(y_bar, a.shape, b.shape, mode, axes)
+        full = full_convolution_cotangent(y_bar, a.shape, b.shape, mode, axes)
         return (
             NoTangent(),
-            like_argument(in1, signal.convolve(full, turned(b, axes), "valid", method)),
-            like_argument(in2, signal.convolve(full, turned(a, axes), "valid", method)),
+            like_argument(in1, signal.convolve(full, reversed_conjugate(b, axes), "valid", method)),
+            like_argument(in2, signal.convolve(full, reversed_conjugate(a, axes), "valid", method)),
         )
 
     return y, convolve_pullback
@@ -106,11 +106,15 @@ def _state_along_axes(target):
                     like_argument(in2, _product_bar(y_bar, a, b)),
                 )
             along = _all_axes(a.ndim, axes)
-            full = in_full(y_bar, a.shape, b.shape, mode, along)
+            full = full_convolution_cotangent(y_bar, a.shape, b.shape, mode, along)
             return (
                 NoTangent(),
-                like_argument(in1, unbroadcast(target(full, turned(b, along), "valid", along), a)),
-                like_argument(in2, unbroadcast(target(full, turned(a, along), "valid", along), b)),
+                like_argument(
+                    in1, unbroadcast(target(full, reversed_conjugate(b, along), "valid", along), a)
+                ),
+                like_argument(
+                    in2, unbroadcast(target(full, reversed_conjugate(a, along), "valid", along), b)
+                ),
             )
 
         return y, along_axes_pullback

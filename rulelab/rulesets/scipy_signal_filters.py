@@ -255,7 +255,7 @@ def _edge_of(x, axis, padtype, padlen, taps):
 TABLE.non_differentiable(_edge_of)
 
 
-def continued(x, edge, padtype):
+def extended(x, edge, padtype):
     """A sequence along the last axis with `edge` numbers more at each end."""
     if edge == 0:
         return x
@@ -271,7 +271,7 @@ def continued(x, edge, padtype):
 
 def _both_ways(run, x, axis, edge, padtype):
     """`run(x)` forwards and then backwards, along an axis."""
-    along = continued(to_end(x, axis), edge, padtype)
+    along = extended(to_end(x, axis), edge, padtype)
     y = run(run(along)[..., ::-1])[..., ::-1]
     return from_end(y[..., edge : np.shape(y)[-1] - edge], axis)
 

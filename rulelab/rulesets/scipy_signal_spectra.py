@@ -9,7 +9,7 @@ import numpy as np
 from .array_likes import refuse
 from .given_values import as_given, as_precise
 from .scipy_optional import LibraryTable, default_of, optional
-from .scipy_signal_filters import continued
+from .scipy_signal_filters import extended
 from .scipy_signal_resampling import from_end, to_end
 
 signal = optional("scipy.signal")
@@ -337,4 +337,4 @@ def _beyond(x, edge, boundary):
         return np.concatenate([none, x, none], axis=-1)
     if boundary not in ("even", "odd", "constant"):
         raise ValueError(f"Unknown boundary option {boundary!r}")
-    return continued(x, edge, boundary)
+    return extended(x, edge, boundary)

@@ -73,7 +73,7 @@ def call_names(row, name):
     return parameter_names(row) if first is None else (first, *parameter_names(row))
 
 
-def taken(row, name, given, words, missing):
+def standard_arguments(row, name, given, words, missing):
     """The arguments of a call in the order of our own functions: value, place, scale, shapes."""
     names = call_names(row, name)
     where = {each: number for number, each in enumerate(names[: len(given)])}
@@ -103,7 +103,7 @@ def whole(x):
     return x if isinstance(x, (float, np.ndarray, np.generic)) or x is None else as_array(x)
 
 
-def back_to(row, name, given, words, bars):
+def call_cotangents(row, name, given, words, bars):
     """The cotangents of a call's arguments, by position and by name, from those of our functions."""
     by_name = dict(zip((first_name(name, row), "loc", "scale", *row.shapes), bars, strict=False))
     names = call_names(row, name)
@@ -124,12 +124,12 @@ def reverse(distribution, name, given, words):
         lacking = not_known(distribution, name)
         answer = [lacking] * len(given), dict.fromkeys(words, lacking)
         return getattr(distribution, name)(*given, **words), lambda y_bar: answer
-    args = taken(row, name, given, words, DEFAULTS)
+    args = standard_arguments(row, name, given, words, DEFAULTS)
     only_real(f"scipy.stats.{row.name}.{name}", *args)
     y, back = family(name, row).evaluated_rrule(name, distribution, *map(whole, args))
 
     def method_pullback(y_bar):
-        return back_to(row, name, given, words, back(y_bar)[3:])
+        return call_cotangents(row, name, given, words, back(y_bar)[3:])
 
     return y, method_pullback
 
@@ -141,9 +141,9 @@ def forward(name, distribution, given, words, dots, word_dots):
         y = getattr(distribution, name)(*given, **words)
         still = all(map(is_zero, (*dots, *word_dots.values())))
         return y, no_change(y) if still else not_known(distribution, name)
-    x, loc, scale, a, b = [whole(each) for each in taken(row, name, given, words, DEFAULTS)]
+    x, loc, scale, a, b = [whole(each) for each in standard_arguments(row, name, given, words, DEFAULTS)]
     only_real(f"scipy.stats.{row.name}.{name}", x, loc, scale, a, b)
-    x_dots = taken(row, name, dots, word_dots, STILL)
+    x_dots = standard_arguments(row, name, dots, word_dots, STILL)
     x_dots = [NO if x_dot is None else x_dot for x_dot in x_dots]
     y = family(name, row).evaluated(name, distribution, x, loc, scale, a, b)
     return y, family(name, row).tangent_of(x_dots, name, distribution, y, x, loc, scale, a, b)

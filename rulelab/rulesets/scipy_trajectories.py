@@ -36,7 +36,7 @@ from .scipy_jumps import jump_in
 TABLE = ImplicitTable("scipy_trajectories")
 
 
-class How(NamedTuple):
+class SolverOptions(NamedTuple):
     """How differential equations are solved: the method of SciPy's, and its tolerances; whether the right
     side takes the state before the time.
     """

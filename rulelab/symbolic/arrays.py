@@ -37,10 +37,10 @@ class ObjectArray(np.ndarray):
     """An array of traced numbers whose dtype is object. NumPy's own Python code gets these."""
 
     def __array_ufunc__(self, ufunc, method, *args, out=None, **kwargs):
-        return _shown(_ufunc(ufunc, method, args, out, kwargs), _class_for(args))
+        return _in_class_of_arguments(_ufunc(ufunc, method, args, out, kwargs), _class_for(args))
 
     def __array_function__(self, function, types, args, kwargs):
-        return call(function, args, kwargs, _class_for(itertools.chain(args, kwargs.values())))
+        return call_numpy(function, args, kwargs, _class_for(itertools.chain(args, kwargs.values())))
 
     def astype(self, dtype, *args, **kwargs):
         return _converted(self, dtype)
@@ -49,7 +49,9 @@ class ObjectArray(np.ndarray):
     imag = property(lambda self: _each_part(self, "imag"))
 
     def dot(self, other, out=None):
-        return _into(out, _shown(np.asarray(np.dot(_bare(self), _bare(other)), object), type(self)))
+        return _into(
+            out, _in_class_of_arguments(np.asarray(np.dot(_bare(self), _bare(other)), object), type(self))
+        )
 
     def conjugate(self):
         return np.conjugate(self) if is_complex(self) else self
@@ -83,20 +85,20 @@ for _name in "argmax argmin argsort clip cumprod cumsum mean nonzero round std v
     setattr(ObjectArray, _name, _by_function(_name))
 
 
-def own(values, cls=TracedArray):
+def to_traced_arrays(values, cls=TracedArray):
     """Convert an array to one of these classes, sharing its memory if it already holds objects."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object)
     return array.view(cls) if array.dtype.hasobject or isinstance(array, ObjectArray) else array
 
 
-def _honest(value):
+def _as_object_arrays(value):
     """A value with the traced arrays in it as object arrays."""
     if isinstance(value, TracedArray):
         return value.view(ObjectArray)
     if isinstance(value, np.ndarray) and type(value) is np.ndarray and value.dtype == object:
         return value.view(ObjectArray)
     if type(value) in (tuple, list):
-        return type(value)([_honest(v) for v in value])
+        return type(value)([_as_object_arrays(v) for v in value])
     return value
 
 
@@ -104,15 +106,15 @@ def _bare(value):
     return value.view(np.ndarray) if isinstance(value, ObjectArray) else value
 
 
-def _shown(value, cls):
+def _in_class_of_arguments(value, cls):
     """A result in the class of its arguments; arrays without axes become numbers, as in NumPy."""
     if isinstance(value, Scalar) and cls is ObjectArray:
-        return own(value, cls)
+        return to_traced_arrays(value, cls)
     if isinstance(value, np.ndarray) and (isinstance(value, ObjectArray) or value.dtype == object):
         # NumPy's own code uses the shape of a number; an author's code expects a float.
         return value.view(cls) if value.ndim or cls is ObjectArray else value.view(np.ndarray).item()
     if type(value) in (tuple, list):
-        return type(value)([_shown(v, cls) for v in value])
+        return type(value)([_in_class_of_arguments(v, cls) for v in value])
     return value
 
 
@@ -174,7 +176,7 @@ def element_of(ufunc):
 
 
 @functools.cache
-def _twin(ufunc):
+def _object_ufunc(ufunc):
     """The ufunc over objects that corresponds to `ufunc`, or None."""
     if ufunc.__name__ in _NATIVE and getattr(np, ufunc.__name__, None) is ufunc:
         return ufunc
@@ -186,7 +188,7 @@ def _twin(ufunc):
 
 def _ufunc(ufunc, method, args, out, kwargs):
     trace = first_trace((args, kwargs, out))
-    twin = _twin(ufunc)
+    twin = _object_ufunc(ufunc)
     if twin is None:
         _stop(trace, ufunc)
     dtype = kwargs.pop("dtype", None)
@@ -194,7 +196,7 @@ def _ufunc(ufunc, method, args, out, kwargs):
         _stop(trace, ufunc, "with a dtype")
     for ignored in ("casting", "order", "subok"):
         kwargs.pop(ignored, None)
-    bare = [_bare(own(a) if isinstance(a, Scalar) else a) for a in args]
+    bare = [_bare(to_traced_arrays(a) if isinstance(a, Scalar) else a) for a in args]
     if method == "at":
         twin.at(*bare)
         return None
@@ -267,23 +269,23 @@ def _reduced(ufunc, a, axis=0, keepdims=False, initial=None, where=True):
 # --- functions ----------------------------------------------------------------------------------------------
 
 
-def call(function, args, kwargs, cls=TracedArray):
+def call_numpy(function, args, kwargs, cls=TracedArray):
     """Call a NumPy function with traced numbers among its arguments."""
     trace = first_trace((args, kwargs))
     if trace is None:  # object arrays that contain only plain numbers
         return _without_trace(function, args, kwargs, cls)
-    args = [own(a, ObjectArray) if isinstance(a, Scalar) else _honest(a) for a in args]
-    kwargs = {k: _honest(v) for k, v in kwargs.items()}
+    args = [to_traced_arrays(a, ObjectArray) if isinstance(a, Scalar) else _as_object_arrays(a) for a in args]
+    kwargs = {k: _as_object_arrays(v) for k, v in kwargs.items()}
     if not _is_dtype_question(function) and not _is_float(kwargs.get("dtype")):
         _stop(trace, function, "with a dtype")
     with _named(trace, function):
-        return _shown(_handler(function)(*args, **kwargs), cls)
+        return _in_class_of_arguments(_handler(function)(*args, **kwargs), cls)
 
 
 def _without_trace(function, args, kwargs, cls):
     """Call a function such as `zeros_like` for a buffer that has not been written to yet."""
-    args, kwargs = _honest(list(args)), {k: _honest(v) for k, v in kwargs.items()}
-    return _shown(_handler(function)(*args, **kwargs), cls)
+    args, kwargs = _as_object_arrays(list(args)), {k: _as_object_arrays(v) for k, v in kwargs.items()}
+    return _in_class_of_arguments(_handler(function)(*args, **kwargs), cls)
 
 
 def _handler(function):
@@ -386,7 +388,7 @@ def _full_like(prototype, fill_value, dtype=None, order="K", subok=True, shape=N
 
 
 def _mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
-    a = own(a, ObjectArray)
+    a = to_traced_arrays(a, ObjectArray)
     kept = np.broadcast_to(where, a.shape)
     total = np.add.reduce(a, axis=axis, keepdims=keepdims, where=kept)
     count = np.sum(np.ones(a.shape), axis=axis, keepdims=keepdims, where=kept)
@@ -400,14 +402,18 @@ def _into(out, result):
 def _var(
     a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None
 ):
-    a = own(a, ObjectArray)
+    a = to_traced_arrays(a, ObjectArray)
     ddof = ddof if correction is None else correction
     kept = np.broadcast_to(where, a.shape)
-    away = a - own(_mean(a, axis, keepdims=True, where=kept) if mean is None else mean, ObjectArray)
+    away = a - to_traced_arrays(
+        _mean(a, axis, keepdims=True, where=kept) if mean is None else mean, ObjectArray
+    )
     count = np.sum(np.ones(a.shape), axis=axis, keepdims=keepdims, where=kept)
     return _into(
         out,
-        np.add.reduce(own(_squared_sizes(away), ObjectArray), axis=axis, keepdims=keepdims, where=kept)
+        np.add.reduce(
+            to_traced_arrays(_squared_sizes(away), ObjectArray), axis=axis, keepdims=keepdims, where=kept
+        )
         / (count - ddof),
     )
 
@@ -423,14 +429,14 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     n = np.ndim(x)
     squares = ord is None or axis is None and (ord in ("f", "fro") and n == 2 or ord == 2 and n == 1)
     if isinstance(ord, float) and ord not in (0, 1, 2, math.inf, -math.inf) and (n == 1 or axis is not None):
-        total = np.add.reduce(own(np.abs(x) ** ord, ObjectArray), axis=axis, keepdims=keepdims)
-        return own(total, ObjectArray) ** (1 / ord)
+        total = np.add.reduce(to_traced_arrays(np.abs(x) ** ord, ObjectArray), axis=axis, keepdims=keepdims)
+        return to_traced_arrays(total, ObjectArray) ** (1 / ord)
     if not (squares and is_complex(x)):
         return _handler_of_numpy(np.linalg.norm)(x, ord, axis, keepdims)
-    sizes = own(_squared_sizes(own(x, ObjectArray)), ObjectArray)
+    sizes = to_traced_arrays(_squared_sizes(to_traced_arrays(x, ObjectArray)), ObjectArray)
     total = np.asarray(np.add.reduce(sizes, axis=axis, keepdims=keepdims), object)
     roots = np.frompyfunc(lambda v: root(v) if isinstance(v, Scalar) else math.sqrt(v), 1, 1)(total)
-    return own(np.asarray(roots, object), ObjectArray)
+    return to_traced_arrays(np.asarray(roots, object), ObjectArray)
 
 
 def _correlate(a, v, mode="valid"):
@@ -446,7 +452,7 @@ def _angle(z, deg=False):
         angle = angle_of(as_complex(v))
         return angle * 180 / math.pi if deg else angle
 
-    return np.frompyfunc(of_one, 1, 1)(_bare(own(z, ObjectArray)))
+    return np.frompyfunc(of_one, 1, 1)(_bare(to_traced_arrays(z, ObjectArray)))
 
 
 def _std(a, *args, out=None, **kwargs):
@@ -455,58 +461,63 @@ def _std(a, *args, out=None, **kwargs):
 
 def _accumulated(ufunc):
     def accumulate(a, axis=None, dtype=None, out=None):
-        a = own(a, ObjectArray)
+        a = to_traced_arrays(a, ObjectArray)
         return _into(out, ufunc.accumulate(a.ravel() if axis is None else a, axis=axis or 0))
 
     return accumulate
 
 
 def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
-    a = np.array(_bare(own(a, ObjectArray)), copy=True)
+    a = np.array(_bare(to_traced_arrays(a, ObjectArray)), copy=True)
     a = a.ravel() if axis is None else a
     a.sort(axis=-1 if axis is None else axis)
     return a
 
 
 def _argsort(a, axis=-1, kind=None, order=None, *, stable=None):
-    return _bare(own(a, ObjectArray)).argsort(axis=axis)
+    return _bare(to_traced_arrays(a, ObjectArray)).argsort(axis=axis)
 
 
 def _position(method):
     def find(a, axis=None, out=None, *, keepdims=False):
         return _into(
-            out, getattr(np.ndarray, method)(_bare(own(a, ObjectArray)), axis=axis, keepdims=keepdims)
+            out,
+            getattr(np.ndarray, method)(
+                _bare(to_traced_arrays(a, ObjectArray)), axis=axis, keepdims=keepdims
+            ),
         )
 
     return find
 
 
 def _median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    a = own(a, ObjectArray)
+    a = to_traced_arrays(a, ObjectArray)
     axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(i % a.ndim for i in axes)
     rest = tuple(i for i in range(a.ndim) if i not in axes)
     lines = _sort(a.transpose(rest + axes).reshape(*(a.shape[i] for i in rest), -1))
     n = lines.shape[-1]
-    middle = own((lines[..., (n - 1) // 2] + lines[..., n // 2]), ObjectArray) / 2
+    middle = to_traced_arrays((lines[..., (n - 1) // 2] + lines[..., n // 2]), ObjectArray) / 2
     return middle.reshape([1 if i in axes else k for i, k in enumerate(a.shape)]) if keepdims else middle
 
 
 def _where(condition, *branches):
     if isinstance(condition, (ObjectArray, Scalar)):
-        condition = np.asarray(own(condition, ObjectArray) != 0, bool)
+        condition = np.asarray(to_traced_arrays(condition, ObjectArray) != 0, bool)
     return _chosen(condition, *map(_bare, branches)) if branches else np.nonzero(condition)
 
 
 def _clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **_):
     low, high = a_min if min is None else min, a_max if max is None else max
-    a = own(a, ObjectArray)
+    a = to_traced_arrays(a, ObjectArray)
     a = a if low is None else np.maximum(a, low)
     return _into(out, a if high is None else np.minimum(a, high))
 
 
 def _round(a, decimals=0, out=None):
-    return _into(out, np.frompyfunc(lambda v: _rounded(v, decimals), 1, 1)(_bare(own(a, ObjectArray))))
+    return _into(
+        out, np.frompyfunc(lambda v: _rounded(v, decimals), 1, 1)(_bare(to_traced_arrays(a, ObjectArray)))
+    )
 
 
 def _rounded(value, decimals):
@@ -516,7 +527,7 @@ def _rounded(value, decimals):
 
 
 def _nonzero(a):
-    return np.nonzero(np.asarray(own(a, ObjectArray) != 0, bool))
+    return np.nonzero(np.asarray(to_traced_arrays(a, ObjectArray) != 0, bool))
 
 
 def _isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
@@ -525,20 +536,20 @@ def _isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 def _each(original, name):
     on_element = np.frompyfunc(element_version(original, NUMPY_ELEMENTS[name]), 1, 1)
-    return lambda x: on_element(_bare(own(x, ObjectArray)))
+    return lambda x: on_element(_bare(to_traced_arrays(x, ObjectArray)))
 
 
 def _linspace(start, stop, num=50, endpoint=True, **_):
     if _.get("retstep") or np.ndim(start) or np.ndim(stop):
         raise TypeError
     start, stop = (v.view(np.ndarray).item() if isinstance(v, np.ndarray) else v for v in (start, stop))
-    return own([start + (stop - start) * k / (num - endpoint) for k in range(num)], ObjectArray)
+    return to_traced_arrays([start + (stop - start) * k / (num - endpoint) for k in range(num)], ObjectArray)
 
 
 def _interp(x, xp, fp, left=None, right=None, period=None):
     if period is not None:
         raise TypeError
-    x, xp, fp = (_bare(own(a, ObjectArray)) for a in (x, xp, fp))
+    x, xp, fp = (_bare(to_traced_arrays(a, ObjectArray)) for a in (x, xp, fp))
 
     def at(v):
         if v < xp[0]:
@@ -560,7 +571,7 @@ def _bincount(x, weights=None, minlength=0):
 def _cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     if fweights is not None or aweights is not None:
         raise TypeError
-    rows = [np.atleast_2d(own(a, ObjectArray)) for a in (m, y) if a is not None]
+    rows = [np.atleast_2d(to_traced_arrays(a, ObjectArray)) for a in (m, y) if a is not None]
     x = np.concatenate([r if rowvar or len(r) == 1 else r.T for r in rows])
     away = x - _mean(x, 1, keepdims=True)
     ddof = (0 if bias else 1) if ddof is None else ddof
@@ -584,7 +595,7 @@ FUNCTIONS = {
     np.cumsum: _accumulated(np.add),
     np.cumprod: _accumulated(np.multiply),
     np.sort: _sort,
-    np.sort_complex: lambda a: own(_sort(a), ObjectArray).astype(complex),
+    np.sort_complex: lambda a: to_traced_arrays(_sort(a), ObjectArray).astype(complex),
     np.argsort: _argsort,
     np.argmax: _position("argmax"),
     np.argmin: _position("argmin"),
@@ -600,12 +611,12 @@ FUNCTIONS = {
     np.isreal: lambda x: np.asarray(np.imag(x) == 0, bool)[()],
     np.iscomplexobj: is_complex,
     np.isrealobj: lambda x: not is_complex(x),
-    np.real: lambda x: own(x, ObjectArray).real,
-    np.imag: lambda x: own(x, ObjectArray).imag[()],
+    np.real: lambda x: to_traced_arrays(x, ObjectArray).real,
+    np.imag: lambda x: to_traced_arrays(x, ObjectArray).imag[()],
     np.angle: _angle,
     np.linalg.norm: _norm,
     np.correlate: _correlate,
-    np.nan_to_num: lambda x, *args, **kwargs: own(x, ObjectArray).copy() if np.ndim(x) else x,
+    np.nan_to_num: lambda x, *args, **kwargs: to_traced_arrays(x, ObjectArray).copy() if np.ndim(x) else x,
     np.linspace: _linspace,
     np.sinc: _each(np.sinc, "sinc"),
     np.i0: _each(np.i0, "i0"),
@@ -629,4 +640,13 @@ def summed_to(x_bar, shape):
     return np.sum(x_bar, axis=axes, keepdims=True).reshape(shape) if shape else np.sum(x_bar)
 
 
-__all__ = ["FUNCTIONS", "NoRealValue", "ObjectArray", "TracedArray", "call", "filled", "own", "summed_to"]
+__all__ = [
+    "FUNCTIONS",
+    "NoRealValue",
+    "ObjectArray",
+    "TracedArray",
+    "call_numpy",
+    "filled",
+    "summed_to",
+    "to_traced_arrays",
+]

@@ -20,21 +20,21 @@ import numpy as np
 from ..errors import NotDifferentiableError
 from .caveats import NOT_A_SUBGRADIENT, SINGULAR_AT, UNSTABLE, Caveat
 from .cells import Array, Static, complex_part, leaf_names
-from .counterexamples import exact_arguments, paste, position, readable
+from .counterexamples import code_to_paste, exact_arguments, exact_text, position
 from .digits import agreeing_digits
 from .hulls import from_hull
-from .moving import Moving
+from .moved_graphs import MovedGraph
 from .outcomes import Misfit, Settled, Skipped
-from .plain import (
+from .plain_values import (
+    argument_cotangents,
     flat_floats,
     is_zero,
     numbers_in,
-    opened,
-    padded,
+    padded_cotangents,
     plain_argument,
     plain_number,
-    quietly,
     seed_like,
+    without_warnings_or_output,
 )  # fmt: skip
 from .runs import plain_value
 from .scalars import CONTEXT, Stop, shadow_of
@@ -105,7 +105,7 @@ class Borders:
             except TooLong:
                 hanging += 1
                 pairs = zip(self.question.names, point, strict=True)
-                where = ", ".join(f"{name} = {readable(value)}" for name, value in pairs)
+                where = ", ".join(f"{name} = {exact_text(value)}" for name, value in pairs)
                 self.notes += (f"not judged at {where}: it took more than {POINT_SECONDS:g} s",)
 
     @property
@@ -178,7 +178,7 @@ class _Point:
         """(value, cotangents for result `k` divided by its seed) of the rule on floats."""
         left = iter(map(float, self.seeds(k)))
         y_bar = seed_like(self.plain_y, lambda shape: numbers_in(shape, left))
-        with quietly():
+        with without_warnings_or_output():
             rule = self.question.rule_through(lambda function: function)
             y, pullback = rule(*map(plain_argument, self.sample))
             returned = self.cotangents(pullback(y_bar))
@@ -203,7 +203,7 @@ class _Point:
             return None
 
     def cotangents(self, returned):
-        return opened(padded(self.question, returned, len(self.sample)), self.sample)
+        return argument_cotangents(padded_cotangents(self.question, returned, len(self.sample)), self.sample)
 
     def of_leaves(self, cotangents, number):
         found = []
@@ -289,7 +289,7 @@ class _Point:
             skip_ties(trace)
         flat = flat_numbers(trace, y)
         values = [v.shadow for v in flat]
-        return values, trace.path(), tuple(trace.quadratures), Moving(trace, leaves, flat)
+        return values, trace.path(), tuple(trace.quadratures), MovedGraph(trace, leaves, flat)
 
     # --- judging
 
@@ -473,7 +473,7 @@ class _Point:
         return Caveat(kind, words, self.words(), code=self.code(k, index, given, should))
 
     def code(self, k, index, given, should):
-        code = paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
+        code = code_to_paste(self.question, self.sample, self.seeds(k), index, self.plain_y)
         factor = 1.0 if index == "value" or self.has_no_seed(index) else float(self.seed)
         told = [
             f"{word} {_shown(number * factor)}"
@@ -490,7 +490,7 @@ class _Point:
     def words(self):
         """The point as text."""
         texts = (
-            f"{name} = {readable(value)}"
+            f"{name} = {exact_text(value)}"
             for name, value in zip(self.question.names, self.sample, strict=True)
             if not isinstance(value, Static)
         )

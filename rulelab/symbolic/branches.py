@@ -26,7 +26,13 @@ from .cells import Array, Static, entry_name, more_samples, samples
 from .complexes import is_complex
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .plain import alike, moved_by_rounding, parts_that_move, plain_argument, quietly
+from .plain_values import (
+    are_close_results,
+    moved_by_rounding,
+    parts_that_move,
+    plain_argument,
+    without_warnings_or_output,
+)
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace
 from .swap import Globals, Swap, same_shape_object_array
 from .tracing import STAND_INS, flat_numbers, place_of, users_place
@@ -115,7 +121,7 @@ def refusal(f, why, *fixes, place=None):
 # --- what the function reads besides its arguments ----------------------------------------------------------
 
 
-class _Watching(Swap):
+class _ReadingSwap(Swap):
     """A swap that notes what is read: floats of the function's own module turn into symbols."""
 
     def __init__(self, trace, f, reading):
@@ -265,10 +271,10 @@ class _Explorer:
 
     def traced(self, sample):
         trace = Trace()
-        swap = _Watching(trace, self.f, self.reading)
+        swap = _ReadingSwap(trace, self.f, self.reading)
         plain = self.plain(sample)
         try:
-            with quietly():
+            with without_warnings_or_output():
                 y = swap.value(self.f, "f")(*self.arguments(trace, sample))
             if trace.stop is not None:
                 raise trace.stop
@@ -288,7 +294,7 @@ class _Explorer:
                 ) from raised
             self.failure = self.failure or raised
             return Run(sample, trace, None)
-        if plain is not None and not alike([float(v.shadow) for v in flat], np.ravel(plain)):
+        if plain is not None and not are_close_results([float(v.shadow) for v in flat], np.ravel(plain)):
             if not self.is_lost_to_rounding(sample, plain):
                 raise refusal(
                     self.f,
@@ -304,7 +310,7 @@ class _Explorer:
         """
         for arguments in moved_by_rounding(map(plain_argument, sample)):
             beside = self.plain_at(arguments)
-            if beside is None or not alike(np.ravel(beside), np.ravel(plain)):
+            if beside is None or not are_close_results(np.ravel(beside), np.ravel(plain)):
                 return True
         return False
 
@@ -326,7 +332,7 @@ class _Explorer:
         return self.plain_at(map(plain_argument, sample))
 
     def plain_at(self, arguments):
-        with quietly():
+        with without_warnings_or_output():
             try:
                 found = self.f(*arguments)
                 unlike = isinstance(found, (tuple, list)) and len(set(map(np.shape, found))) > 1
@@ -417,7 +423,7 @@ def _decides(run):
 # --- the tree -----------------------------------------------------------------------------------------------
 
 
-class _Dead:
+class _DeadBranch:
     """A path at whose end there is no value: outside the domain."""
 
 
@@ -482,7 +488,7 @@ class _Gatherer:
     def tree(self, runs, depth, facts=()):
         live = [r for r in runs if r.y is not None]
         if not live:
-            return _Dead
+            return _DeadBranch
         first = live[0]
         if depth == len(first.trace.decisions):
             return self.leaf(live)
@@ -495,11 +501,11 @@ class _Gatherer:
             self.tree(sides[o], depth + 1, self.with_fact(facts, decision, o)) if sides[o] else None
             for o in (True, False)
         )
-        if yes not in (None, _Dead) and no not in (None, _Dead):
+        if yes not in (None, _DeadBranch) and no not in (None, _DeadBranch):
             return Branch(
                 self.expression(decision.left), decision.relation, self.expression(decision.right), yes, no
             )
-        outcome = yes not in (None, _Dead)
+        outcome = yes not in (None, _DeadBranch)
         found = yes if outcome else no
         missing = no if outcome else yes
         if missing is None and not self.may_miss(decision, outcome, live, facts):
@@ -618,14 +624,14 @@ def _asks_domain(results, argument, relation):
     return False
 
 
-def uses(code: types.CodeType):
+def global_names(code: types.CodeType):
     """The global names that a function's code reads, and those that its inner functions read."""
     yield from (i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from uses(constant)
+            yield from global_names(constant)
 
 
-def literal(value):
+def literal_tree(value):
     """The syntax tree of a value for which `is_literal` holds."""
     return ast.parse(repr(value), mode="eval").body

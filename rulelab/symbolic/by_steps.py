@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import Place
-from .branches import refusal, uses
-from .cotangents import OF_ONE, Part, Words, asked_of_the_ad, flows
-from .drafts import Draft, handed_on
+from .branches import global_names, refusal
+from .cotangents import OF_ONE, Part, Words, cotangent_parts, needs_ad_pullback
+from .drafts import Draft, delegating_lines
 from .printers import Spelling, text
 from .shifts import idle_shifts
 from .statements import Reading, Step, Unreadable
@@ -36,7 +36,7 @@ def draft_by_steps(f, names, args, name, rng) -> Draft:
         if not reading.result.active:
             raise Unreadable("its result does not change with its arguments")
         flowing = [step for step in reading.steps if step.value.active]
-        if all(map(asked_of_the_ad, flowing)):
+        if all(map(needs_ad_pullback, flowing)):
             called = " and ".join(dict.fromkeys(map(_short, flowing)))
             raise Unreadable(f"it only calls {called}, which the AD would differentiate as before")
         return _Text(reading, name, args, rng).draft()
@@ -64,9 +64,9 @@ class _Text:
     def __init__(self, reading: Reading, name, args, rng):
         self.reading, self.name, self.args, self.rng = reading, name, args, rng
         self.f, self.names = reading.f, reading.names
-        self.spelling = Spelling(self.f.__globals__, True, reading.bound, uses(self.f.__code__))
+        self.spelling = Spelling(self.f.__globals__, True, reading.bound, global_names(self.f.__code__))
         self.words = Words(self.spelling)
-        asked = filter(asked_of_the_ad, reading.steps)
+        asked = filter(needs_ad_pullback, reading.steps)
         self.asked = {step.target: self.free(f"{_short(step)}_back") for step in asked}
         self.idle = idle_shifts(reading)
         self.parts: dict[str, list[Part]] = collections.defaultdict(list)
@@ -95,7 +95,7 @@ class _Text:
             if step.target in self.asked:
                 self.ask(step, g, lines)
                 continue
-            for value, part in flows(step, g, self.words):
+            for value, part in cotangent_parts(step, g, self.words):
                 if part.at is None:
                     self.parts[value.text].append(part)
                 else:
@@ -172,7 +172,7 @@ class _Text:
         prelude, first = [], []
         tests = list(self.conditions())
         if tests:
-            prelude, first = handed_on(self.spelling, self.f, self.name, seed, tests, passed)
+            prelude, first = delegating_lines(self.spelling, self.f, self.name, seed, tests, passed)
         if self.words.helper:
             prelude = [*prelude, *_helper(self.words)]
         body = [*_wrapped(f"def {short}_rrule(", parameters, "):"), *first]

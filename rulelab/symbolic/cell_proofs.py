@@ -19,9 +19,9 @@ from .formulas import (
     TooLarge,
     expression,
     formula,
+    shortest_form,
     size,
     sum_of_sizes,
-    tidy,
     written_size,
 )
 from .report import ArgumentFinding, CellFinding
@@ -46,7 +46,7 @@ class Cell:
     def __init__(self, condition, count, sizes=""):
         self.condition, self.count, self.sizes = condition, count, sizes
         self.rows, self.method, self.error, self.why = [], "SymPy's normal form", "none", None
-        self.tidy: Any = tidy
+        self.tidy: Any = shortest_form
         self.moves = False  # whether a number shown as an argument has a nonzero derivative
 
     def settle(self, i, difference, derivative, visit):
@@ -83,7 +83,9 @@ class Cell:
 
     def is_of_zeros(self):
         """Whether all derivatives that are shown are 0."""
-        return not self.moves and all(tidy(derivative) == 0 for _, derivative, _ in self.rows[:MOST_ROWS])
+        return not self.moves and all(
+            shortest_form(derivative) == 0 for _, derivative, _ in self.rows[:MOST_ROWS]
+        )
 
     @functools.cached_property
     def shown(self):
@@ -176,7 +178,9 @@ def _finding(leaves, found, y, seeds, decisions, members, first, brief):
         return cell
     if written_size([*y, *found]) > MAX_WRITTEN:
         raise TooLarge(f"more than {MAX_WRITTEN} operations, written out")
-    cell.tidy = (lambda expr: expr) if in_plane else tidy  # two angles at once take seconds to simplify
+    cell.tidy = (
+        (lambda expr: expr) if in_plane else shortest_form
+    )  # two angles at once take seconds to simplify
     memo: dict[Any, Any] = {}
     loss = sum(symbols[s.args] * expression(v, symbols, memo) for s, v in zip(seeds, y, strict=True))
     order = [first, *(i for i in range(len(leaves)) if i != first)] if leaves else []
@@ -225,7 +229,7 @@ def factor_hint(cell, reason):
         return ""
     if _is_ratio_of_many(given, derivative):
         return ""
-    ratio = tidy(sp.cancel(given / derivative), short=MOST_IN_HINT)
+    ratio = shortest_form(sp.cancel(given / derivative), short=MOST_IN_HINT)
     return f", but {sp.sstr(ratio)} times that" if ratio.count_ops() <= MOST_IN_HINT else ""
 
 

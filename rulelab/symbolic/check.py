@@ -23,15 +23,15 @@ from ..rules.registry import DEFAULT, Registry
 from . import worker
 from .caveats import of_stability
 from .convergence import find_steps
-from .drawn import of_drawn
-from .formulas import formula, tidy
-from .integrals import prepare
+from .drawn_arguments import drawn_question
+from .formulas import formula, shortest_form
+from .integrals import precompute_nodes
 from .judge import Judge
 from .plan_judge import Inquiry
 from .questions import NoRuleFound, Plan, find_rule, judged_arguments, kind_of, positional_parameters
 from .refutations import Evidence
 from .report import SymbolicReport
-from .spelling import spelled
+from .spelling import with_expressions_for_parts
 from .structured import is_of_parts, structured
 from .trials import number_rows
 from .verdicts import Undecided, Unsupported
@@ -131,21 +131,21 @@ def prove(
     if not questions and not (is_guessed and not_found.is_of_kinds):
         raise not_found.error
     _check_steps(questions, steps)
-    by_numbers = _meant(f, rule, registry, kwargs)
+    by_numbers = _intended_arguments(f, rule, registry, kwargs)
     meant = by_numbers if is_guessed else None
     evidence = Evidence(names, meant, by_numbers)
     shown = name or getattr(f, "__name__", None) or type(f).__name__
     inquiry = Inquiry(shown, names, questions, steps)
-    warm()
-    prepare()
+    preload()
+    precompute_nodes()
     first = took_more("a call of the function and its rule", time_limit)
     empty = SymbolicReport(shown, names, Undecided(0, first))
 
     def drawn():
-        return of_drawn(f, rule, meant, name, kwargs) if meant is not None and steps is None else None
+        return drawn_question(f, rule, meant, name, kwargs) if meant is not None and steps is None else None
 
     def in_words(report):
-        return spelled(report, questions[0][1]) if questions else report
+        return with_expressions_for_parts(report, questions[0][1]) if questions else report
 
     def timed(report):
         return dataclasses.replace(report, seconds=time.monotonic() - started)
@@ -185,7 +185,7 @@ def _questions(f, rule, at, kwargs, sizes, domain, steps, registry, name):
     return names, questions, not_found
 
 
-def _meant(f, rule, registry, kwargs):
+def _intended_arguments(f, rule, registry, kwargs):
     """Return the arguments that a function is meant for, judged from its code and rule."""
     if rule is not None:
         own = Registry()
@@ -210,7 +210,7 @@ def finished(outcome, empty, started):
 
 
 @functools.cache
-def warm():
+def preload():
     """Make SymPy and NumPy load what they load lazily (0.1 s), and compute what all proofs share (0.03 s),
     once here instead of in every worker.
     """
@@ -218,7 +218,7 @@ def warm():
     np.median([0.0])
     x, y = sp.symbols("x y")
     sp.diff(x**2 * y, x)
-    tidy(sp.sin(x) ** 2 + sp.exp(y * x) / sp.sqrt(x))
+    shortest_form(sp.sin(x) ** 2 + sp.exp(y * x) / sp.sqrt(x))
     formula(sp.sin(x) / y)
     is_identically_zero(sp.exp(x + y) - sp.exp(x) * sp.exp(y) + sp.sqrt(x))
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .functions import apply, atan2, scalar_version
+from .functions import apply_elementary, atan2, scalar_version
 from .scalars import CONTEXT, CannotTrace, Constant, NoRealValue, Scalar, Trace
 
 SQUARINGS_UP_TO = 64  # larger integer powers use the logarithm
@@ -175,7 +175,7 @@ def _pi(trace, times=1):
 def log_of_size(z, times=None):
     """`log(abs(z))`, a real number, multiplied by `times` if given."""
     if _is_zero(z.im):
-        log = apply("log", abs(z.re))
+        log = apply_elementary("log", abs(z.re))
         return log if times is None else _times(times, log)
     size = squared_size(z)
     if size.shadow == 0:
@@ -184,11 +184,11 @@ def log_of_size(z, times=None):
     return (log if times is None else _times(times, log)) / 2
 
 
-def turn(trace, times):
+def unit_root(trace, times):
     """exp(2 pi i times) for a fraction: exact for quarters, otherwise in terms of the smallest angle."""
     times = times % 1
     if times > Fraction(1, 2):
-        return turn(trace, 1 - times).conjugate()
+        return unit_root(trace, 1 - times).conjugate()
     quarters = {Fraction(0): 1, Fraction(1, 4): 1j, Fraction(1, 2): -1}
     if times in quarters:
         return as_complex(quarters[times], trace)
@@ -201,7 +201,7 @@ def from_polar(size, angle):
         return Complex(size, angle)
     if angle.op == "constant" and angle.args == (1, "pi"):
         return Complex(-size, angle.trace.constant(0))
-    return Complex(_times(size, apply("cos", angle)), _times(size, apply("sin", angle)))
+    return Complex(_times(size, apply_elementary("cos", angle)), _times(size, apply_elementary("sin", angle)))
 
 
 # --- arithmetic ---
@@ -248,7 +248,7 @@ def power(base, exponent, decide=True):
     angle = angle_of(base, decide)
     turned = _times(p, angle)
     if not _is_zero(q):
-        size = _times(size, apply("exp", -_times(q, angle)))
+        size = _times(size, apply_elementary("exp", -_times(q, angle)))
         turned = _plus(turned, log_of_size(base, q))
     return from_polar(size, turned)
 
@@ -311,7 +311,7 @@ Trace.complex_constant = _complex_constant  # type: ignore[method-assign]
 
 
 def _exp(z):
-    return from_polar(apply("exp", z.re), z.im)
+    return from_polar(apply_elementary("exp", z.re), z.im)
 
 
 def _log(z, decide=True):
@@ -327,7 +327,8 @@ def _mixed(of_re, of_im, of_re2, of_im2, sign):
 
     def function(z):
         return Complex(
-            apply(of_re, z.re) * apply(of_im, z.im), sign * (apply(of_re2, z.re) * apply(of_im2, z.im))
+            apply_elementary(of_re, z.re) * apply_elementary(of_im, z.im),
+            sign * (apply_elementary(of_re2, z.re) * apply_elementary(of_im2, z.im)),
         )
 
     return function
@@ -464,7 +465,7 @@ def replacements():
     }
     known |= {
         cmath.log: _cmath_log,
-        cmath.log10: lambda z: _log(as_complex(z)) / apply("log", z.trace.constant(10)),
+        cmath.log10: lambda z: _log(as_complex(z)) / apply_elementary("log", z.trace.constant(10)),
         cmath.phase: _phase,
         cmath.polar: lambda z: (abs(as_complex(z)), _phase(z)),
         cmath.rect: _rect,

@@ -21,7 +21,7 @@ import numpy as np
 from ..annotations import signature_of_callable
 from .cells import Static, beside_borders, samples
 from .outcomes import Misfit, Settled, Skipped
-from .runs import visit
+from .runs import visit_sample
 from .scalars import CONTEXT
 from .verdicts import Converges, Refuted
 
@@ -126,9 +126,9 @@ def _seen_at_samples(question, plan, steps, sizes, rng, seed, limit):
         longest, begun = max(longest, limit.used() - begun), limit.used()
         if not queue or begun + longest > limit.seconds:
             return
-        sample, again = queue.pop(0), _Again(seed)
+        sample, again = queue.pop(0), _RepeatedSeeds(seed)
         try:
-            by_size = [_at(question, sample, steps, n, again.seed()) for n in sizes]
+            by_size = [_results_at(question, sample, steps, n, again.seed()) for n in sizes]
         except Skipped:
             yield None
             continue
@@ -149,7 +149,7 @@ def _small_first(plan, rng):
     return [*every[third : 2 * third], *every[: max(0, FEWEST_SAMPLES - third)]]
 
 
-class _Again:
+class _RepeatedSeeds:
     """Provides the same cotangents for each number of steps."""
 
     def __init__(self, seed):
@@ -168,7 +168,7 @@ class _Again:
         return number
 
 
-class _At(NamedTuple):
+class _ResultsAtSteps(NamedTuple):
     """The results for one number of steps: values, derivatives and the rule's cotangents."""
 
     names: tuple
@@ -178,14 +178,14 @@ class _At(NamedTuple):
     decisions: list
 
 
-def _at(question, sample, steps, n, seed):
+def _results_at(question, sample, steps, n, seed):
     if steps.kind == "argument":
         sample = tuple(Static(n) if i == steps.place else value for i, value in enumerate(sample))
     elif steps.kind == "keyword":
         question = dataclasses.replace(question, kwargs={**question.kwargs, steps.name: n})
     with _global_set(question, steps, n):
         try:
-            seen = visit(question, sample, seed)
+            seen = visit_sample(question, sample, seed)
             leaves, found, y, expected = seen.leaves, seen.found, seen.y, seen.expected
         except Settled as settled:
             if not isinstance(settled.verdict, Refuted) or settled.verdict.kind != "gradient":
@@ -194,7 +194,7 @@ def _at(question, sample, steps, n, seed):
             expected = settled.expected
     names = tuple(leaf.args for leaf in leaves)
     decisions = leaves[0].trace.decisions if leaves else []
-    return _At(names, [v.shadow for v in y], expected, [v.shadow for v in found], decisions)
+    return _ResultsAtSteps(names, [v.shadow for v in y], expected, [v.shadow for v in found], decisions)
 
 
 @contextlib.contextmanager
@@ -252,13 +252,13 @@ class _Sample:
         self.limits.append(max(limit, doubt))
 
 
-class _Wrong:
+class _OtherwiseWrong:
     """Represents a sample at which something else is wrong."""
 
     is_wrong, is_clear = True, False
 
 
-_WRONG = _Wrong()
+_WRONG = _OtherwiseWrong()
 
 
 def _ratio(before, after):

@@ -83,7 +83,7 @@ class Words:
         return f"{self.helper}({text}, {like})"
 
 
-def asked_of_the_ad(step: Step) -> bool:
+def needs_ad_pullback(step: Step) -> bool:
     """Whether there is no expression here for the cotangents, so that the AD's pullback of this one call is
     used.
     """
@@ -139,10 +139,10 @@ def over_axis(step: Step):
     return axis, kept
 
 
-def flows(step: Step, g: str, words: Words):
+def cotangent_parts(step: Step, g: str, words: Words):
     """Yield (operand, Part) for each operand that carries a derivative."""
     y, operands = step.target, step.operands
-    made = _made(step, g, y, words)
+    made = _part_for(step, g, y, words)
     for value, part in zip(operands, made, strict=True):
         if value.active:
             if isinstance(part, str):
@@ -151,7 +151,7 @@ def flows(step: Step, g: str, words: Words):
             yield value, part
 
 
-def _made(step, g, y, words):
+def _part_for(step, g, y, words):
     texts = [_grouped(v.text) for v in step.operands]
     if step.kind in OF_ONE:
         form = OF_ONE[step.kind]

@@ -9,10 +9,10 @@ import numpy as np
 
 from .cells import Array, ComplexNumber, Static, count_of, is_complex_sample
 from .digits import agreeing_digits, is_close
-from .plain import parts_that_move
+from .plain_values import parts_that_move
 from .scalars import CONTEXT
 from .swap import same_shape_object_array
-from .tracing import mentions
+from .tracing import depends_on
 from .verdicts import Counterexample, in_short
 
 
@@ -23,7 +23,9 @@ def counterexample_at(question, sample, y, seeds, where, expected, found, index,
     shown = str(seeds[0]) if len(seeds) == 1 else str([str(s) for s in seeds])
     e, n = _decimals(expected), _decimals(found)
     should, gives = in_short(e, n)
-    code = paste(question, sample, seeds, index, y, spelled) + f"    # gives {gives}, should be {should}"
+    code = (
+        code_to_paste(question, sample, seeds, index, y, spelled) + f"    # gives {gives}, should be {should}"
+    )
     return Counterexample(
         exact_arguments(question, sample), shown, where, e, n, agreeing_digits(expected, found, 0), code
     )
@@ -66,7 +68,7 @@ def _exact_number(value):
         return str(Decimal(value.numerator) / Decimal(value.denominator))
 
 
-def readable(value):
+def exact_text(value):
     """A sample of one argument as exact text for display: an array without quotes around its entries."""
     text = _exact_text(value)
     return text.replace("'", "") if isinstance(value, Array) else text
@@ -83,7 +85,7 @@ def _decimals(number):
 # --- code to paste ------------------------------------------------------------------------------------------
 
 
-def paste(question, sample, seeds, index, y, spelled=None):
+def code_to_paste(question, sample, seeds, index, y, spelled=None):
     """Code that shows the counterexample; `y` is the function's plain result."""
     arguments = question.spelled([(spelled or literal)(value) for value in sample])
     seed = str(seeds) if isinstance(seeds, Fraction) else _seed_text(y, iter(seeds))
@@ -181,12 +183,12 @@ def diagnosis(i, leaves, found, expected, seeds):
     name, e, n = leaves[i].args, expected[i], found[i].shadow
     if not CONTEXT.isfinite(n):
         return f"the cotangent of {name} is {CONTEXT.nstr(n)}"
-    if not mentions(found[i], seeds) and n != 0:
+    if not depends_on(found[i], seeds) and n != 0:
         right = len(seeds) == 1 and is_close(n * seeds[0].shadow, e)
         extra = ": it is right for y_bar = 1 only" if right else ", and is wrong for y_bar = 1 too"
         return f"the cotangent of {name} ignores the incoming cotangent y_bar{extra}"
     if n == 0:
-        return left_out(name)
+        return wrongly_zero_message(name)
     if e == 0:
         return f"the cotangent of {name} is not zero, but the derivative is"
     if is_close(n, -e):
@@ -199,7 +201,7 @@ def diagnosis(i, leaves, found, expected, seeds):
     return f"the cotangent of {name} is not y_bar times the derivative{close}"
 
 
-def left_out(name):
+def wrongly_zero_message(name):
     """The message for a cotangent that is wrongly zero."""
     return f"the cotangent of {name} is zero, but the result depends on {name}"
 
@@ -208,10 +210,10 @@ def complex_diagnosis(name, expected, given, parts, seeds):
     """What is wrong with the cotangent of a complex number, in words."""
     if not CONTEXT.isfinite(given):
         return f"the cotangent of {name} is {CONTEXT.nstr(given)}"
-    if given != 0 and not any(mentions(part, seeds) for part in parts):
+    if given != 0 and not any(depends_on(part, seeds) for part in parts):
         return f"the cotangent of {name} ignores the incoming cotangent y_bar"
     if given == 0:
-        return left_out(name)
+        return wrongly_zero_message(name)
     if expected == 0:
         return f"the cotangent of {name} is not zero, but the derivative is"
     seed = CONTEXT.mpc(*[s.shadow for s in seeds]) if len(seeds) in (1, 2) else None

@@ -27,15 +27,15 @@ from ..rules.targets import name_of
 from ..tangents import projection, zeros
 from . import worker
 from .cells import Array, Static, count_of, leaf_names, samples
-from .check import finished, warm
-from .counterexamples import exact_arguments, index_text, keywords_text, paste, readable
+from .check import finished, preload
+from .counterexamples import code_to_paste, exact_arguments, exact_text, index_text, keywords_text
 from .derivative_report import AtPoint, DerivativeReport
 from .digits import VALUES, agreeing_digits
 from .formulas import Formula, TooLarge
 from .judge import Judge
 from .outcomes import Misfit, Settled, Skipped
 from .passes import GradientQuestion
-from .plain import SAME_PROGRAM, plain_argument, quietly
+from .plain_values import SAME_PROGRAM, plain_argument, without_warnings_or_output
 from .plan_judge import MAX_LEAVES, MAX_VISITS, Inquiry
 from .questions import Plan, Question, judged_arguments, times
 from .scalars import CONTEXT, Stop
@@ -130,7 +130,7 @@ def sym_check(
     else:
         asked = _about_formula(f, formula, args, kwargs, shown, written)
     names, plan = _arguments(f, asked.args)
-    warm()
+    preload()
     question = dataclasses.replace(asked.question, names=names)
     empty = DerivativeReport(
         shown,
@@ -155,7 +155,7 @@ def sym_check(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _InquiryArguments:
     """What is judged at the arguments, and what it returns there: floats, in the order of the arguments."""
 
     question: Question
@@ -176,14 +176,14 @@ def _about_gradient(f, args, kwargs, drawn, shown, written):
     if found is not None:
         pairs = zip(args, found, strict=True)
         args = tuple(_floating(x) if x_bar is not None else x for x, x_bar in pairs)
-    ask, moving = f"rl.gradient({written or shown}, ", tuple(map(_moves, args))
+    ask, moving = f"rl.gradient({written or shown}, ", tuple(map(_varies, args))
     question = GradientQuestion(f, None, None, (), None, ask, kwargs, moving)
-    return _Asked(question, args, _floats(args, found))
+    return _InquiryArguments(question, args, _floats(args, found))
 
 
 def _about_formula(f, formula, args, kwargs, shown, written):
     __tracebackhide__ = True
-    moving = tuple(_moves(x) for x in args)
+    moving = tuple(_varies(x) for x in args)
     if not any(moving):
         raise RuleLabError(
             f"No argument of {shown} is a float or an array of floats",
@@ -210,7 +210,7 @@ def _about_formula(f, formula, args, kwargs, shown, written):
     ones = np.ones(np.shape(y)) if elementwise else 1.0
     pairs = zip(slopes, args, strict=True)
     given = [None if s is None else question.fitted(s * ones, x, y) for s, x in pairs]
-    return _Asked(question, args, _floats(args, given), _of_lambda(spelled), elementwise)
+    return _InquiryArguments(question, args, _floats(args, given), _of_lambda(spelled), elementwise)
 
 
 def _arguments(f, args):
@@ -238,7 +238,7 @@ def _of_lambda(spelled):
     return spelled.partition(": ")[2].removeprefix("(").removesuffix(")")
 
 
-def _moves(x):
+def _varies(x):
     return isinstance(x, (float, np.floating)) or (isinstance(x, np.ndarray) and x.dtype.kind == "f")
 
 
@@ -259,7 +259,7 @@ def _floats(args, found):
         return None
     flat: list[float | None] = []
     for x, x_bar in zip(args, found, strict=True):
-        if _moves(x):
+        if _varies(x):
             x_bar = np.zeros(np.shape(x)) if x_bar is None else np.asarray(x_bar, dtype=float)
             fits = x_bar.shape == np.shape(x)
             flat += x_bar.ravel().tolist() if fits else [None] * np.size(x)
@@ -277,7 +277,7 @@ def _with_point(f, args, kwargs, rng):
     for sample in samples(spec, rng):
         pairs = zip(args, sample, strict=True)
         candidate = tuple(round(float(drawn), 2) if x is float else x for x, drawn in pairs)
-        with quietly():
+        with without_warnings_or_output():
             try:
                 y = f(*candidate, **kwargs)
             except (ArithmeticError, ValueError):
@@ -544,7 +544,7 @@ class _DerivativeJudge(Judge):
 
     def refuted(self, question, sample, name, exact, found, digits):
         number, item = _place(name, question.names)
-        code = paste(question, sample, Fraction(1), (number, [item]), None)
+        code = code_to_paste(question, sample, Fraction(1), (number, [item]), None)
         example = Counterexample(
             exact_arguments(question, sample),
             "1",
@@ -558,7 +558,7 @@ class _DerivativeJudge(Judge):
 
 
 def _point(question, sample):
-    return {name: readable(value) for name, value in zip(question.names, sample, strict=True)}
+    return {name: exact_text(value) for name, value in zip(question.names, sample, strict=True)}
 
 
 def _at_point(name, exact, found):

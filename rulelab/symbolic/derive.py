@@ -30,13 +30,23 @@ from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
 from ..verdicts import CANNOT_TELL, NOT_JUDGED, headed, word_of
 from . import worker
-from .branches import Branch, Held, Leaf, is_literal, is_name, literal, read_function, refusal, uses
+from .branches import (
+    Branch,
+    Held,
+    Leaf,
+    global_names,
+    is_literal,
+    is_name,
+    literal_tree,
+    read_function,
+    refusal,
+)
 from .by_steps import draft_by_steps
 from .cells import Array, Static
-from .check import prove, warm
-from .drafts import Draft, handed_on
-from .forms import Patience, best_form, points_of
-from .plain import plain_argument, quietly
+from .check import preload, prove
+from .drafts import Draft, delegating_lines
+from .forms import SimplificationBudget, best_form, points_of
+from .plain_values import plain_argument, without_warnings_or_output
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, plain_scope, text
 from .questions import NO_DEFAULT, exact_sample, kind_of, positional_parameters
 from .report import SymbolicReport
@@ -207,7 +217,7 @@ def derive_rule(
     started = time.monotonic()
     name = name or written_name(f)
     _need_function(f, name)
-    warm()
+    preload()
     plain_scope()  # loads SciPy once here, instead of in every worker
     rng = np.random.default_rng(0) if rng is None else rng
     seconds = DRAFT_SHARE * time_limit
@@ -218,14 +228,14 @@ def derive_rule(
         draft = _preferred(formula, steps)
     if isinstance(draft, DerivationError):
         raise _with_another_start(draft, name, f)
-    judged = _judged(f, draft, time_limit, stop)
+    judged = _draft_result(f, draft, time_limit, stop)
     if draft.by_steps and not judged.is_right:  # nothing else supports it
         if isinstance(formula, DerivationError):
             fixes = (MORE_TIME,) if judged.ran_out else ()
             failed = refusal(f, f"a rule was derived, but not checked: {judged.checked}", *fixes)
             raise _with_another_start(failed, name, f)
         draft = formula
-        judged = _judged(f, draft, time_limit, stop)
+        judged = _draft_result(f, draft, time_limit, stop)
     seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
     # The scan needs all of the code.
     remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)
@@ -385,7 +395,7 @@ class _Writer:
             raise refusal(f, "it has a keyword argument without a default")
         self.notes: dict[str, None] = {}
         self.prelude: list[str] = []
-        self.patience = Patience(PATIENCE)
+        self.patience = SimplificationBudget(PATIENCE)
         if not self.names:
             raise refusal(f, "it has no positional argument")
         if self.root in self.names:
@@ -477,7 +487,7 @@ class _Writer:
         """Whether the rule uses NumPy's functions, as the author does, and not those of `math`, for an author
         who uses `math` or neither.
         """
-        scope, words = self.f.__globals__, set(uses(self.f.__code__))
+        scope, words = self.f.__globals__, set(global_names(self.f.__code__))
         found = [scope.get(word) for word in words]
         array_code = any(map(works_on_arrays, found))
         math_code = any(v is __import__("math").exp or getattr(v, "__name__", "") == "math" for v in found)
@@ -513,7 +523,7 @@ class _Writer:
         bound = [n for n in ("y", "out", "result", "value", "y_") if not {n, f"{n}_bar"} & (taken | read)]
         self.y = "out" if self.scalar and "out" in bound else bound[0]
         taken |= {self.y, f"{self.y}_bar"}
-        self.spelling = Spelling(self.f.__globals__, self.numpy, taken | read, uses(self.f.__code__))
+        self.spelling = Spelling(self.f.__globals__, self.numpy, taken | read, global_names(self.f.__code__))
         self.fresh = (
             n for n in (f"t{i}" for i in itertools.count(1)) if n not in taken | read | self.spelling.read
         )
@@ -738,7 +748,7 @@ class _Writer:
         free = [isinstance(k, Held) or k == "scalar" for k in self.spec]
         points = [list(map(plain_argument, run.sample)) for run in self.reading.runs[:3]]
         for point, made in itertools.product(points, makers):
-            with contextlib.suppress(Exception), quietly():
+            with contextlib.suppress(Exception), without_warnings_or_output():
                 self.f(*(made(x) if f else x for x, f in zip(point, free, strict=True)))
                 return True
         return False
@@ -760,7 +770,9 @@ class _Writer:
         tests = list(self.conditions())
         if not tests:
             return
-        self.prelude, lines = handed_on(self.spelling, self.f, self.name, f"{self.y}_bar", tests, passed)
+        self.prelude, lines = delegating_lines(
+            self.spelling, self.f, self.name, f"{self.y}_bar", tests, passed
+        )
         yield from lines
 
     def conditions(self):
@@ -769,7 +781,7 @@ class _Writer:
             if not is_literal(value):
                 kind = an(type(value).__name__)
                 raise refusal(self.f, f"{name} is {kind}, for which no rule can be derived")
-            shown = ast.unparse(literal(value))
+            shown = ast.unparse(literal_tree(value))
             by_identity = value is None or isinstance(value, bool)
             yield f"{name} is not {shown}" if by_identity else f"{name} != {shown}"
         for name, symbols in self.reading.arguments.items():
@@ -886,7 +898,7 @@ def _is_ordinary(value):
 
 
 def _globals_used(function):
-    return [function.__globals__.get(word) for word in uses(function.__code__)]
+    return [function.__globals__.get(word) for word in global_names(function.__code__)]
 
 
 def _leaves(tree, kind=Leaf):
@@ -951,7 +963,7 @@ def _limit(expr, x, at):
 # --- the checks ---------------------------------------------------------------------------------------------
 
 
-class _Judged(NamedTuple):
+class _DraftResult(NamedTuple):
     """The proof of a derived rule, the result of the numerical check, and whether its time was too short."""
 
     proof: SymbolicReport
@@ -960,7 +972,7 @@ class _Judged(NamedTuple):
     ran_out: bool
 
 
-def _judged(f, draft, time_limit, stop):
+def _draft_result(f, draft, time_limit, stop):
     """What the proof and the numerical check say about the text itself; DerivationError if it is wrong."""
     registry = Registry()
     _stated(f, draft, registry)
@@ -976,7 +988,7 @@ def _judged(f, draft, time_limit, stop):
         verdict, sentence = ("wrong", sentence) if verdict == "wrong" else ("inconclusive", why)
     if verdict == "wrong":
         raise refusal(f, f"the rule that was derived did not pass: {sentence}")
-    return _Judged(proof, sentence, verdict == "right", outcome.cut)
+    return _DraftResult(proof, sentence, verdict == "right", outcome.cut)
 
 
 def _stated(f, draft, registry):

@@ -27,7 +27,7 @@ class Draft:
     left: tuple[str, ...] = ()  # the calls whose derivative is left to the AD
 
 
-def handed_on(spelling: Spelling, f, name: str, seed: str, tests: list[str], passed: str):
+def delegating_lines(spelling: Spelling, f, name: str, seed: str, tests: list[str], passed: str):
     """Return (lines above the rule, lines in it) that leave the derivative to the AD where a test holds.
 
     The AD differentiates a copy of the function, which has no rule. Its None, for arguments that do not vary,

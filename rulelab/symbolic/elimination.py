@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .complexes import Complex, log_of_size
-from .functions import apply
+from .functions import apply_elementary
 from .scalars import CannotTrace, Scalar, first_trace, shadow_of
 
 COFACTORS_UP_TO = 3
@@ -145,8 +145,8 @@ def slogdet(a):
     if determinant.op == "complex":
         return _SlogdetResult(determinant / abs(determinant), log_of_size(determinant))
     if determinant > 0:
-        return _SlogdetResult(1.0, apply("log", determinant, False))
-    return _SlogdetResult(-1.0, apply("log", -determinant, False))
+        return _SlogdetResult(1.0, apply_elementary("log", determinant, False))
+    return _SlogdetResult(-1.0, apply_elementary("log", -determinant, False))
 
 
 @_stacked(1)
@@ -161,7 +161,7 @@ def _cholesky(a):
             rest.trace.halt(CannotTrace("np.linalg.cholesky() of complex matrices"))
         if not rest > 0:
             raise np.linalg.LinAlgError("Matrix is not positive definite")
-        factor[j, j] = apply("sqrt", rest) if isinstance(rest, Scalar) else np.sqrt(rest)
+        factor[j, j] = apply_elementary("sqrt", rest) if isinstance(rest, Scalar) else np.sqrt(rest)
         for i in range(j + 1, n):
             factor[i, j] = (a[i, j] - sum(factor[i, k] * factor[j, k] for k in range(j))) / factor[j, j]
     return factor

@@ -11,7 +11,7 @@ import sympy as sp
 
 from .cells import ComplexNumber, Static, with_moved
 from .formulas import TooLarge, expression, size
-from .moving import Difference
+from .moved_graphs import Difference
 from .scalars import CONTEXT, Decision, quotient
 
 _INEQUALITIES = frozenset(("<", "<=", ">", ">="))

@@ -82,7 +82,7 @@ def _is_identity(leaves, seeds, y, found, rule_y):
     return None
 
 
-def same_everywhere(left, right):
+def is_identically_equal(left, right):
     """Whether two traced numbers are identically equal."""
     return is_identity((), None, (left,), (), (right,)) is True
 

@@ -84,14 +84,14 @@ def exact_value(expr, point):
     return float(value) if value.is_Float and math.isfinite(float(value)) else None
 
 
-class Patience:
+class SimplificationBudget:
     """A budget of operations of derivatives for which every form is tried; for the others only forms that are
     found quickly.
 
     It is counted in operations, not in seconds, so that the derived rule does not depend on the machine's
     load.
 
-    >>> patience, x = Patience(3), sp.Symbol("x")
+    >>> patience, x = SimplificationBudget(3), sp.Symbol("x")
     >>> [patience.bears(x * sp.exp(x)) for _ in range(3)]
     [True, True, False]
     """
@@ -132,10 +132,10 @@ def best_form(derivative, values, points, numpy, patience):
 
 
 def _rank(form, values, wanted, numpy):
-    tree, function, symbols = runnable(form, numpy)
+    tree, function, symbols = compiled_form(form, numpy)
     failures = inaccurate = 0
     for floats, exact in wanted:
-        found = evaluated(function, [floats[s] for s in symbols])
+        found = value_or_nan(function, [floats[s] for s in symbols])
         if not math.isfinite(found):
             failures += 1
         scale = max([1.0, *(abs(v) for v in floats.values())])
@@ -175,7 +175,7 @@ def _is_not_negative(expr):
     return _is_positive(expr) or (expr.is_Pow and expr.exp.is_even is True)
 
 
-def runnable(form, numpy=False):
+def compiled_form(form, numpy=False):
     """(tree, function, symbols) of an expression: its code, with placeholder names, and a function to
     evaluate it on floats.
     """
@@ -186,7 +186,7 @@ def runnable(form, numpy=False):
     return tree, compiled(tree, names, spelling.scope), symbols
 
 
-def evaluated(function, values, number=float):
+def value_or_nan(function, values, number=float):
     """The value as a `number`, float or complex; nan if the function raises, since an overflow counts as a
     failure like nan.
     """
@@ -208,7 +208,7 @@ def forms(derivative, values, thorough=True):
     if derivative.count_ops() <= MAX_OPERATIONS and has_small_powers(derivative):
         slow = (sp.factor, _cancelled, sp.powsimp, sp.simplify, _without_growing) if thorough else ()
         for step in (*slow, _one_exponent):
-            plain.append(attempted(step, derivative))
+            plain.append(result_or_none(step, derivative))
     for form in dict.fromkeys(f for f in plain if f is not None):
         seen[form] = None
         for replaced in (*_with_values(form, values, thorough), *_divided(form, values)):
@@ -218,7 +218,7 @@ def forms(derivative, values, thorough=True):
 
 
 @functools.lru_cache(2048)  # several paths lead to the same form, which takes as long each time
-def attempted(step, *args):
+def result_or_none(step, *args):
     """The result of a SymPy step, or None: SymPy's heuristics may raise almost anything, or not terminate."""
     try:
         with at_most(STEP_SECONDS):
@@ -255,12 +255,12 @@ def _with_values(form, values, thorough):
         if value.is_Atom:
             continue
         for step in (_substituted, _eliminated, _shifted):
-            replaced = attempted(step, form, value, symbol)
+            replaced = result_or_none(step, form, value, symbol)
             if replaced is None or replaced == form:
                 continue
             yield replaced
             if thorough and replaced.count_ops() <= 40:
-                for tidied in (attempted(sp.factor, replaced), attempted(sp.simplify, replaced)):
+                for tidied in (result_or_none(sp.factor, replaced), result_or_none(sp.simplify, replaced)):
                     if tidied is not None:
                         yield tidied
 
@@ -270,7 +270,7 @@ def _divided(form, values):
     square overflows.
     """
     for value, symbol in values.items():
-        rest = attempted(_quotient, form, value)
+        rest = result_or_none(_quotient, form, value)
         if value.is_Atom or rest is None or rest.count_ops() >= form.count_ops():
             continue
         for other, its in values.items():

@@ -189,7 +189,7 @@ SHORT = 12  # operations of a formula that is readable as it is
 
 
 @functools.lru_cache(maxsize=256)
-def tidy(expr, short=SHORT):
+def shortest_form(expr, short=SHORT):
     """The shortest of a few equal forms of `expr`, for display.
 
     SymPy's simplification takes a twentieth of a second even for sin(x)*cos(x); it is skipped for expressions
@@ -232,8 +232,8 @@ MOST_TIDIED = 100  # operations in the formulas of one proof that are not short
 
 
 class Tidying:
-    """`tidy` for the formulas of one proof, up to a total number of operations, so that a proof of many cases
-    does not take longer for formulas that few will read; later ones are shown as they are.
+    """`shortest_form` for the formulas of one proof, up to a total number of operations, so that a proof of
+    many cases does not take longer for formulas that few will read; later ones are shown as they are.
     """
 
     def __init__(self, most=MOST_TIDIED):
@@ -242,11 +242,11 @@ class Tidying:
     def __call__(self, expr):
         operations = expr.count_ops()
         if operations <= SHORT:
-            return tidy(expr)
+            return shortest_form(expr)
         if self.left <= 0:
             return expr
         self.left -= operations
-        return tidy(expr)
+        return shortest_form(expr)
 
 
 def _cancelled(expr):

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import special_values, transcendents
 from .scalars import CONTEXT, CannotTrace, NoRealValue, Scalar
-from .work import COUNTER
+from .work_counter import COUNTER
 
 
 class Border(NamedTuple):
@@ -135,7 +135,7 @@ _HOLDS = {
 }
 
 
-def require(x, relation, bound, name, raising=False):
+def require_domain(x, relation, bound, name, raising=False):
     """Record the decision that a number is inside the real domain of the function `name`. Outside:
     ValueError, as in `math`, if `raising`; otherwise no real value, as for NumPy's nan.
     """
@@ -148,7 +148,7 @@ def require(x, relation, bound, name, raising=False):
         x.trace.halt(NoRealValue(f"{name} outside its domain"))
 
 
-def apply(name, x, raising=True):
+def apply_elementary(name, x, raising=True):
     """`name(x)` as a traced number. Outside the domain: ValueError, as in `math`, if `raising`; otherwise no
     real value, as for NumPy's nan.
     """
@@ -170,7 +170,7 @@ def _applied(name, xs, raising):
     known = ELEMENTARY[name]
     for border in known.borders:
         if border.which < len(xs):
-            require(xs[border.which], border.relation, border.bound, name, raising)
+            require_domain(xs[border.which], border.relation, border.bound, name, raising)
     try:
         value = known.evaluate(*(x.shadow for x in xs))
     except (ValueError, CONTEXT.NoConvergence):  # at a pole, or if a series does not converge
@@ -182,7 +182,7 @@ def _applied(name, xs, raising):
 
 
 def _unary(name):
-    return lambda raising: lambda x: apply(name, x, raising)
+    return lambda raising: lambda x: apply_elementary(name, x, raising)
 
 
 def _trace_of(*args):
@@ -201,15 +201,17 @@ def _log(raising):
     def log(x, base=None):
         if base is None:
             (x,) = _lift(x)
-            return apply("log", x, raising)
+            return apply_elementary("log", x, raising)
         x, base = _lift(x, base)
-        return apply("log", x, raising) / apply("log", base, raising)
+        return apply_elementary("log", x, raising) / apply_elementary("log", base, raising)
 
     return log
 
 
 def _log_to(base):
-    return lambda raising: lambda x: apply("log", x, raising) / apply("log", x.trace.constant(base))
+    return lambda raising: (
+        lambda x: apply_elementary("log", x, raising) / apply_elementary("log", x.trace.constant(base))
+    )
 
 
 def atan2(y, x):
@@ -224,7 +226,7 @@ def atan2(y, x):
 
 
 def _hypot(*xs):
-    return apply("sqrt", sum(x * x for x in xs))
+    return apply_elementary("sqrt", sum(x * x for x in xs))
 
 
 def _copysign(x, y):
@@ -248,7 +250,7 @@ def _minimum(x, y):
 
 def _logaddexp(x, y):
     x, y = _lift(x, y)
-    return apply("log", apply("exp", x) + apply("exp", y))
+    return apply_elementary("log", apply_elementary("exp", x) + apply_elementary("exp", y))
 
 
 def _fmod(x, y):
@@ -304,9 +306,9 @@ MATH = {name: _unary(name) for name in ELEMENTARY if hasattr(math, name) and nam
     "log": _log,
     "log2": _log_to(2),
     "log10": _log_to(10),
-    "lgamma": lambda raising: lambda x: apply("loggamma", x, False),
-    "log1p": lambda raising: lambda x: apply("log", 1 + x, raising),
-    "expm1": _plain(lambda x: apply("exp", x) - 1),
+    "lgamma": lambda raising: lambda x: apply_elementary("loggamma", x, False),
+    "log1p": lambda raising: lambda x: apply_elementary("log", 1 + x, raising),
+    "expm1": _plain(lambda x: apply_elementary("exp", x) - 1),
     "exp2": _plain(lambda x: _power(2, x)),
     "cbrt": _plain(lambda x: _copysign(abs(x) ** Fraction(1, 3), x)),
     "atan2": _plain(atan2),
@@ -404,7 +406,7 @@ _NUMPY_OWN = {
     "heaviside": lambda x, h: 1.0 if x > 0 else (0.0 if x < 0 else h),
     "conjugate": lambda x: x.conjugate(),
     "i0": lambda x: apply_to("besseli", x.trace.constant(0), x),
-    "sinc": lambda x: apply("sin", x * math.pi) / (x * math.pi),
+    "sinc": lambda x: apply_elementary("sin", x * math.pi) / (x * math.pi),
 }
 
 

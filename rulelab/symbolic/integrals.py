@@ -21,9 +21,9 @@ import sympy as sp
 from mpmath.calculus.quadrature import GaussLegendre, TanhSinh
 
 from .digits import EXACT_DIGITS
-from .moving import DECIDED, operation
+from .moved_graphs import DECIDED, operation
 from .scalars import CONTEXT, SHADOW_DIGITS, CannotTrace, NoRealValue, infinite_limit
-from .work import COUNTER
+from .work_counter import COUNTER
 
 WANTED_DIGITS = 36  # more than a proof requires of its samples
 WELL_KNOWN = 42  # digits that suffice for a difference quotient
@@ -45,7 +45,7 @@ _NO_VALUE = (ArithmeticError, ValueError, TypeError, CONTEXT.NoConvergence)
 _REFUSED = ("full_output", "weight", "complex_func")
 
 
-def stand_ins(trace):
+def replacements(trace):
     """Pairs of an integration function of SciPy and its replacement for traced numbers; empty if SciPy's
     integration is not imported.
     """
@@ -53,7 +53,7 @@ def stand_ins(trace):
     return () if quad is None else ((quad, _quad_for(trace, inspect.signature(quad))),)
 
 
-def prepare():
+def precompute_nodes():
     """Compute the nodes before a worker is forked, if SciPy's integration is in use."""
     if "scipy.integrate" in sys.modules:
         _gauss_nodes(4), _gauss_nodes(5)
@@ -186,7 +186,7 @@ class _Integrand:
 
         outermost = not known and not self.trace.depth
         if outermost and self.trace.follows:
-            return sign * _as_before(self.trace.follows.pop(0), f, a, b)
+            return sign * _sum_with_same_nodes(self.trace.follows.pop(0), f, a, b)
         total, error, sums, number = _quadrature(f, a, b)
         digits = _digits(error)
         if digits < LEAST_DIGITS:
@@ -257,7 +257,7 @@ def _digits(error):
     return max(0, int(-CONTEXT.log10(error)) - 2)  # both sums may lack the same small piece at an end
 
 
-def _as_before(quadrature, f, a, b):
+def _sum_with_same_nodes(quadrature, f, a, b):
     """The same sum for a perturbed integrand and limits: with the same nodes its error changes as little as
     these do, so a difference quotient has as many digits as the value.
     """

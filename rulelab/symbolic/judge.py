@@ -19,8 +19,8 @@ from .boundary import Borders
 from .caveats import UNSTABLE, Caveat
 from .cell_proofs import with_formulas
 from .cells import Static, count_of, positive_samples, samples, shape_of
-from .counterexamples import left_out
-from .misfits import GIVE_ARGUMENTS, of_misfits
+from .counterexamples import wrongly_zero_message
+from .misfits import GIVE_ARGUMENTS, verdict_on_misfits
 from .outcomes import Misfit, Settled, Skipped
 from .plan_judge import Inquiry, PlanJudge, is_of_zeros
 from .questions import ARRAYS, NUMBERS, VECTORS
@@ -35,11 +35,11 @@ from .refutations import (
 from .report import SymbolicReport
 from .runs import makes_a_number, plain_value
 from .scopes import except_at, except_inside, headline, options_held, scope
-from .spelling import spelled
+from .spelling import with_expressions_for_parts
 from .tracing import RESULT_OF_TYPE
 from .trials import Trials, with_held_guards, with_whole_numbers
 from .verdicts import Proved, Refuted, Undecided, Unsupported
-from .work import WorkLimit
+from .work_counter import WorkLimit
 
 NOTHING_VARIES = "no argument varies"
 MOST_SHARES = 8  # ways to choose which arguments are vectors
@@ -76,7 +76,7 @@ class Judge(PlanJudge):
 
         def heard(report):
             if isinstance(report.verdict, Undecided):
-                self.hand_over(spelled(report, drawn.question))
+                self.hand_over(with_expressions_for_parts(report, drawn.question))
 
         of_parts = MeantOfParts(self.evidence.meant, drawn.question)
         for plan in drawn.plans:
@@ -91,7 +91,7 @@ class Judge(PlanJudge):
         else:
             found = isinstance(report.verdict, Proved)
         if found:
-            report = spelled(with_formulas(report), drawn.question)
+            report = with_expressions_for_parts(with_formulas(report), drawn.question)
         self.hand_over(report if found else so_far)
         return report if found else None
 
@@ -198,7 +198,7 @@ class Judge(PlanJudge):
             first = self.not_meant[0]
             return self.say(of_not_meant(first.verdict), (), first.notes, first.warnings)
         if not self.proofs:
-            return self.say(of_misfits(self.misfits, self.questions, self.evidence.excludes_ranks))
+            return self.say(verdict_on_misfits(self.misfits, self.questions, self.evidence.excludes_ranks))
         if (refuted := self.of_complex()) is not None:
             self.hand_over(refuted)
         return refuted or self.proved()
@@ -266,8 +266,8 @@ class Judge(PlanJudge):
                 return self.of_other_ranks(form, questions, plan, trials)
             if isinstance(report.verdict, Refuted):
                 count = trials.held_count(plan.specs[0]) if form == NUMBERS else None
-                if count and report.verdict.reason == left_out(count):
-                    return self.say(Undecided(0, held_fixed(count)))
+                if count and report.verdict.reason == wrongly_zero_message(count):
+                    return self.say(Undecided(0, note_of_fixed_argument(count)))
                 other_ranks = is_of_shape(report.verdict) and self.evidence.excludes_ranks(plan)
                 if other_ranks or self.evidence.excludes(report.verdict):
                     self.not_meant.append(report)
@@ -323,7 +323,7 @@ class Judge(PlanJudge):
         """The refutation of a rule that is proved for vectors but wrong for a number in place of one, if it
         or its function distinguishes the two, so that both are intended; None if there is none.
         """
-        asked = asked_by(questions[0][1]) if form == VECTORS else ()
+        asked = arguments_tested_for_numbers(questions[0][1]) if form == VECTORS else ()
         for plan, question in questions if asked else ():
             pairs = zip(self.names, plan.specs[0], proved.specs[0], strict=True)
             apart = {name for name, kind, other in pairs if kind != other}
@@ -496,14 +496,14 @@ class Judge(PlanJudge):
         return True
 
 
-def held_fixed(name):
+def note_of_fixed_argument(name):
     """The note for a rule that returns NoTangent() for an argument that counts something, if nobody passed a
     value for it.
     """
     return f"the rule returns NoTangent() for {name}: {AS_INTEGER}"
 
 
-def asked_by(question):
+def arguments_tested_for_numbers(question):
     """The names of the arguments that a function or its rule tests for being numbers."""
     return ranks_asked(question.primal) | (ranks_asked(question.rule) if question.rule else frozenset())
 

@@ -144,7 +144,7 @@ def _of_form(kind, wanted):
     return kind if fits and not isinstance(kind, (Static, Symmetric)) else None
 
 
-def inside(sample: Sequence, limits: Sequence) -> bool:
+def is_inside_limits(sample: Sequence, limits: Sequence) -> bool:
     """Whether all numbers of a sample lie strictly between their limits."""
     return all(limit is None or _lies(value, limit) for value, limit in zip(sample, limits, strict=False))
 

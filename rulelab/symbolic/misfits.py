@@ -11,7 +11,7 @@ NOTHING_FITS = "the rule accepts no numbers or arrays"
 GIVE_ARGUMENTS = "give sample arguments"
 
 
-def of_misfits(misfits, questions, excludes_ranks):
+def verdict_on_misfits(misfits, questions, excludes_ranks):
     """Return the verdict if nothing fits, from the `misfits` by plan and all questions;
     `excludes_ranks(plan)` says whether the function is meant for arguments of other ranks.
     """

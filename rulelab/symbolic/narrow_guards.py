@@ -15,7 +15,7 @@ import sympy as sp
 from .far_sides import closest_beyond, value_at
 from .formulas import expression
 from .outcomes import Misfit, Settled, Skipped
-from .plain import are_complex
+from .plain_values import are_complex
 from .runs import plain_value
 from .scalars import CONTEXT, Stop
 from .tracing import difference_quotients, trace_primal

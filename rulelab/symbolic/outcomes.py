@@ -32,7 +32,7 @@ class Skipped(Exception):
         return cls(f"the rule refuses: {str(error).splitlines()[0]}")
 
 
-class NotFollowed(Skipped):
+class UntracedSample(Skipped):
     """The function has a value at the sample, but traced numbers have none, so nothing is said about it."""
 
 

@@ -23,12 +23,12 @@ from .cell_proofs import FORMULA_SECONDS, NO_FORMULA, Cell, factor_hint, finding
 from .cells import Static, count_of, fraction, shape_of
 from .convergence import converges, find_steps
 from .digits import EXACT_DIGITS, MAX_DIGITS
-from .formulas import Tidying, TooLarge, tidy
+from .formulas import Tidying, TooLarge, shortest_form
 from .limits import domains, limits_of
 from .misfits import GIVE_ARGUMENTS
 from .narrow_guards import Guard, guard_around
-from .outcomes import Misfit, NotFollowed, Settled, Skipped
-from .plain import plain_argument
+from .outcomes import Misfit, Settled, Skipped, UntracedSample
+from .plain_values import plain_argument
 from .questions import Plan, positional_parameters
 from .refutations import (
     BY_DECISIONS,
@@ -38,14 +38,14 @@ from .refutations import (
     of_not_meant,
 )
 from .report import SymbolicReport
-from .runs import Visit, makes_a_number, not_derived, visit
+from .runs import Visit, makes_a_number, not_derived, visit_sample
 from .sample_queue import SampleQueue, Seeds
 from .scalars import Stop
 from .scopes import kinds_of, scope, sizes_of
 from .tracing import reads_one_triangle
 from .variations import Variations
 from .verdicts import Agrees, Proved, Refuted, Undecided, Unsupported
-from .work import Work, WorkLimit
+from .work_counter import WorkCounter, WorkLimit
 
 NOTHING_ANSWERED = "the rule has no cotangent for any argument that varies"
 SMALLER = "give smaller arrays"
@@ -98,7 +98,7 @@ class PlanJudge:
         self.evidence = evidence or Evidence(inquiry.names)
         # Whether the function reads one triangle of square matrices at the refuting sample.
         self.one_triangle = False
-        self.time_limit, self.work = time_limit, Work()
+        self.time_limit, self.work = time_limit, WorkCounter()
         self.for_symmetric = False  # whether it called something that is for symmetric matrices only
         self.for_samples = NUMERIC_SHARE * time_limit  # seconds of work
         self.last: SymbolicReport | None = None  # the last report that was sent
@@ -301,7 +301,7 @@ class PlanJudge:
             queue.tried += 1
             seeds = Seeds(self.seed, wanted)
             try:
-                last = visit(question, sample, seeds)
+                last = visit_sample(question, sample, seeds)
             except Misfit as misfit:
                 left_out[self.not_judged_for(misfit, plan, sample, visits, raised)] = None
                 continue
@@ -312,7 +312,7 @@ class PlanJudge:
                 continue
             except Skipped as reason:
                 skipped[str(reason)] = None
-                if isinstance(reason, NotFollowed):
+                if isinstance(reason, UntracedSample):
                     left_out[f"not judged where {reason}, though the function has a value there"] = None
                 continue
             visits.append(last)
@@ -396,7 +396,7 @@ class PlanJudge:
             warnings = (*warnings, Caveat(CELLS_CAPPED, capped))
         tidying = Tidying()
         for cell in findings:
-            cell.tidy = tidying if cell.tidy is tidy else cell.tidy
+            cell.tidy = tidying if cell.tidy is shortest_form else cell.tidy
         if why is not None:
             return self.say(Undecided(digits, why), findings, notes, warnings)
         methods = dict.fromkeys(cell.method for cell in findings)

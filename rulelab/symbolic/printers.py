@@ -20,7 +20,7 @@ import sympy as sp
 from sympy.codegen import cfunctions
 
 from . import transcendents
-from .scalars import recognise
+from .scalars import recognised_constant
 from .specials import has_scipy
 from .transcendents import is_open
 
@@ -232,7 +232,7 @@ class Printer:
             if not expr.atoms(sp.Pow) and not expr.atoms(sp.Function):
                 return None  # 2*pi is more readable than its value
         value = float(expr.evalf(30))
-        known, _ = recognise(abs(value))
+        known, _ = recognised_constant(abs(value))
         if known.name is None or not math.isfinite(value):
             return None
         self.remarks[f"{abs(value)!r} is {sp.sstr(abs(expr))}"] = None

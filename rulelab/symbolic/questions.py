@@ -34,7 +34,7 @@ from .cells import Array, ComplexNumber, ComplexNumbers, Static, Symmetric, shap
 from .complexes import is_complex
 from .convergence import TRIED_WITH, is_step_name, keyword_defaults
 from .kinds import array_specs, solved_specs, vector_specs
-from .limits import domains, inside, limits_of, of_forms, sized_specs
+from .limits import domains, is_inside_limits, limits_of, of_forms, sized_specs
 from .swap import Swap
 
 NUMBERS, VECTORS, ARRAYS = "numbers", "vectors", "arrays"
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
 
     def admits(self, sample):
         """Whether the sample lies within the limits."""
-        return inside(sample, self.limits)
+        return is_inside_limits(sample, self.limits)
 
     def symmetric(self):
         """The plan with symmetric matrices in place of square ones; None if there are none."""

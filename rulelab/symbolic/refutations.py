@@ -17,7 +17,7 @@ from ..checking.calling.subjects import codes_of
 from ..checking.reading.texts import decides_in_a_loop
 from ..checking.testing.witness import numeric_evidence
 from .cells import shape_of
-from .plain import plain_argument
+from .plain_values import plain_argument
 from .verdicts import Refuted, Undecided
 
 LEFT_BY_CANCELLING = 8  # minimal number of matching digits if the only difference is a rounded constant

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import sympy as sp
 from sympy.codegen.cfunctions import expm1, hypot, log1p
 
-from .forms import attempted, forms
+from .forms import forms, result_or_none
 from .printers import Unprintable, cost
 
 DEPTH, BEAM, MAX_TRIED = 3, 6, 150
@@ -62,7 +62,7 @@ def rewritings(expr, analytic=False):
     rules = ANALYTIC if analytic else (*ANALYTIC, *REAL)
     for part in sp.preorder_traversal(expr):
         for rule in rules:
-            made = attempted(rule, part)
+            made = result_or_none(rule, part)
             if made is not None and made != part:
                 yield expr.xreplace({part: made})
     if not analytic:
@@ -73,10 +73,10 @@ def _even(expr):
     """For an even function of one number, use its absolute value, so that exponentials decay."""
     if len(expr.free_symbols) == 1 and expr.has(sp.exp):
         (x,) = expr.free_symbols
-        if attempted(sp.simplify, expr - expr.subs(x, -x)) == 0:
+        if result_or_none(sp.simplify, expr - expr.subs(x, -x)) == 0:
             size = sp.Symbol("size", positive=True)
             for form in (expr.subs(x, size), expr.subs(x, -size)):
-                for made in (form, attempted(_decaying, form)):
+                for made in (form, result_or_none(_decaying, form)):
                     if made is not None:
                         yield made.xreplace({size: sp.Abs(x)})
 

@@ -23,33 +23,33 @@ from ..rules.lent import Lent
 from .cells import Array, ComplexNumber, Static, complex_part, is_complex_sample, samples
 from .complexes import is_complex
 from .counterexamples import (
+    code_to_paste,
     complex_diagnosis,
     counterexample_at,
     diagnosis,
     exact_arguments,
-    paste,
     position,
 )
 from .digits import MAX_DIGITS, VALUES, agreeing_digits, is_wrong
 from .integrals import is_vague
-from .moving import Moving
+from .moved_graphs import MovedGraph
 from .outcomes import Misfit, Settled, Skipped
-from .plain import (
-    alike,
+from .plain_values import (
+    are_close_results,
     are_complex,
+    argument_cotangents,
     entries_of,
     first_changed,
     flat_floats,
     is_zero,
     moved_by_rounding,
     numbers_in,
-    opened,
-    padded,
+    padded_cotangents,
     parts_that_move,
     plain_argument,
     plain_number,
-    quietly,
     seed_like,
+    without_warnings_or_output,
 )
 from .scalars import CONTEXT, Scalar, Trace
 from .small_slopes import wrong_though_small
@@ -58,11 +58,11 @@ from .tracing import (
     as_real_as,
     difference_quotients,
     flat_numbers,
+    is_equivalent_to_code,
     of_leaves,
     place_of,
     run_traced,
     skip_ties,
-    speaks_for_the_code,
     trace_primal,
     traced_seed,
 )
@@ -88,10 +88,10 @@ class Visit:
     underived: tuple = ()  # names of arguments whose cotangents are not implemented and were not judged
 
 
-def visit(question, sample, seed):
+def visit_sample(question, sample, seed):
     """Return the Visit at `sample` with seeds made by `seed()`; raises Settled, Skipped or Misfit."""
     seeds: list[Any] = []
-    sample = _held_beyond(question.leading, sample)
+    sample = _with_uncovered_fixed(question.leading, sample)
 
     def seed_for(y):
         seeds.extend(ComplexNumber(seed(), seed()) if wide else seed() for wide in are_complex(y))
@@ -103,7 +103,7 @@ def visit(question, sample, seed):
     wide = are_complex(plain_y)
     path, y_flat = trace.path(), flat_numbers(trace, y, wide)
     quadratures = tuple(trace.quadratures)
-    moving = Moving(trace, leaves, y_flat)
+    moving = MovedGraph(trace, leaves, y_flat)
     skip_ties(trace)
     _same_program(question, "value", plain_y, y_flat, sample, question.primal)
 
@@ -114,7 +114,9 @@ def visit(question, sample, seed):
 
     def run_rule():
         rule_y, pullback = rule(*arguments)
-        return rule_y, opened(padded(question, pullback(y_bar), len(sample)), sample, places)
+        return rule_y, argument_cotangents(
+            padded_cotangents(question, pullback(y_bar), len(sample)), sample, places
+        )
 
     rule_y, cotangents = run_traced(trace, swap, question, run_rule)
     skip_ties(trace)
@@ -125,11 +127,14 @@ def visit(question, sample, seed):
     _check_value(question, sample, plain_y, seeds, _numbers(y_flat, wide), _numbers(rule_y, wide))
     quotients = functools.partial(
         difference_quotients, question, sample, leaves, seed_leaves, path, quadratures=quadratures, wide=wide,
-        moving=moving if speaks_for_the_code(moving, question, sample, path, wide) else None,
+        moving=moving if is_equivalent_to_code(moving, question, sample, path, wide) else None,
     )  # fmt: skip
     expected = quotients()
     if missing := tuple(question.names[i] for i in places):
-        found = [_own_or(leaf, missing, *pair) for leaf, *pair in zip(leaves, found, expected, strict=True)]
+        found = [
+            _cotangent_or_right_one(leaf, missing, *pair)
+            for leaf, *pair in zip(leaves, found, expected, strict=True)
+        ]
     vague = bool(quadratures) and is_vague(quotients, quadratures, expected, [f.shadow for f in found])
     digits = _check_gradient(
         question, sample, plain_y, seeds, leaves, found, expected, y_flat, seed_leaves,
@@ -152,13 +157,13 @@ def not_derived(names):
     return f"the cotangent of {' and '.join(names)} is not implemented in the rule"
 
 
-def _own_or(leaf, missing, found, expected):
+def _cotangent_or_right_one(leaf, missing, found, expected):
     """The cotangent of a leaf; the right number in its place if the rule has none."""
     name = leaf.args.partition("[")[0].removesuffix(".real").removesuffix(".imag")
     return leaf.trace.argument("not_implemented", expected) if name in missing else found
 
 
-def _held_beyond(leading, sample):
+def _with_uncovered_fixed(leading, sample):
     """The sample with the arguments that a rule does not cover held fixed."""
     if leading is None:
         return sample
@@ -175,7 +180,7 @@ def _plain_seeds(seeds):
 
 def plain_value(question, sample):
     """The function's value in floats; a sample without a finite value is skipped."""
-    with quietly():
+    with without_warnings_or_output():
         try:
             y = question.value_through(lambda f: f)(*map(plain_argument, sample))
         except (ArithmeticError, ValueError) as raised:
@@ -221,7 +226,7 @@ def plain_run(question, sample, seed_for):
     if any(are_complex(y)) and not any(map(is_complex_sample, sample)):
         trace_primal(question, sample)  # a power of a negative float becomes complex: skipped there
     y_bar = seed_for(y)
-    with quietly():
+    with without_warnings_or_output():
         arguments = list(map(plain_argument, sample))
         rule_y, pullback = _plain_rule(question, sample, arguments)
         if (given := _shapes(rule_y)) != (wanted := _shapes(y)):
@@ -230,10 +235,10 @@ def plain_run(question, sample, seed_for):
             raise Misfit(words, verdict)
         lent = Lent([("the cotangent it is given", y_bar)])
         try:
-            first = padded(question, pullback(y_bar), len(sample))
+            first = padded_cotangents(question, pullback(y_bar), len(sample))
             _check_form(question, sample, first)
-            kept = [np.array(plain_number(c), copy=True) for c in opened(first, sample, [])]
-            again = opened(padded(question, pullback(y_bar), len(sample)), sample, [])
+            kept = [np.array(plain_number(c), copy=True) for c in argument_cotangents(first, sample, [])]
+            again = argument_cotangents(padded_cotangents(question, pullback(y_bar), len(sample)), sample, [])
         except (Settled, Misfit):
             raise
         except Exception as raised:
@@ -242,7 +247,7 @@ def plain_run(question, sample, seed_for):
         raise Settled(Refuted("effects", f"the rule writes to its argument {written}"))
     if written := lent.changed():
         raise Settled(Refuted("effects", f"the pullback writes to {written}"))
-    if not all(alike(k, plain_number(a)) for k, a in zip(kept, again, strict=True)):
+    if not all(are_close_results(k, plain_number(a)) for k, a in zip(kept, again, strict=True)):
         raise Settled(
             Refuted("effects", "the pullback gives a different answer when it is called a second time")
         )
@@ -284,7 +289,7 @@ def _rule_raised(question, part, raised, sample):
             A_RESULT,
             f"{type(raised).__name__}",
             0,
-            paste(question, sample, Fraction(1), None, None),
+            code_to_paste(question, sample, Fraction(1), None, None),
         ),
     )
     raise Misfit(verdict.reason, verdict, raised=True) from raised
@@ -298,7 +303,9 @@ def _check_form(question, sample, returned):
                     "arity", f"the cotangent of {name} is None; give NoTangent() or ZeroTangent() instead"
                 )
             )
-    for name, value, cotangent in zip(question.names, sample, opened(returned, sample, []), strict=True):
+    for name, value, cotangent in zip(
+        question.names, sample, argument_cotangents(returned, sample, []), strict=True
+    ):
         if isinstance(value, Static) or is_zero(cotangent):
             continue
         shape = value.shape if isinstance(value, Array) else ()
@@ -366,7 +373,7 @@ def _same_program(question, what, plain, traced, sample=None, again=None):
     integrals = any(t.trace.integrands for t in traced)
     untraced = all(t.is_constant for t in traced)
     traced = np.array([float(CONTEXT.nstr(t.shadow, 20)) for t in traced])
-    if not alike(traced, plain):
+    if not are_close_results(traced, plain):
         if integrals:
             raise Skipped("SciPy's quad gives fewer than nine digits of the integral")
         if again is not None and _is_lost_to_rounding(sample, again):
@@ -386,13 +393,13 @@ def _is_lost_to_rounding(sample, again):
     """Whether the result in floats changes when the arguments change in the last digit."""
 
     def numbers(arguments):
-        with quietly():
+        with without_warnings_or_output():
             return flat_floats(again(*arguments))
 
     given = list(map(plain_argument, sample))
     try:
         here = numbers(given)
-        return not all(alike(numbers(beside), here) for beside in moved_by_rounding(given))
+        return not all(are_close_results(numbers(beside), here) for beside in moved_by_rounding(given))
     except Exception:
         return False
 
@@ -404,7 +411,7 @@ def _in_floats(question, y, seeds):
         left = iter(_plain_seeds(seeds))
         _, pullback = question.rule_through(lambda f: f)(*arguments)
         bars = pullback(seed_like(y, lambda shape: numbers_in(shape, left)))
-        return [plain_number(bar) for bar in padded(question, bars, len(arguments))[1:]]
+        return [plain_number(bar) for bar in padded_cotangents(question, bars, len(arguments))[1:]]
 
     return cotangents
 

@@ -9,7 +9,7 @@ from typing import Any
 from .cells import Array, beside_borders, more_samples, positive_samples, samples, shape_of
 from .digits import EXACT_DIGITS
 from .far_sides import far_sides
-from .tracing import mentions
+from .tracing import depends_on
 
 EVERY = 4  # every n-th sample is not one beside a border
 MORE_SAMPLES = 4  # samples with mixed signs, drawn if the program decides on entries of arrays
@@ -80,5 +80,7 @@ def _other_side(last, seeds):
     """The sample of a visit with the opposite seeds, if the rule decides on them: cotangents are linear in
     the seed, and a proof for seeds of one sign would not be one.
     """
-    decided = any(mentions(d.left, last.seeds) or mentions(d.right, last.seeds) for d in last.trace.decisions)
+    decided = any(
+        depends_on(d.left, last.seeds) or depends_on(d.right, last.seeds) for d in last.trace.decisions
+    )
     return [(last.sample, [-seed for seed in seeds])] if decided else []

@@ -22,7 +22,7 @@ import mpmath
 import numpy as np
 
 from ..advice import SHORTER_LOOP
-from .work import A_RUN, COUNTER
+from .work_counter import A_RUN, COUNTER
 
 SHADOW_DIGITS = 100  # working digits: a central difference with step 1e-30 still leaves more than 40 of them
 MAX_OPERATIONS = 100_000
@@ -168,7 +168,7 @@ class Trace:
     def _float_constant(self, value):
         if not math.isfinite(value):
             return Scalar(self, "constant", None, CONTEXT.mpf(value))
-        constant, note = recognise(value)
+        constant, note = recognised_constant(value)
         if note and constant.name is None:
             self.rounded[value] = None
         elif note:
@@ -238,12 +238,12 @@ def infinite_limit(trace, value):
 
 
 @functools.lru_cache(4096)
-def recognise(value):
+def recognised_constant(value):
     """The exact constant that a float represents, and a note if that is a guess.
 
-    >>> recognise(0.1)[0].factor, recognise(1/3)[0].factor
+    >>> recognised_constant(0.1)[0].factor, recognised_constant(1/3)[0].factor
     (Fraction(1, 10), Fraction(1, 3))
-    >>> recognise(2 * math.pi)
+    >>> recognised_constant(2 * math.pi)
     (Constant(factor=Fraction(2, 1), name='pi'), '6.283185307179586 was taken as 2*pi')
     """
     near = Fraction(value).limit_denominator(10_000)

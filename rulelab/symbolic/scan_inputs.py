@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .cells import Array, Static, shape_of
-from .plain import plain_argument, quietly
+from .plain_values import plain_argument, without_warnings_or_output
 from .questions import Plan, exact_sample
 
 MAX_ENTRIES = 16
@@ -113,7 +113,7 @@ def _arguments(sample):
 def _value(f, args):
     """The function's value as a finite array; None if it has none."""
     try:
-        with quietly():
+        with without_warnings_or_output():
             y = np.asarray(f(*args))
     except Exception:
         return None

@@ -147,16 +147,16 @@ def _difference(left, right):
     """left - right as a linear form; None if it is not linear, or too large."""
     if size(left) + size(right) > MAX_LINEAR:
         return None
-    left, right = linear(left), linear(right)
+    left, right = linear_form(left), linear_form(right)
     return None if left is None or right is None else _sum(left, right, -1)
 
 
-def linear(node):
+def linear_form(node):
     """The linear form of a traced number, {name: coefficient, None: constant}; None if it is not linear.
 
     >>> from rulelab.symbolic.scalars import Trace
     >>> x = Trace().argument("x", Fraction(1, 2))
-    >>> linear(2 * x - 3)
+    >>> linear_form(2 * x - 3)
     {'x': Fraction(2, 1), None: Fraction(-3, 1)}
     """
     if node.op == "argument":
@@ -169,7 +169,7 @@ def linear(node):
         return {None: node.args.factor if exact else Fraction(float(node.shadow))}
     if node.op not in ("add", "sub", "mul", "div", "neg"):
         return None
-    parts = [linear(arg) for arg in node.args]
+    parts = [linear_form(arg) for arg in node.args]
     if None in parts:
         return None
     if node.op == "neg":

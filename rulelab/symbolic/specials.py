@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .functions import MATH, apply, apply_to, element_version, require
+from .functions import MATH, apply_elementary, apply_to, element_version, require_domain
 from .scalars import CannotTrace, NoRealValue, Scalar
 
 
@@ -23,27 +23,27 @@ def _half_root(x):
 
 
 def _expit(x):
-    return 1 / (1 + apply("exp", -x))
+    return 1 / (1 + apply_elementary("exp", -x))
 
 
 def _logit(x):
-    return apply("log", x / (1 - x), False)
+    return apply_elementary("log", x / (1 - x), False)
 
 
 def _ndtr(x):
-    return apply("erfc", -_half_root(x)) / 2
+    return apply_elementary("erfc", -_half_root(x)) / 2
 
 
 def _ndtri(p):
-    return apply("erfinv", 2 * p - 1, False) * p.trace.constant(2) ** p.trace.constant(0.5)
+    return apply_elementary("erfinv", 2 * p - 1, False) * p.trace.constant(2) ** p.trace.constant(0.5)
 
 
 def _gammaln(x):
-    return apply("loggamma", x, False)
+    return apply_elementary("loggamma", x, False)
 
 
 def _gamma(x):
-    return apply("gamma", x, False)
+    return apply_elementary("gamma", x, False)
 
 
 def _beta(a, b):
@@ -59,19 +59,19 @@ def _binom(n, k):
 
 
 def _xlogy(x, y):
-    return x * apply("log", y, False)
+    return x * apply_elementary("log", y, False)
 
 
 def _rel_entr(x, y):
-    return x * apply("log", x / y, False)
+    return x * apply_elementary("log", x / y, False)
 
 
 def _boxcox(x, power):
-    return apply("log", x, False) if power == 0 else (x**power - 1) / power
+    return apply_elementary("log", x, False) if power == 0 else (x**power - 1) / power
 
 
 def _inv_boxcox(y, power):
-    return apply("exp", y) if power == 0 else (1 + power * y) ** (1 / power)
+    return apply_elementary("exp", y) if power == 0 else (1 + power * y) ** (1 / power)
 
 
 def _huber(delta, r):
@@ -79,7 +79,7 @@ def _huber(delta, r):
 
 
 def _pseudo_huber(delta, r):
-    return delta * delta * (apply("sqrt", 1 + (r / delta) ** 2) - 1)
+    return delta * delta * (apply_elementary("sqrt", 1 + (r / delta) ** 2) - 1)
 
 
 def _bessel(name, order=None, times=None):
@@ -90,7 +90,7 @@ def _bessel(name, order=None, times=None):
     def of(*xs):
         v, x = xs if order is None else (xs[0].trace.constant(order), *xs)
         if not _is_whole(v):
-            require(x, ">=", 0, name)
+            require_domain(x, ">=", 0, name)
         value = apply_to(name, v, x)
         return value if times is None else value * times(x)
 
@@ -133,20 +133,20 @@ def _bessel_slope(value, sign):
 
 
 def _decaying(x):
-    return apply("exp", -abs(x))
+    return apply_elementary("exp", -abs(x))
 
 
 def _growing(x):
-    return apply("exp", x)
+    return apply_elementary("exp", x)
 
 
 def _lambertw(x, k=0, tol=1e-8):
     if k != 0 or isinstance(k, Scalar):
         another = CannotTrace("scipy.special.lambertw on another branch", why="the principal one is known")
         x.trace.halt(another)
-    if x <= -apply("exp", x.trace.constant(-1)):
+    if x <= -apply_elementary("exp", x.trace.constant(-1)):
         x.trace.halt(NoRealValue("lambertw outside its domain"))
-    return apply("LambertW", x, False)
+    return apply_elementary("LambertW", x, False)
 
 
 def _zeta(x, q=None):
@@ -154,25 +154,25 @@ def _zeta(x, q=None):
 
 
 def _hurwitz(x, q):
-    require(x, ">", 1, "zeta")
-    require(q, ">", 0, "zeta")
+    require_domain(x, ">", 1, "zeta")
+    require_domain(q, ">", 0, "zeta")
     return apply_to("zeta", x, q)
 
 
 def _ellipe(m):
-    require(m, "<=", 1, "ellipe")
+    require_domain(m, "<=", 1, "ellipe")
     return apply_to("elliptic_e", m)
 
 
 def _ellipeinc(phi, m):
-    require(m, "<=", 1, "ellipeinc")
+    require_domain(m, "<=", 1, "ellipeinc")
     return apply_to("elliptic_e", phi, m)
 
 
 def _ellipj(u, m):
     amplitude = apply_to("jacobi_am", u, m)
-    sn = apply("sin", amplitude)
-    return sn, apply("cos", amplitude), (1 - m * sn * sn) ** Fraction(1, 2), amplitude
+    sn = apply_elementary("sin", amplitude)
+    return sn, apply_elementary("cos", amplitude), (1 - m * sn * sn) ** Fraction(1, 2), amplitude
 
 
 def _with_pole(name, other):
@@ -190,14 +190,14 @@ def _named(name):
 
 
 def _in_degrees(name):
-    return lambda x: apply(name, x * math.pi / 180)
+    return lambda x: apply_elementary(name, x * math.pi / 180)
 
 
 def _polygamma(n, x):
     if isinstance(n, Scalar) or n != int(n) or n < 0:
         return x.__float__()  # stops the trace: there is no such function
     if n in (0, 1):
-        return apply("digamma" if n == 0 else "trigamma", x)
+        return apply_elementary("digamma" if n == 0 else "trigamma", x)
     return apply_to("polygamma", x.trace.constant(int(n)), x)
 
 
@@ -210,9 +210,9 @@ def _hyp1f1(a, b, x):
     """Two elementary cases (DLMF 13.6.1, 13.3.3), else the function itself."""
     parameters = [p.shadow if p.is_constant else None for p in (a, b)]
     if parameters == [1, 2]:
-        return (apply("exp", x) - 1) / x
+        return (apply_elementary("exp", x) - 1) / x
     if parameters == [2, 3]:
-        return 2 * (apply("exp", x) * (x - 1) + 1) / (x * x)
+        return 2 * (apply_elementary("exp", x) * (x - 1) + 1) / (x * x)
     return apply_to("hyp1f1", a, b, x)
 
 
@@ -232,7 +232,7 @@ def _airy(x):
 
 
 def _dawsn(x):
-    return apply("exp", -x * x) * apply_to("erfi", x) * math.sqrt(math.pi) / 2
+    return apply_elementary("exp", -x * x) * apply_to("erfi", x) * math.sqrt(math.pi) / 2
 
 
 def _spherical(name, sign):
@@ -245,7 +245,7 @@ def _spherical(name, sign):
 
     def of(n, x, derivative=False):
         n = int(n)
-        require(x, ">", 0, name)
+        require_domain(x, ">", 0, name)
         return n / x * of_order(n, x) + sign * of_order(n + 1, x) if derivative else of_order(n, x)
 
     return of
@@ -348,7 +348,7 @@ def _nbdtr(k, n, p):
 
 
 def _diric(x, n):
-    return apply("sin", n * x / 2) / (n * apply("sin", x / 2))
+    return apply_elementary("sin", n * x / 2) / (n * apply_elementary("sin", x / 2))
 
 
 def _lifted(on_scalars):
@@ -368,11 +368,11 @@ _SPECIAL = {
     "gamma": _gamma,
     "rgamma": lambda x: 1 / _gamma(x),
     "gammaln": _gammaln,
-    "loggamma": lambda x: apply("loggamma", x),
+    "loggamma": lambda x: apply_elementary("loggamma", x),
     "multigammaln": _multigammaln,
     "gammasgn": lambda x: 1.0 if _gamma(x) > 0 else -1.0,
-    "digamma": functools.partial(apply, "digamma", raising=False),
-    "psi": functools.partial(apply, "digamma", raising=False),
+    "digamma": functools.partial(apply_elementary, "digamma", raising=False),
+    "psi": functools.partial(apply_elementary, "digamma", raising=False),
     "polygamma": _polygamma,
     "erfi": _named("erfi"),
     "dawsn": _dawsn,
@@ -416,16 +416,16 @@ _SPECIAL = {
     "nbdtrc": _lifted(lambda k, n, p: 1 - _nbdtr(k, n, p)),
     "nrdtrimn": _lifted(lambda p, std, x: x - std * _ndtri(p)),
     "nrdtrisd": _lifted(lambda mn, p, x: (x - mn) / _ndtri(p)),
-    "ndtri_exp": lambda y: _ndtri(apply("exp", y)),
-    "erfinv": functools.partial(apply, "erfinv", raising=False),
-    "erfcinv": lambda x: apply("erfinv", 1 - x, False),
-    "erfcx": lambda x: apply("exp", x * x) * apply("erfc", x),
+    "ndtri_exp": lambda y: _ndtri(apply_elementary("exp", y)),
+    "erfinv": functools.partial(apply_elementary, "erfinv", raising=False),
+    "erfcinv": lambda x: apply_elementary("erfinv", 1 - x, False),
+    "erfcx": lambda x: apply_elementary("exp", x * x) * apply_elementary("erfc", x),
     "expit": _expit,
-    "log_expit": lambda x: -apply("log", 1 + apply("exp", -x)),
-    "softplus": lambda x: apply("log", 1 + apply("exp", x)),
+    "log_expit": lambda x: -apply_elementary("log", 1 + apply_elementary("exp", -x)),
+    "softplus": lambda x: apply_elementary("log", 1 + apply_elementary("exp", x)),
     "logit": _logit,
     "ndtr": _ndtr,
-    "log_ndtr": lambda x: apply("log", _ndtr(x), False),
+    "log_ndtr": lambda x: apply_elementary("log", _ndtr(x), False),
     "ndtri": _ndtri,
     "beta": _lifted(_beta),
     "betaln": _lifted(_betaln),
@@ -433,7 +433,7 @@ _SPECIAL = {
     "poch": _lifted(lambda x, m: _gamma(x + m) / _gamma(x)),
     "xlogy": _lifted(_xlogy),
     "xlog1py": _lifted(lambda x, y: _xlogy(x, 1 + y)),
-    "entr": lambda x: -x * apply("log", x, False),
+    "entr": lambda x: -x * apply_elementary("log", x, False),
     "rel_entr": _lifted(_rel_entr),
     "kl_div": _lifted(lambda x, y: _rel_entr(x, y) - x + y),
     "boxcox": _lifted(_boxcox),
@@ -445,9 +445,9 @@ _SPECIAL = {
     "powm1": _lifted(lambda x, y: x**y - 1),
     "diric": _diric,
     "radian": _lifted(lambda d, m, s: (d + m / 60 + s / 3600) * math.pi / 180),
-    "exprel": lambda x: (apply("exp", x) - 1) / x,
+    "exprel": lambda x: (apply_elementary("exp", x) - 1) / x,
     "exp10": lambda x: 10**x,
-    "cosm1": lambda x: apply("cos", x) - 1,
+    "cosm1": lambda x: apply_elementary("cos", x) - 1,
     "sindg": _in_degrees("sin"),
     "cosdg": _in_degrees("cos"),
     "tandg": _in_degrees("tan"),
@@ -482,7 +482,7 @@ _SPECIAL = {
     "betainc": _named("betainc"),
     "betaincc": _lifted(lambda a, b, x: apply_to("betainc", b, a, 1 - x)),
     "lambertw": _lambertw,
-    "wrightomega": lambda x: apply("LambertW", apply("exp", x)),
+    "wrightomega": lambda x: apply_elementary("LambertW", apply_elementary("exp", x)),
     "ellipk": _named("elliptic_k"),
     "ellipkm1": lambda p: apply_to("elliptic_k", 1 - p),
     "ellipe": _ellipe,

@@ -22,7 +22,7 @@ _WITH_NAMES = (
 )  # fmt: skip
 
 
-def spelled(report: SymbolicReport, question: Any) -> SymbolicReport:
+def with_expressions_for_parts(report: SymbolicReport, question: Any) -> SymbolicReport:
     """Return the report with the parts of arguments named by Python expressions; `question` is what was
     asked.
     """

@@ -28,14 +28,21 @@ from ..tables import Page, Report, Table
 from ..tangents import thunks, zeros
 from ..verdicts import CANNOT_TELL, HEADLINE, LOSES_DIGITS, NOT_JUDGED, RIGHT, headed
 from . import worker
-from .arrays import own
-from .branches import uses
+from .arrays import to_traced_arrays
+from .branches import global_names
 from .cells import Array, ComplexNumbers, Static, entry_name
-from .check import warm
-from .forms import evaluated, runnable
+from .check import preload
+from .forms import compiled_form, value_or_nan
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
-from .plain import entries_of, flat_floats, numbers_in, plain_argument, quietly, seed_like
+from .plain_values import (
+    entries_of,
+    flat_floats,
+    numbers_in,
+    plain_argument,
+    seed_like,
+    without_warnings_or_output,
+)
 from .printers import SEED, Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
@@ -43,8 +50,8 @@ from .scalars import CONTEXT, CannotTrace, Stop, Trace
 from .scan_inputs import array_lines, plan_to_scan, plane_inputs, real_inputs
 from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
-from .tracing import STAND_INS, THE_AD_CALLED, asked_the_ad, flat_numbers, traced_arguments
-from .work import WorkLimit
+from .tracing import STAND_INS, THE_AD_CALLED, comes_from_the_ad, flat_numbers, traced_arguments
+from .work_counter import WorkLimit
 
 BAD = 64.0  # ulps: six lost bits
 LOST = 2.0**52  # ulps: no correct digit
@@ -308,7 +315,7 @@ def scan_stability(
             "in the complex plane the scan is for one argument",
             "bind the others with functools.partial",
         )
-    warm()
+    preload()
     plain_scope()  # loads SciPy once here, instead of in every worker
 
     def job(report):
@@ -347,7 +354,7 @@ def _refused(shown, why, *fixes):
 
 
 @dataclass
-class _Tried:
+class _InputResult:
     """One input: the derivative in floats, the exact one, and the error; for an array those of the worst
     `entry`. `y` is the function's value.
     """
@@ -433,7 +440,7 @@ class _Scan:
     def scan(self):
         regions: list[Region] = []
         better: list[Better] = []
-        everything: list[_Tried] = []
+        everything: list[_InputResult] = []
         for i, kind in enumerate(self.plan.specs[0]):
             if isinstance(kind, Static):
                 continue
@@ -480,7 +487,7 @@ class _Scan:
 
     def in_floats(self, args, i):
         """(y, cotangent) by the rule in floats; its exceptions pass through."""
-        with quietly():
+        with without_warnings_or_output():
             y, back = self.question.rule_through(lambda f: f)(*args)
             cotangent = thunks.unthunk(back(_seeds(y))[i + 1])
         return y, 0.0 if isinstance(cotangent, zeros.AbstractZero) else cotangent
@@ -492,7 +499,7 @@ class _Scan:
         pairs = zip(self.plan.specs[0], args, strict=True)
         sample = [kind if isinstance(kind, Static) else _exactly(value) for kind, value in pairs]
         traced, _ = traced_arguments(trace, self.question.names, sample)
-        with quietly():
+        with without_warnings_or_output():
             rule = self.question.rule_through(lambda f: swap.value(f, "rule"))
             y, back = rule(*traced)
             cotangent = thunks.unthunk(back(_traced_seeds(trace, y))[i + 1])
@@ -581,11 +588,11 @@ class _Scan:
         fixed = {sp.Symbol(n): v for n, v in zip(self.question.names, self.ordinary(i), strict=True)}
 
         def measure(expr):
-            tree, function, symbols = runnable(expr, numpy=self.numpy)
+            tree, function, symbols = compiled_form(expr, numpy=self.numpy)
             lost = []
             for t in tried:
                 floats = {**fixed, sp.Symbol(name): t.x, sp.Symbol("y value"): t.y}
-                given = evaluated(function, [floats[s] for s in symbols], self.number)
+                given = value_or_nan(function, [floats[s] for s in symbols], self.number)
                 lost.append(self.error(given, t.exact))
             return sum(map(_bits, lost)) / len(lost), max(lost), tree
 
@@ -607,7 +614,7 @@ class _Scan:
 
 def _in_words(error):
     """An error as the end of a sentence."""
-    if isinstance(error, NotDifferentiableError) and asked_the_ad(error):
+    if isinstance(error, NotDifferentiableError) and comes_from_the_ad(error):
         return f"{THE_AD_CALLED}, which SymPy cannot follow"
     words = " ".join(str(error).split())
     return words if isinstance(error, Stop) and words else f"{type(error).__name__}: {words}"
@@ -618,7 +625,7 @@ def writes_numpy(f):
     code = getattr(f, "__code__", None)
     if code is None:
         return isinstance(f, np.ufunc)
-    words = (f.__globals__.get(word) for word in uses(code))
+    words = (f.__globals__.get(word) for word in global_names(code))
     return any(map(works_on_arrays, words))
 
 
@@ -676,7 +683,7 @@ def _traced_seeds(trace, y):
         name = f"y_bar[{next(parts)}]" if isinstance(y, (tuple, list)) else "y_bar"
         names = [entry_name(name, index) if shape else name for index in np.ndindex(shape)]
         entries = [trace.argument(one + SEED, Fraction(float(next(numbers)))) for one in names]
-        return own(same_shape_object_array(entries, shape)) if shape else entries[0]
+        return to_traced_arrays(same_shape_object_array(entries, shape)) if shape else entries[0]
 
     return seed_like(y, traced)
 
@@ -774,7 +781,7 @@ _NUMPY_NAMES = {
 }  # fmt: skip
 
 
-def _rough(op):
+def _float_operation(op):
     """The float function for a node's operation."""
     if op in _ARITHMETIC:
         return _ARITHMETIC[op]
@@ -784,7 +791,7 @@ def _rough(op):
     return known or (lambda *xs: float(ELEMENTARY[op].evaluate(*map(CONTEXT.mpf, xs))))
 
 
-def _worked_out(node, leaf, constant, function):
+def _node_values(node, leaf, constant, function):
     """The value of every node, from `leaf(node)`, `constant(node)` and `function(op)`."""
     values = {}
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -835,7 +842,7 @@ class _RealScan(_Scan):
         y: Any = math.nan
         found: Any = math.nan
         try:
-            with quietly():
+            with without_warnings_or_output():
                 y = _flat(self.question.primal(*self.with_input(i, x)))
             found = np.real(self.in_floats(self.with_input(i, x), i)[1])
         except Exception:  # overflow or another error: there is no result
@@ -847,7 +854,7 @@ class _RealScan(_Scan):
             plain = len(exact) == 1 or largest >= LARGEST
             ulps.append(self.error(given, wanted) if plain else _distance(given, wanted, largest))
         k = max(range(len(ulps)), key=lambda k: (ulps[k], abs(exact[k])))
-        return _Tried(x, y, rough[k], exact[k], ulps[k], None, k)
+        return _InputResult(x, y, rough[k], exact[k], ulps[k], None, k)
 
     def exact(self, i, args):
         """The function's values and the pullback's results, with enough digits that more of them do not
@@ -877,7 +884,9 @@ class _RealScan(_Scan):
 
     def both(self, cotangent, tried):
         exact = {id(node): node.shadow for node in _in_order(cotangent)}
-        rough = _worked_out(cotangent, lambda n: float(n.shadow), lambda n: float(n.shadow), _rough)
+        rough = _node_values(
+            cotangent, lambda n: float(n.shadow), lambda n: float(n.shadow), _float_operation
+        )
         return exact, rough
 
     def groups(self, tried):
@@ -920,7 +929,7 @@ class _PlaneScan(_Scan):
 
     def one(self, i, z, y, cotangent, moving):
         try:
-            with quietly():
+            with without_warnings_or_output():
                 value = complex(self.question.primal(*self.with_input(i, z)))
             found = complex(self.in_floats(self.with_input(i, z), i)[1])
         except TypeError as raised:
@@ -934,7 +943,7 @@ class _PlaneScan(_Scan):
         error = min(self.error(found, exact), self.error(found.conjugate(), exact))
         if self.error(found.conjugate(), exact) == error:
             found = found.conjugate()
-        return _Tried(z, value, found, exact, error, (y, [cotangent], moving))
+        return _InputResult(z, value, found, exact, error, (y, [cotangent], moving))
 
     def exact(self, cotangent, moving, z):
         last = None
@@ -955,7 +964,7 @@ class _PlaneScan(_Scan):
         def constant(node):
             return node.args.shadow() if node.args is not None else node.shadow
 
-        return _worked_out(
+        return _node_values(
             cotangent, lambda n: CONTEXT.mpc(z) if n is moving else n.shadow, constant, function
         )
 
@@ -963,11 +972,11 @@ class _PlaneScan(_Scan):
         moving = tried.graph[2]
         CONTEXT.dps = PRECISIONS[-1]
         exact = self.precise(cotangent, moving, tried.x)
-        rough = _worked_out(
+        rough = _node_values(
             cotangent,
             lambda n: complex(tried.x) if n is moving else complex(n.shadow),
             lambda n: float(n.shadow),
-            _rough,
+            _float_operation,
         )
         return exact, rough
 

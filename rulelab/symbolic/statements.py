@@ -17,7 +17,7 @@ import numpy as np
 
 from ..compiler.base.source import find_source
 from ..errors import RuleLabError
-from .plain import quietly
+from .plain_values import without_warnings_or_output
 
 # Step functions, positions and counts: their derivative is zero where it exists.
 CONSTANT = frozenset(
@@ -345,7 +345,7 @@ class Reading:
 
     def _run(self, tree, node=None):
         code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<a step>", "eval")
-        with quietly():
+        with without_warnings_or_output():
             try:
                 return eval(code, self.scope, self.samples)
             except Exception as error:

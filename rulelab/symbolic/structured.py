@@ -36,7 +36,7 @@ from ..tangents.thunks import unthunk
 from ..tangents.zeros import AbstractZero, NoTangent, ZeroTangent
 from .cells import Static
 from .outcomes import Settled
-from .plain import plain_argument, quietly
+from .plain_values import plain_argument, without_warnings_or_output
 from .questions import NO_DEFAULT, Plan, Question, find_rule, kind_of, positional_parameters, sample_of
 from .verdicts import Refuted, Unsupported
 
@@ -59,7 +59,7 @@ class Holder:
 
     def built(self, values: list, exchange: Callable = lambda cls: cls) -> Any:
         """The structure with these values, its classes replaced by `exchange`."""
-        held = {key: built(node, values, exchange) for key, node in self.held}
+        held = {key: build_structure(node, values, exchange) for key, node in self.held}
         if is_namedtuple(self.cls):
             return exchange(self.cls)(**held)
         if is_mapping(self.cls):
@@ -83,7 +83,7 @@ class Holder:
         return f"{self.cls.__name__}({', '.join(f'{key}={one}' for key, one in held)})"
 
 
-def built(node: Any, values: list, exchange: Callable = lambda cls: cls) -> Any:
+def build_structure(node: Any, values: list, exchange: Callable = lambda cls: cls) -> Any:
     """The structure or value of a node, with these values."""
     return values[node.number] if isinstance(node, Place) else node.built(values, exchange)
 
@@ -92,7 +92,7 @@ def text(node: Any, texts: list[str]) -> str:
     return texts[node.number] if isinstance(node, Place) else node.text(texts)
 
 
-def holds(x: Any) -> bool:
+def is_structure(x: Any) -> bool:
     """Whether something is a structure with parts that may vary: its class must be one that can be
     rebuilt.
     """
@@ -108,7 +108,7 @@ _TAKE_LISTS = ("numpy", "scipy")
 
 def _has_what_varies(x: Any) -> bool:
     """Whether something contains a number or an array that may vary."""
-    if holds(x):
+    if is_structure(x):
         return any(map(_has_what_varies, parts(x).values()))
     return not isinstance(sample_of(x), Static)
 
@@ -119,20 +119,20 @@ def is_of_parts(f: Callable, args: tuple, kwargs: dict) -> bool:
     """
     if (getattr(f, "__module__", None) or "").split(".")[0] in _TAKE_LISTS:
         return False
-    if any(holds(x) and _has_what_varies(x) for x in args):
+    if any(is_structure(x) and _has_what_varies(x) for x in args):
         return True
-    with quietly(), contextlib.suppress(Exception):
+    with without_warnings_or_output(), contextlib.suppress(Exception):
         return _is_opened(f(*copy.deepcopy(args), **kwargs))
     return False
 
 
-def read(args: tuple, names: tuple[str, ...]) -> tuple[list, list[str], list]:
+def read_parts(args: tuple, names: tuple[str, ...]) -> tuple[list, list[str], list]:
     """(nodes, names, values) of all parts of the arguments, in order."""
     found: list[str] = []
     values: list[Any] = []
 
     def node_of(x: Any, name: str, depth: int) -> Any:
-        if holds(x) and _has_what_varies(x) and depth < _DEEPEST:
+        if is_structure(x) and _has_what_varies(x) and depth < _DEEPEST:
             cls = type(x)
             held = sorted(parts(x).items(), key=str) if is_mapping(cls) else parts(x).items()
             return Holder(cls, tuple((key, node_of(v, named(name, key), depth + 1)) for key, v in held))
@@ -150,33 +150,33 @@ def named(name: str, key: Any) -> str:
     return f"{name}.{key}{'_' if key in _PARTS_OF_COMPLEX else ''}"
 
 
-def places(node: Any) -> Iterator[int]:
+def part_numbers(node: Any) -> Iterator[int]:
     """The numbers of the parts."""
     if isinstance(node, Place):
         yield node.number
     else:
         for _, inner in node.held:
-            yield from places(inner)
+            yield from part_numbers(inner)
 
 
-def what_is_held(node: Any, x: Any) -> Iterator[Any]:
+def contents_at_places(node: Any, x: Any) -> Iterator[Any]:
     """Yield the current contents of the places in something that was built."""
     if isinstance(node, Place):
         yield x
         return
-    there = dict(parts(x)) if holds(x) else {}
+    there = dict(parts(x)) if is_structure(x) else {}
     for key, inner in node.held:
-        yield from what_is_held(inner, there.get(key))
+        yield from contents_at_places(inner, there.get(key))
 
 
-def check_as_its_class_does(x: Any) -> None:
+def run_class_checks(x: Any) -> None:
     """Run the checks of an author's class, which may raise: an object is built here without its
     constructor.
     """
-    if not holds(x):
+    if not is_structure(x):
         return
     for part in parts(x).values():
-        check_as_its_class_does(part)
+        run_class_checks(part)
     check = getattr(type(x), "__post_init__", None)
     if isinstance(check, types.FunctionType) and check.__code__.co_argcount == 1:
         check(copy.copy(x))
@@ -192,7 +192,7 @@ def cotangents_of(node: Any, x_bar: Any, name: str) -> Iterator[Any]:
         return
     x_bar = unthunk(x_bar)
     if isinstance(x_bar, (AbstractZero, NotImplementedTangent)):
-        yield from (x_bar for _ in places(node))
+        yield from (x_bar for _ in part_numbers(node))
         return
     given = _entries(x_bar, node.cls)
     if given is None:
@@ -257,12 +257,12 @@ def opened_value(y: Any) -> tuple[Any, Callable[[Any], Any]]:
 def _is_opened(y: Any) -> bool:
     if isinstance(y, (tuple, list)):
         return any(map(_is_opened, y))
-    return holds(y)
+    return is_structure(y)
 
 
 def form_of(y: Any) -> Any:
     """The structure of a value, without its numbers."""
-    if not holds(y):
+    if not is_structure(y):
         return None
     return type(y).__name__, tuple(sorted(((key, form_of(part)) for key, part in parts(y).items()), key=str))
 
@@ -288,7 +288,7 @@ class StructuredQuestion(Question):
             args = self.arguments(xs, exchange)
             if is_plain:
                 for arg in args:
-                    check_as_its_class_does(arg)
+                    run_class_checks(arg)
             return opened_value(value(*args))[0]
 
         return opened
@@ -319,7 +319,7 @@ class StructuredQuestion(Question):
 
     def _refute_writes(self, args, xs):
         """Raise Settled if a place in an argument no longer contains what was put there."""
-        kept = [x for node, arg in zip(self.nodes, args, strict=True) for x in what_is_held(node, arg)]
+        kept = [x for node, arg in zip(self.nodes, args, strict=True) for x in contents_at_places(node, arg)]
         changed = (name for name, x, put in zip(self.names, kept, xs, strict=True) if x is not put)
         if (name := next(changed, None)) is not None:
             raise Settled(Refuted("effects", f"the rule writes to its argument {name}"))
@@ -338,7 +338,7 @@ class StructuredQuestion(Question):
     def arguments(self, xs, exchange=lambda cls: cls):
         """The arguments of the function with these numbers and arrays in them."""
         values = list(xs)
-        return tuple(built(node, values, exchange) for node in self.nodes)
+        return tuple(build_structure(node, values, exchange) for node in self.nodes)
 
     def _inner(self):
         return dataclasses.replace(self.inner, kwargs=self.kwargs)
@@ -397,10 +397,10 @@ def structured(f, rule, choices, registry=None, name=None, kwargs=None):
     """
     parameters, _ = positional_parameters(f, len(choices[0]), kwargs or ())
     parameters = parameters[: len(choices[0])]
-    nodes, names, values = read(choices[0], parameters)
+    nodes, names, values = read_parts(choices[0], parameters)
     known = [values]
     for args in choices[1:]:
-        others, _, further = read(args, parameters)
+        others, _, further = read_parts(args, parameters)
         if others == nodes:
             known.append(further)
     samples = [tuple(map(sample_of, one)) for one in known]
@@ -422,7 +422,7 @@ def _is_held_by_all(sample):
 
 def _value_at(question, sample):
     """The function's own value at a sample; None if it has none."""
-    with quietly(), contextlib.suppress(Exception):
+    with without_warnings_or_output(), contextlib.suppress(Exception):
         args = question.arguments(map(plain_argument, sample))
         return question.primal(*args, **question.kwargs)
     return None

@@ -25,7 +25,7 @@ from .. import ad, compiler, errors, rules, tangents
 from ..rules import scalar
 from ..tangents.holding import captured
 from . import arrays, complexes, specials
-from .arrays import element_of, filled, maker_like, own
+from .arrays import element_of, filled, maker_like, to_traced_arrays
 from .complexes import Complex, TracedComplex, TracedReal
 from .functions import any_traced, elementwise_version, math_replacements
 from .scalars import CannotTrace, Scalar, Trace
@@ -113,7 +113,7 @@ def _object_full(shape, value, dtype=None, *_, **__):
 def _object_eye(maker):
     def make(*args, dtype=None, **kwargs):
         made = maker(*args, **kwargs)
-        return own(made.astype(object)) if _float_dtype(dtype) else made.astype(dtype)
+        return to_traced_arrays(made.astype(object)) if _float_dtype(dtype) else made.astype(dtype)
 
     return make
 
@@ -130,7 +130,7 @@ def _grid(maker):
             return of_traced(*plain, **kwargs)
         made = maker(*plain, **{key: _named_dtype(value) for key, value in kwargs.items()})
         is_of_floats = isinstance(made, np.ndarray) and made.dtype.kind == "f"
-        return own(made.astype(object)) if is_of_floats else made
+        return to_traced_arrays(made.astype(object)) if is_of_floats else made
 
     return make
 
@@ -150,7 +150,7 @@ def _as_array(maker):
             return maker(value, _plain_dtype(dtype), *args, **kwargs)
         made = maker(value, object, *args, **kwargs)
         plain = _float_dtype(dtype) and dtype is not TracedComplex
-        return own(made) if plain else own(made).astype(dtype)
+        return to_traced_arrays(made) if plain else to_traced_arrays(made).astype(dtype)
 
     return make
 
@@ -227,15 +227,15 @@ class _NumpyFunction:
     def __getattr__(self, name):
         value = getattr(self._original, name)
         if name in ("reduce", "accumulate", "outer", "at", "reduceat"):
-            return lambda *args, **kwargs: value(*map(_ours, args), **kwargs)
+            return lambda *args, **kwargs: value(*map(_as_traced, args), **kwargs)
         return value
 
 
-def _ours(value):
+def _as_traced(value):
     """Convert scalars and object arrays to our arrays, so that NumPy's protocols find them."""
     if isinstance(value, Scalar) or isinstance(value, np.ndarray) and value.dtype == object:
-        return own(value)
-    return own(value) if isinstance(value, (list, tuple)) and any_traced(value, {}) else value
+        return to_traced_arrays(value)
+    return to_traced_arrays(value) if isinstance(value, (list, tuple)) and any_traced(value, {}) else value
 
 
 def _numpy_function(original):
@@ -244,13 +244,13 @@ def _numpy_function(original):
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        return arrays.call(original, args, kwargs)
+        return arrays.call_numpy(original, args, kwargs)
 
     return _NumpyFunction(original, function)
 
 
 def _ufunc_on_arrays(ufunc, args, kwargs):
-    args = [own(a) if isinstance(a, (list, tuple)) else _ours(a) for a in args]
+    args = [to_traced_arrays(a) if isinstance(a, (list, tuple)) else _as_traced(a) for a in args]
     return ufunc(*args, **kwargs)
 
 
@@ -271,7 +271,7 @@ def _method_of_arrays(descriptor):
 
     def method(self, *args, **kwargs):
         if isinstance(self, np.ndarray) and any_traced((self,), {}):
-            return getattr(own(self), descriptor.__name__)(*args, **kwargs)
+            return getattr(to_traced_arrays(self), descriptor.__name__)(*args, **kwargs)
         return descriptor(self, *args, **kwargs)
 
     return method
@@ -505,8 +505,8 @@ def _of_either(original, on_traced):
     def function(*args, **kwargs):
         if not any_traced(args, kwargs):
             return original(*args, **kwargs)
-        made = on_traced(*map(_ours, args), **kwargs)
-        return own(made) if isinstance(made, np.ndarray) else made
+        made = on_traced(*map(_as_traced, args), **kwargs)
+        return to_traced_arrays(made) if isinstance(made, np.ndarray) else made
 
     return function
 

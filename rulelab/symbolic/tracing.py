@@ -13,18 +13,18 @@ from ..rules.twins import written
 from ..rulesets import array_likes, numpy_elementwise, python_math
 from ..tangents import projection, thunks
 from ..tangents.missing import NotImplementedTangent
-from .arrays import own, summed_to
+from .arrays import summed_to, to_traced_arrays
 from .cells import Array, ComplexNumber, Static, entry_name
 from .complexes import Complex, as_complex, is_complex
-from .field_graphs import same_everywhere
-from .functions import apply, apply_to, element_version, scalar_version
-from .integrals import stand_ins
-from .outcomes import NotFollowed, Settled, Skipped
-from .plain import entries_of, is_zero, parts_that_move, quietly, seed_like
+from .field_graphs import is_identically_equal
+from .functions import apply_elementary, apply_to, element_version, scalar_version
+from .integrals import replacements
+from .outcomes import Settled, Skipped, UntracedSample
+from .plain_values import entries_of, is_zero, parts_that_move, seed_like, without_warnings_or_output
 from .scalars import CONTEXT, CannotTrace, Scalar, Stop, Trace, quotient
 from .swap import same_shape_object_array
 from .verdicts import Unsupported
-from .work import COUNTER
+from .work_counter import COUNTER
 
 STEP = CONTEXT.mpf(10) ** -30
 _THE_AD = (f"{ad.__name__}.", f"{compiler.__name__}.")
@@ -66,7 +66,9 @@ def _exactly(original, function):
 
     def on_values(x):
         if isinstance(x, np.ndarray) and x.ndim:
-            return own(np.frompyfunc(element_version(original, on_scalar), 1, 1)(x.view(np.ndarray)))
+            return to_traced_arrays(
+                np.frompyfunc(element_version(original, on_scalar), 1, 1)(x.view(np.ndarray))
+            )
         return on_scalar(x.view(np.ndarray).item() if isinstance(x, np.ndarray) else x)
 
     return original, scalar_version(original, on_values)
@@ -74,7 +76,7 @@ def _exactly(original, function):
 
 RESULT_OF_TYPE = "a result of type"  # neither a number nor a container of numbers
 STAND_INS = (
-    _exactly(python_math.digamma, lambda x: apply("digamma", x, False)),
+    _exactly(python_math.digamma, lambda x: apply_elementary("digamma", x, False)),
     _exactly(numpy_elementwise.bessel_i1, lambda x: apply_to("besseli", x.trace.constant(1), x)),
     (projection.ProjectTo, _project_to),
     (projection.unbroadcast, _unbroadcast),
@@ -118,7 +120,7 @@ def _traced_array(leaf, name, value):
         entries[index] = leaf(entry_name(name, index), numbers[index])
         if value.symmetric:
             entries[index[::-1]] = entries[index]
-    return own(entries)
+    return to_traced_arrays(entries)
 
 
 def traced_seed(trace, names, plain_y, seeds):
@@ -142,7 +144,7 @@ def traced_seed(trace, names, plain_y, seeds):
     def numbers(shape):
         sum_of[0] += 1
         entries = [leaf(",".join(map(str, index))) for index in np.ndindex(shape)]
-        return own(same_shape_object_array(entries, shape)) if shape else entries[0]
+        return to_traced_arrays(same_shape_object_array(entries, shape)) if shape else entries[0]
 
     return seed_like(plain_y, numbers), leaves
 
@@ -197,7 +199,7 @@ def leaf_values(value, numbers):
     return [square[i] if i[0] == i[1] else square[i] + square[i[::-1]] for i in value.leaf_indices()]
 
 
-def mentions(node, leaves):
+def depends_on(node, leaves):
     """Whether a traced number depends on one of `leaves`."""
     wanted, seen, stack = {id(leaf) for leaf in leaves}, set(), [node]
     while stack:
@@ -220,14 +222,14 @@ def reads_one_triangle(leaves, y):
         index = leaf.args.rpartition("[")[2].partition("]")[0].split(",")
         if len(index) == 2 and index[0] != index[1]:
             (above if int(index[0]) < int(index[1]) else below).append(leaf)
-    return any(side and not any(mentions(v, side) for v in y) for side in (above, below))
+    return any(side and not any(depends_on(v, side) for v in y) for side in (above, below))
 
 
 def skip_ties(trace):
     """Raise Skipped for a sample on the border of a cell: a tie, or expressions that are equal at this sample
     only.
     """
-    if trace.tie or not all(same_everywhere(left, right) for left, right in trace.equal):
+    if trace.tie or not all(is_identically_equal(left, right) for left, right in trace.equal):
         raise Skipped("on the border between two cases")
 
 
@@ -238,7 +240,7 @@ def trace_primal(question, sample, moved=None, quadratures=()):
     """(trace, swap, arguments, leaves, result) of a run of the primal alone."""
     trace = Trace()
     trace.follows = list(quadratures)
-    swap = question.swap(trace, (*STAND_INS, *stand_ins(trace)))
+    swap = question.swap(trace, (*STAND_INS, *replacements(trace)))
     arguments, leaves = traced_arguments(trace, question.names, sample, moved)
     arguments = [swap.value(a, "an argument") if callable(a) else a for a in arguments]
     primal = question.value_through(lambda f: swap.value(f, "f"))
@@ -283,7 +285,7 @@ def _values_at(question, sample, moved, path, quadratures=(), wide=None):
     return [number.shadow for number in flat_numbers(trace, y, wide)]
 
 
-def speaks_for_the_code(moving, question, sample, path, wide):
+def is_equivalent_to_code(moving, question, sample, path, wide):
     """Whether a graph gives exactly what the code gives when all leaves are moved: the graph does not know
     what else the code depends on, such as a counter or state kept between calls. This run is not counted as
     work, since an equivalent graph saves more.
@@ -307,7 +309,7 @@ def run_traced(trace, swap, question, work):
     def unsupported(construct, raised, advice=""):
         return Settled(Unsupported(construct, users_place(raised, swap.codes, question.primal), advice))
 
-    with quietly():
+    with without_warnings_or_output():
         try:
             result = work()
         except Settled:
@@ -315,9 +317,9 @@ def run_traced(trace, swap, question, work):
         except CannotTrace as stop:
             raise unsupported(stop.construct, stop, stop.advice or stop.why) from stop
         except Stop as stop:
-            raise NotFollowed(str(stop)) from stop
+            raise UntracedSample(str(stop)) from stop
         except NotDifferentiableError as refusal:
-            if asked_the_ad(refusal):
+            if comes_from_the_ad(refusal):
                 raise unsupported(THE_AD_CALLED, refusal, _BY_NUMBERS) from refusal
             raise Skipped.by_refusal(refusal) from refusal
         except Exception as raised:
@@ -334,11 +336,11 @@ def run_traced(trace, swap, question, work):
     if isinstance(trace.stop, CannotTrace):  # a bare except has caught it
         raise unsupported(trace.stop.construct, trace.stop)
     if trace.stop is not None:
-        raise NotFollowed(str(trace.stop))
+        raise UntracedSample(str(trace.stop))
     return result
 
 
-def asked_the_ad(raised):
+def comes_from_the_ad(raised):
     """Whether an exception comes from a derivative that the author's code asked for."""
     frames = traceback.walk_tb(raised.__traceback__)
     return any(frame.f_globals.get("__name__", "").startswith(_THE_AD) for frame, _ in frames)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .complexes import as_complex, turn
+from .complexes import as_complex, unit_root
 from .scalars import first_trace
 
 
@@ -34,7 +34,7 @@ def _transformed(a, n, axis, norm, inverse, count=None):
     trace = first_trace(a)
     lines = _lines(a, n, axis)
     n = lines.shape[-1]
-    turns = [turn(trace, Fraction(k if inverse else -k, n)) for k in range(n)]
+    turns = [unit_root(trace, Fraction(k if inverse else -k, n)) for k in range(n)]
     made = np.empty((*lines.shape[:-1], n if count is None else count), object)
     for k in range(made.shape[-1]):
         made[..., k] = sum(lines[..., j] * turns[j * k % n] for j in range(n)) * _scale(

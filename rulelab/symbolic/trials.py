@@ -29,17 +29,17 @@ from .cells import (
     shape_of,
 )
 from .kinds import SUPPOSED
-from .limits import inside
+from .limits import is_inside_limits
 from .outcomes import Misfit, Settled, Skipped
-from .plain import (
+from .plain_values import (
     are_complex,
+    argument_cotangents,
     flat_floats,
     numbers_in,
-    opened,
-    padded,
+    padded_cotangents,
     plain_argument,
-    quietly,
     seed_like,
+    without_warnings_or_output,
 )
 from .questions import exact_sample, kind_of
 from .runs import plain_run
@@ -67,14 +67,14 @@ class Trials:
             return (tuple(_drawn(kind, i, row) for i, kind in enumerate(spec)) for row in number_rows())
         positive = positive_samples(spec, rng) if any(map(shape_of, spec)) else ()
         some = itertools.islice(samples(spec, rng, self.limits), SAMPLES)
-        return (sample for sample in itertools.chain(some, positive) if inside(sample, self.limits))
+        return (sample for sample in itertools.chain(some, positive) if is_inside_limits(sample, self.limits))
 
     def has_idle_entries(self, spec):
         """Whether the function is independent of some entries of a vector, at every sample."""
         rng = np.random.default_rng(3)
         idle = None
         for sample in self.samples(spec, rng):
-            with quietly():
+            with without_warnings_or_output():
                 try:
                     still = self._still(sample)
                 except Exception:
@@ -223,7 +223,7 @@ class Trials:
     def _moved(self, sample, i, step):
         arguments = list(map(plain_argument, sample))
         arguments[i] = arguments[i] + step
-        with quietly():
+        with without_warnings_or_output():
             return self.question.value_through(lambda f: f)(*arguments)
 
 
@@ -322,7 +322,7 @@ def _freed(value):
 def _takes_fraction(question, given, i):
     arguments = list(map(plain_argument, given))
     arguments[i] = arguments[i] + 0.37
-    with quietly():
+    with without_warnings_or_output():
         try:
             y = question.value_through(lambda f: f)(*arguments)
             return bool(np.all(np.isfinite(flat_floats(y))))
@@ -333,7 +333,7 @@ def _takes_fraction(question, given, i):
 def _has_no_tangent(question, sample, i):
     """Whether the rule says so, or does not accept a fraction."""
     try:
-        return isinstance(opened(_returned(question, sample, i), sample, [])[i], NoTangent)
+        return isinstance(argument_cotangents(_returned(question, sample, i), sample, [])[i], NoTangent)
     except Exception:
         return True
 
@@ -371,6 +371,6 @@ def _returned(question, sample, fraction=None):
     arguments = list(map(plain_argument, sample))
     if fraction is not None:
         arguments[fraction] = arguments[fraction] + 0.37
-    with quietly():
+    with without_warnings_or_output():
         y, back = question.rule_through(lambda f: f)(*arguments)
-        return padded(question, back(_seeds(y)), len(sample))
+        return padded_cotangents(question, back(_seeds(y)), len(sample))

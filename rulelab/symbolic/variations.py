@@ -23,20 +23,20 @@ from ..tangents.thunks import unthunk
 from .cells import Array, ComplexNumber, Static, is_complex_sample
 from .counterexamples import counterexample_at, literal, position
 from .outcomes import Settled, Skipped
-from .plain import (
+from .plain_values import (
     are_complex,
+    argument_cotangents,
     flat_floats,
     is_zero,
     numbers_in,
-    opened,
-    padded,
+    padded_cotangents,
     plain_argument,
     plain_number,
-    quietly,
     seed_like,
+    without_warnings_or_output,
 )
 from .scalars import CONTEXT, Scalar, Stop, Trace
-from .tracing import difference_quotients, leaf_values, mentions, trace_primal
+from .tracing import depends_on, difference_quotients, leaf_values, trace_primal
 from .verdicts import Refuted
 
 SUSPICIOUS = 1e-7  # relative: a difference that rounding may or may not explain
@@ -56,7 +56,7 @@ class Variations:
         self.question, self.visits, self.whole = question, visits, whole
         self.sample = visits[0].sample
         self.rule = question.rule_through(lambda f: f)
-        with quietly():
+        with without_warnings_or_output():
             self.y = question.value_through(lambda f: f)(*self.arguments())
         self.wide = are_complex(self.y)
         rng = np.random.default_rng(2)
@@ -79,11 +79,13 @@ class Variations:
 
     def of_pullback(self, back, y_bar):
         """The cotangents of a pullback, as it returns them."""
-        return opened(padded(self.question, back(y_bar), len(self.sample)), self.sample)
+        return argument_cotangents(
+            padded_cotangents(self.question, back(y_bar), len(self.sample)), self.sample
+        )
 
     def answers(self, arguments, y_bar):
         """The cotangents as one vector; None if the rule raises, which means nothing here."""
-        with quietly():
+        with without_warnings_or_output():
             try:
                 _, back = self.rule(*arguments)
                 return self.flat(self.of_pullback(back, y_bar))
@@ -209,7 +211,7 @@ class Variations:
         def given():
             return [x.copy() if isinstance(x, np.ndarray) else x for x in self.whole]
 
-        with quietly():
+        with without_warnings_or_output():
             try:
                 y = self.question.value_through(lambda f: f)(*given())
                 numbers = iter(float(s) for s in self.seeds)
@@ -267,14 +269,14 @@ class Variations:
             for decision in seen.trace.decisions:
                 for left, right in ((decision.left, decision.right), (decision.right, decision.left)):
                     constant = getattr(right, "is_constant", False) and right.args is not None
-                    if constant and right.shadow != 0 and mentions(left, seen.seeds):
+                    if constant and right.shadow != 0 and depends_on(left, seen.seeds):
                         found[Fraction(float(right.shadow)).limit_denominator(10**6)] = None
         return list(found)[:MOST_CONSTANTS]
 
     def decides_by_cotangent(self):
         """Whether the rule has a decision on its cotangent anywhere."""
         return any(
-            mentions(d.left, seen.seeds) or mentions(d.right, seen.seeds)
+            depends_on(d.left, seen.seeds) or depends_on(d.right, seen.seeds)
             for seen in {v.path: v for v in self.visits}.values()
             for d in seen.trace.decisions
         )
@@ -302,7 +304,7 @@ class Variations:
         it has changed.
         """
         y_bar = self.cotangent(self.seeds)
-        with quietly():
+        with without_warnings_or_output():
             try:
                 value, back = self.rule(*self.arguments())
                 value_was, returned = flat_floats(value), self.of_pullback(back, y_bar)
@@ -339,7 +341,7 @@ class Variations:
             if isinstance(self.sample[i], Static):
                 continue
             sample = tuple(_less(v) if i == j else v for j, v in enumerate(self.sample))
-            with quietly():
+            with without_warnings_or_output():
                 try:
                     value = flat_floats(self.question.value_through(lambda f: f)(*self.arguments(sample)))
                     given = flat_floats(self.rule(*self.arguments(sample))[0])
@@ -358,7 +360,7 @@ class Variations:
         """
         functions = [self.question.primal, self.question.rule, self.question.partials]
         y_bar = self.cotangent(self.seeds)
-        with quietly():
+        with without_warnings_or_output():
             try:
                 _, back = self.rule(*self.arguments())
                 self.of_pullback(back, y_bar)

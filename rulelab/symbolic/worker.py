@@ -60,18 +60,18 @@ def run(job, time_limit, stop=None, heard=None):
     process = status = None
     try:
         with _interrupts_held():
-            process = _forked(job, time_limit)
+            process = _fork(job, time_limit)
         pid, read_end = process
         outcome = _collect(pid, read_end, time_limit, stop, heard)
     finally:
         if process is not None:
             with _interrupts_held():
-                status = _ended(*process)
+                status = _kill(*process)
     if outcome.failure is not _GONE:
         return outcome
     if status is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) in _OVER:
         return outcome._replace(cut=True, failure=None)
-    return outcome._replace(failure=_how_it_ended(status))
+    return outcome._replace(failure=_exit_in_words(status))
 
 
 # The signals that end a process at its limit of processor time.
@@ -99,7 +99,7 @@ def _interrupts_held():
             before(signal.SIGINT, arrived[0])
 
 
-def _forked(job, time_limit):
+def _fork(job, time_limit):
     """(pid, the read end of the pipe) of a process that does the job."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
@@ -116,7 +116,7 @@ def _forked(job, time_limit):
     return pid, read_end
 
 
-def _ended(pid, read_end):
+def _kill(pid, read_end):
     """Kill the process and its descendants, and wait for it; returns its status."""
     os.close(read_end)
     for kill in (os.killpg, os.kill):
@@ -128,7 +128,7 @@ def _ended(pid, read_end):
         return None
 
 
-def _how_it_ended(status):
+def _exit_in_words(status):
     if status is not None and os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         name = signal.strsignal(number) or f"signal {number}"
@@ -189,7 +189,7 @@ def _child(job, write_end, time_limit):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills the child
         _limit_time(time_limit)
         limit_memory(MEMORY_LIMIT)
-        _close_to_the_world(write_end)
+        _disconnect_terminal(write_end)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             try:
                 job(lambda result: _send(write_end, ("result", result)))
@@ -225,7 +225,7 @@ def _limit_time(seconds):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _close_to_the_world(write_end):
+def _disconnect_terminal(write_end):
     """Discard what the job's C code prints, and disconnect the terminal."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -233,7 +233,7 @@ def _close_to_the_world(write_end):
             os.dup2(nowhere, standard)
 
 
-def _hanging(watched, time_limit):
+def _stuck_failure(watched, time_limit):
     """What to report about a process that neither ends nor works; None for any other."""
     longest = WAITING * time_limit
     waiting = watched.waiting()
@@ -258,7 +258,7 @@ def _collect(pid, read_end, time_limit, stop=None, heard=None):
     while True:
         if stop is not None and stop():
             return Outcome(result, True, "stopped before it was decided")
-        if (hanging := _hanging(watched, time_limit)) is not None:
+        if (hanging := _stuck_failure(watched, time_limit)) is not None:
             return Outcome(result, True, hanging)
         # a short wait, since an interrupt just before it does not end it
         if not select.select([read_end], [], [], ASK_EVERY)[0]:

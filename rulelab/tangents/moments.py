@@ -23,7 +23,7 @@ from .pairings import moving, pairing
 keeps_records(__name__)
 
 
-class Moment:
+class StateSnapshot:
     """A snapshot of the contents of every container, object and captured variable that can be reached from
     `roots`.
 
@@ -53,7 +53,7 @@ class Moment:
         """The objects whose contents have changed since."""
         return [x for x, state in self._kept.values() if not _same(state, self._state(x))]
 
-    def __enter__(self) -> Moment:
+    def __enter__(self) -> StateSnapshot:
         self._now = [(x, self._state(x)) for x in self.changed() if id(x) in self._mine]
         for x, _ in self._now:
             _fill(x, self._kept[id(x)][1])

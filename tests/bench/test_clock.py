@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rulelab.bench import clock as clock_module
-from rulelab.bench.clock import calibrate, memory_of, seconds_per_call, waited
+from rulelab.bench.clock import calibrate, memory_of, seconds_per_call, seconds_without_core
 
 
 class FakeClock:
@@ -55,7 +55,7 @@ def busy(monkeypatch):
     def make(**how):
         machine = BusyMachine(**how)
         monkeypatch.setattr(clock_module, "wall", machine)
-        monkeypatch.setattr(clock_module, "waited", machine.waited)
+        monkeypatch.setattr(clock_module, "seconds_without_core", machine.waited)
         return machine
 
     return make
@@ -81,13 +81,13 @@ def test_a_wait_outside_the_block_is_not_taken_off_it(busy):
 def test_where_nobody_tells_the_wait_is_counted(busy, monkeypatch):
     """Elsewhere than on Linux a time is that of the wall."""
     machine = busy()
-    monkeypatch.setattr(clock_module, "waited", lambda: None)
+    monkeypatch.setattr(clock_module, "seconds_without_core", lambda: None)
     assert seconds_per_call(lambda: machine.wait(0.02), 1, machine) == pytest.approx(0.02)  # is to end
 
 
 def test_the_system_is_asked_for_the_wait():
     """A number that never falls, or None where the system has no such account."""
-    first, second = waited(), waited()
+    first, second = seconds_without_core(), seconds_without_core()
     assert (first is None and second is None) or 0.0 <= first <= second
 
 

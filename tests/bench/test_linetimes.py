@@ -2,7 +2,15 @@
 
 import pytest
 
-from rulelab.bench.linetimes import Costs, LineClock, Spent, calibrated, least, recorded, without_probes
+from rulelab.bench.linetimes import (
+    LineClock,
+    ProbeCosts,
+    SiteCosts,
+    calibrated,
+    copied_record,
+    typical_costs,
+    without_probes,
+)
 
 
 class Clock:
@@ -32,7 +40,7 @@ def run(clocked, *steps):
     for what, number, seconds in steps:
         getattr(lines, what)(number)
         clock.now += seconds
-    return {path: spent.seconds for path, spent in recorded(lines.stop()).items()}
+    return {path: spent.seconds for path, spent in copied_record(lines.stop()).items()}
 
 
 def test_time_belongs_to_the_line_that_was_told_last(clocked):
@@ -67,29 +75,31 @@ def test_each_sweep_begins_with_nothing(clocked):
 
 def test_probes_are_taken_off_and_the_rest_is_the_total():
     """A line that was told of a thousand times has a thousand probes less."""
-    spent = {(): Spent(0.0), (1,): Spent(3.0, came=1000), (2,): Spent(2.0, came=1)}
-    found = without_probes(spent, 4.0 - 1e-3, Costs(1e-3, 0.0))
+    spent = {(): SiteCosts(0.0), (1,): SiteCosts(3.0, came=1000), (2,): SiteCosts(2.0, came=1)}
+    found = without_probes(spent, 4.0 - 1e-3, ProbeCosts(1e-3, 0.0))
     assert found[(1,)] == pytest.approx(2.0, rel=1e-2) and found[(2,)] == pytest.approx(2.0, rel=1e-2)
     assert sum(found.values()) == pytest.approx(4.0 - 1e-3)
 
 
 def test_a_calibration_that_is_a_little_off_is_put_right_by_the_total():
     """Runs without probes say how much all of them took; if that cannot be, the calibration stands."""
-    spent = {(1,): Spent(3.0, came=1000), (2,): Spent(2.0)}
-    assert without_probes(spent, 4.0, Costs(0.8e-3, 0.0))[(1,)] == pytest.approx(2.0)
-    found = without_probes(spent, 8.0, Costs(1e-3, 0.0))
+    spent = {(1,): SiteCosts(3.0, came=1000), (2,): SiteCosts(2.0)}
+    assert without_probes(spent, 4.0, ProbeCosts(0.8e-3, 0.0))[(1,)] == pytest.approx(2.0)
+    found = without_probes(spent, 8.0, ProbeCosts(1e-3, 0.0))
     assert found[(1,)] == pytest.approx(4.0) and sum(found.values()) == pytest.approx(8.0)
 
 
 def test_no_time_is_below_zero():
     """Also where the probes seem to have taken more than there was."""
-    assert without_probes({(1,): Spent(1.0, came=5000)}, float("nan"), Costs(1e-3, 0.0)) == {(1,): 0.0}
+    assert without_probes({(1,): SiteCosts(1.0, came=5000)}, float("nan"), ProbeCosts(1e-3, 0.0)) == {
+        (1,): 0.0
+    }
 
 
 def test_of_several_runs_the_least_time_and_the_usual_counts():
     """Other programs only add time."""
-    runs = [{(1,): Spent(seconds, came=came)} for seconds, came in ((3.0, 5), (1.0, 5), (2.0, 6))]
-    found = least(runs)[(1,)]
+    runs = [{(1,): SiteCosts(seconds, came=came)} for seconds, came in ((3.0, 5), (1.0, 5), (2.0, 6))]
+    found = typical_costs(runs)[(1,)]
     assert (found.seconds, found.came) == (1.0, 5)
 
 
@@ -97,4 +107,4 @@ def test_probes_cost_what_a_clock_and_a_call_cost():
     """Some tens of nanoseconds to a few microseconds on any machine; nothing on a clock that stands."""
     costs = calibrated()
     assert 1e-8 < costs.line < 2e-5 and 1e-8 < costs.call < 2e-5
-    assert calibrated(Clock()) == Costs(0.0, 0.0)
+    assert calibrated(Clock()) == ProbeCosts(0.0, 0.0)

@@ -264,4 +264,4 @@ def test_all_shipped_rules_serial_on_processes_and_on_a_cluster(cluster):
 
 def test_what_a_worker_runs_is_a_name():
     """The function that travels is found by its module and name, never sent as code."""
-    assert (run_job.__module__, run_job.__qualname__) == ("rulelab.checking.batch.jobs", "done")
+    assert (run_job.__module__, run_job.__qualname__) == ("rulelab.checking.batch.jobs", "run_job")

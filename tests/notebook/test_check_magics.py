@@ -120,10 +120,12 @@ def test_arguments_that_the_function_no_longer_takes_are_not_used(judged):
 def test_only_so_many_comparisons_are_remembered(notebook):
     """The session does not keep every array there was."""
     from rulelab.notebook.loading import session
-    from rulelab.notebook.session import MOST_COMPARED, Compared
+    from rulelab.notebook.session import MOST_COMPARED, LastArguments
 
     for number in range(MOST_COMPARED + 5):
-        session().remember_comparison([f"f{number}"], Compared((1.0,), {}, "%grad_compare", "cell In [1]"))
+        session().remember_comparison(
+            [f"f{number}"], LastArguments((1.0,), {}, "%grad_compare", "cell In [1]")
+        )
     assert len(session().compared) == MOST_COMPARED and "f0" not in session().compared
 
 

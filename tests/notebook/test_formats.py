@@ -10,7 +10,7 @@ from rulelab.notebook import formats
 
 def test_each_form_has_its_words(capsys):
     """Text, data, and annotations in place of the text."""
-    found = formats.Said("f is wrong", {"f": "wrong"}, (Note("wrong", "f", "off by 2", "f.py", 3),))
+    found = formats.TextResult("f is wrong", {"f": "wrong"}, (Note("wrong", "f", "off by 2", "f.py", 3),))
     said = []
     for form in formats.FORMATS:
         formats.say(found, form)

@@ -13,7 +13,7 @@ import pytest
 from rulelab.ad import progress
 from rulelab.notebook.cells import Interrupted
 from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.running import Asking, Barred
+from rulelab.notebook.running import MeasurementWithBar, QuestionWithBar
 from rulelab.pieces import Limited, Progress
 
 from .conftest import MSE_RULE
@@ -178,10 +178,10 @@ def test_a_bar_says_how_long_it_may_still_take(bars, monkeypatch):
     """As long as the steps so far took, or what is left of the limit."""
     clock, said = Clock(), []
     monkeypatch.setattr(progress.Silent, "show", lambda self, done, words: said.append((done, words)))
-    list(Barred(Steps(clock), "steps", clock=clock).pieces())
+    list(MeasurementWithBar(Steps(clock), "steps", clock=clock).pieces())
     assert said[0] == (25, "step 1, about 30 s left") and said[-1] == (100, "step 4")
     said.clear()
-    list(Barred(Steps(clock), "steps", 15.0, clock=clock).pieces())
+    list(MeasurementWithBar(Steps(clock), "steps", 15.0, clock=clock).pieces())
     assert said[0] == (25, "step 1, about 5 s left")
 
 
@@ -198,7 +198,7 @@ def test_a_limit_cuts_between_two_pieces_and_not_at_the_end():
 def test_what_was_known_is_shown_at_the_first_ctrl_c(name, notebook, monkeypatch):
     """The question is told to stop, and answers with what it has; the cells that follow do not run."""
     notebook.ok(AREA)
-    stop, asked = Asking.stop, []
+    stop, asked = QuestionWithBar.stop, []
 
     def stopped(self):
         if self.doing_words not in asked:
@@ -206,8 +206,8 @@ def test_what_was_known_is_shown_at_the_first_ctrl_c(name, notebook, monkeypatch
             signal.raise_signal(signal.SIGINT)
         return stop(self)
 
-    monkeypatch.setattr(Asking, "doing_words", property(lambda self: self._bar.doing), raising=False)
-    monkeypatch.setattr(Asking, "stop", stopped)
+    monkeypatch.setattr(QuestionWithBar, "doing_words", property(lambda self: self._bar.doing), raising=False)
+    monkeypatch.setattr(QuestionWithBar, "stop", stopped)
     result = notebook.run(f"%{name} area")
     assert isinstance(result.error_in_exec, Interrupted) and asked
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -216,7 +216,7 @@ def test_what_was_known_is_shown_at_the_first_ctrl_c(name, notebook, monkeypatch
 def test_a_second_ctrl_c_ends_at_once():
     """Where nothing hears the first one."""
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), Asking("a question", 5.0, keeps=True) as asking:
+    with pytest.raises(KeyboardInterrupt), QuestionWithBar("a question", 5.0, keeps=True) as asking:
         signal.raise_signal(signal.SIGINT)
         assert asking.stop()
         signal.raise_signal(signal.SIGINT)

@@ -28,7 +28,7 @@ def test_every_magic_has_a_row_of_four_cells():
 @pytest.mark.parametrize("name", PLAIN)
 def test_what_stands_for_a_magic_in_plain_python_is_there(name):
     """The page and the help of a magic send a reader to it: a function of that name, where the name says."""
-    assert PLAIN[name], f"%{name} has no plain function: decorate it by @faced(plain=...)"
+    assert PLAIN[name], f"%{name} has no plain function: decorate it by @magic_method(plain=...)"
     written = PLAIN[name].removeprefix("@")
     dotted = [ast.unparse(node.func) for node in ast.walk(ast.parse(written)) if isinstance(node, ast.Call)]
     assert dotted

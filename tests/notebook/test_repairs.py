@@ -3,7 +3,7 @@
 import pytest
 
 from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.repairs import Asked, repaired
+from rulelab.notebook.repairs import MagicArguments, repaired
 
 DASHES = "options begin with two dashes: "
 QUOTES = "a value with spaces needs quotes: "
@@ -44,7 +44,7 @@ TOGETHER = "functions stand together: "
 )
 def test_what_was_probably_meant_can_be_read(magic, head, at, meant):
     """One slip or two: a dash, quotes, brackets, a comma, a missing `--at`."""
-    assert repaired(getattr(RuleLab, magic).parser, Asked(head, at)) == meant
+    assert repaired(getattr(RuleLab, magic).parser, MagicArguments(head, at)) == meant
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_was_probably_meant_can_be_read(magic, head, at, meant):
 )
 def test_nothing_is_proposed_that_could_not_be_read(magic, head, at):
     """Nor a line that asks for something else."""
-    assert repaired(getattr(RuleLab, magic).parser, Asked(head, at)) == ""
+    assert repaired(getattr(RuleLab, magic).parser, MagicArguments(head, at)) == ""
 
 
 @pytest.mark.parametrize(

@@ -163,12 +163,12 @@ def test_a_jump_in_a_limit_is_differentiated():
 def test_slopes_in_short_floats_are_not_resolved_beyond_their_rounding(monkeypatch):
     """The tolerance that the function itself meets by chance is below their noise: ten thousand intervals."""
     asked = []
-    computed = scipy_quadrature.How.__call__
+    computed = scipy_quadrature.IntegrationOptions.__call__
 
     def counted(how, f, *over):
         return computed(how, lambda t: asked.append(t) or f(t), *over)
 
-    monkeypatch.setattr(scipy_quadrature.How, "__call__", counted)
+    monkeypatch.setattr(scipy_quadrature.IntegrationOptions, "__call__", counted)
     f = lambda a: integrate.quad_vec(lambda t: np.array([t, a[0] * t * t]), 0, a[1])[0]
     a, along = np.array([0.7, 1.3], np.float32), np.array([0.3, -0.4], np.float32)
     np.testing.assert_allclose(rl.pushforward(f, a)(along), [-0.52, -0.2535], rtol=2e-6)

@@ -19,7 +19,7 @@ import rulelab as rl  # noqa: E402
 from rulelab.errors import NotDifferentiableError  # noqa: E402
 from rulelab.rulesets import scipy_signal_convolutions as rules  # noqa: E402
 
-IN_FULL = rules.in_full
+IN_FULL = rules.full_convolution_cotangent
 RNG = np.random.default_rng(0)
 V, W, M, K = RNG.normal(size=7), RNG.normal(size=4), RNG.normal(size=(5, 6)), RNG.normal(size=(2, 3))
 C, K3, SQUARE = RNG.normal(size=(2, 5, 3)), RNG.normal(size=(2, 2, 2)), RNG.normal(size=(4, 4))

@@ -8,8 +8,8 @@ import pytest
 
 from rulelab.symbolic.arrays import TracedArray
 from rulelab.symbolic.cells import Array
-from rulelab.symbolic.field_graphs import same_everywhere
-from rulelab.symbolic.plain import flat_floats
+from rulelab.symbolic.field_graphs import is_identically_equal
+from rulelab.symbolic.plain_values import flat_floats
 from rulelab.symbolic.scalars import CannotTrace, Scalar, Trace, shadow_of
 from rulelab.symbolic.swap import Swap
 from rulelab.symbolic.tracing import traced_arguments
@@ -161,5 +161,5 @@ def test_equal_everywhere_is_told_from_a_tie():
     (a, b), trace = traced(
         lambda x: [(x[0, 0] + x[0, 1]) ** 2, x[0, 0] ** 2 + x[0, 1] * (2 * x[0, 0] + x[0, 1])], X
     )
-    assert same_everywhere(a, b)
-    assert not same_everywhere(a, b + a.trace.constant(1))
+    assert is_identically_equal(a, b)
+    assert not is_identically_equal(a, b + a.trace.constant(1))

@@ -90,7 +90,7 @@ def unscanned(request, monkeypatch):
 @pytest.fixture
 def unjudged(monkeypatch):
     """The text alone, judged by numbers of the test: proof and check take most of the time."""
-    monkeypatch.setattr(derive, "_judged", lambda *_: derive._Judged(None, "", False, False))
+    monkeypatch.setattr(derive, "_draft_result", lambda *_: derive._DraftResult(None, "", False, False))
 
 
 def gradient_of(derived, f, *args, seed=1.5, scope=None):

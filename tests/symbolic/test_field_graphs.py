@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from rulelab.symbolic.field_graphs import is_identity, same_everywhere
+from rulelab.symbolic.field_graphs import is_identically_equal, is_identity
 from rulelab.symbolic.functions import MATH
 from rulelab.symbolic.scalars import Trace
 
@@ -38,9 +38,9 @@ EQUAL = {
 def test_equal_expressions_are_known(name):
     """Two ways of writing one function are seen to be one, and a third that differs by a millionth is not."""
     left, right = EQUAL[name](*numbers())
-    assert same_everywhere(left, right)
-    assert not same_everywhere(left, right * Fraction(1_000_001, 1_000_000))
-    assert not same_everywhere(left, right + left.trace.argument("z", 1))
+    assert is_identically_equal(left, right)
+    assert not is_identically_equal(left, right * Fraction(1_000_001, 1_000_000))
+    assert not is_identically_equal(left, right + left.trace.argument("z", 1))
 
 
 SLOPES = {
@@ -92,6 +92,6 @@ def test_shared_parts_and_powers_are_differentiated():
 def test_signs_of_the_sample_are_kept():
     """The root of a square is the number itself or its negative, as the cell has it."""
     x, y = numbers(x=Fraction(-3, 7))
-    assert same_everywhere(F["sqrt"](x * x), -x)
-    assert same_everywhere(F["sqrt"](y * y), y)
-    assert not same_everywhere(F["sqrt"](x * x), x)
+    assert is_identically_equal(F["sqrt"](x * x), -x)
+    assert is_identically_equal(F["sqrt"](y * y), y)
+    assert not is_identically_equal(F["sqrt"](x * x), x)

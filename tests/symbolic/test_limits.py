@@ -11,7 +11,7 @@ from rulelab.checking.reading.kinds import DomainError
 from rulelab.errors import RuleLabError
 from rulelab.symbolic import prove
 from rulelab.symbolic.cells import Array, Static, Symmetric, samples
-from rulelab.symbolic.limits import inside, sized_specs
+from rulelab.symbolic.limits import is_inside_limits, sized_specs
 from rulelab.symbolic.questions import judged_arguments
 
 
@@ -50,7 +50,7 @@ def matvec_rrule(A, b):
 def test_every_sample_lies_inside(limit):
     """Numbers and the entries of arrays, strictly between both ends."""
     points = list(samples(("scalar", (2, 2), Static(7)), np.random.default_rng(3), (limit, limit, None)))
-    assert points and all(inside(point, (limit, limit, None)) for point in points)
+    assert points and all(is_inside_limits(point, (limit, limit, None)) for point in points)
     assert {point[2].value for point in points} == {7}
 
 
@@ -259,5 +259,5 @@ def test_a_parameter_given_by_keyword_is_held():
 
 def test_the_entries_of_an_array_are_looked_at():
     """One outside is one too many."""
-    assert inside((Array((Fraction(1), Fraction(2)), (2,)),), ((0, 3),))
-    assert not inside((Array((Fraction(1), Fraction(3)), (2,)),), ((0, 3),))
+    assert is_inside_limits((Array((Fraction(1), Fraction(2)), (2,)),), ((0, 3),))
+    assert not is_inside_limits((Array((Fraction(1), Fraction(3)), (2,)),), ((0, 3),))

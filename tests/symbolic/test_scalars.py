@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from rulelab.symbolic import scalars
-from rulelab.symbolic.scalars import CONTEXT, IRRATIONALS, CannotTrace, NoRealValue, Trace, recognise
+from rulelab.symbolic.scalars import (
+    CONTEXT,
+    IRRATIONALS,
+    CannotTrace,
+    NoRealValue,
+    Trace,
+    recognised_constant,
+)
 
 BINARY = [
     operator.add,
@@ -94,7 +101,7 @@ def test_arrays_of_them_go_through_numpy():
 def test_constants_stand_for_what_was_meant(value, shown):
     """Floats become the exact number their author wrote: a fraction, or a well-known irrational with a
     note."""
-    constant, note = recognise(value)
+    constant, note = recognised_constant(value)
     assert constant.name == shown
     assert float(constant.shadow()) == pytest.approx(value, rel=4e-16)
     assert (note is None) == (shown is None and value != 0.123456789012345678)

@@ -6,7 +6,7 @@ import numpy as np
 
 from rulelab.symbolic import boundary, prove
 from rulelab.symbolic.scalars import Trace
-from rulelab.symbolic.special_points import MAX_POINTS, linear, special_points
+from rulelab.symbolic.special_points import MAX_POINTS, linear_form, special_points
 from rulelab.tangents.zeros import NoTangent
 
 
@@ -60,6 +60,6 @@ def test_linear_forms_are_seen_through_arithmetic():
     """Sums, differences and multiples are followed; what is not linear has no form."""
     trace = Trace()
     x, z = trace.argument("x", Fraction(1, 2)), trace.argument("z", Fraction(3))
-    assert linear((2 * x - z) / 4 + 1) == {"x": Fraction(1, 2), "z": Fraction(-1, 4), None: Fraction(1)}
-    assert linear(-(x - x)) == {}
-    assert linear(x * z) is None and linear(1 / x) is None and linear(x**2) is None
+    assert linear_form((2 * x - z) / 4 + 1) == {"x": Fraction(1, 2), "z": Fraction(-1, 4), None: Fraction(1)}
+    assert linear_form(-(x - x)) == {}
+    assert linear_form(x * z) is None and linear_form(1 / x) is None and linear_form(x**2) is None

@@ -10,7 +10,7 @@ import pytest
 import rulelab as rl
 from rulelab.rules.registry import Registry
 from rulelab.symbolic import prove
-from rulelab.symbolic.structured import Holder, Place, read
+from rulelab.symbolic.structured import Holder, Place, read_parts
 
 NO = rl.NoTangent()
 
@@ -242,7 +242,9 @@ def test_a_value_of_other_parts_is_refuted():
 
 
 def test_what_is_read_can_be_built_again():
-    nodes, names, values = read(({"w": [1.0, (2.0, "a")], "n": 3}, Line(4.0, 5.0), {"k": 1}), ("p", "q", "r"))
+    nodes, names, values = read_parts(
+        ({"w": [1.0, (2.0, "a")], "n": 3}, Line(4.0, 5.0), {"k": 1}), ("p", "q", "r")
+    )
     assert names == ["p.n", "p.w.0", "p.w.1.0", "p.w.1.1", "q.slope", "q.offset", "r"]
     assert isinstance(nodes[0], Holder) and nodes[2] == Place(6)
     built = [node.built(values) if isinstance(node, Holder) else values[node.number] for node in nodes]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rulelab.symbolic import Proved, Refuted, prove
-from rulelab.symbolic.arrays import own
+from rulelab.symbolic.arrays import to_traced_arrays
 from rulelab.symbolic.questions import sample_of
 from rulelab.symbolic.scalars import Trace
 from rulelab.symbolic.tracing import traced_arguments
@@ -29,7 +29,9 @@ def test_every_transform_agrees_with_numpy(function, norm):
     axes = [{}, {"s": (4, 5), "axes": (0, 1)}] if several else [{}, {"n": 3}, {"n": 6, "axis": 0}]
     for options in axes:
         expected = function(signal, norm=norm, **options)
-        found = np.asarray(TRANSFORMS[function](own(traced), norm=norm, **options)).view(np.ndarray)
+        found = np.asarray(TRANSFORMS[function](to_traced_arrays(traced), norm=norm, **options)).view(
+            np.ndarray
+        )
         assert found.shape == expected.shape
         assert np.allclose(values(found), expected.ravel())
 

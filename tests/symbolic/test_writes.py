@@ -3,7 +3,7 @@
 import numpy as np
 
 from rulelab.symbolic import Proved, Refuted, prove
-from rulelab.symbolic.plain import first_changed
+from rulelab.symbolic.plain_values import first_changed
 
 
 def squares(x):

@@ -7,7 +7,7 @@ from collections import OrderedDict, defaultdict, deque
 import numpy as np
 import pytest
 
-from rulelab.tangents.moments import Moment, agree
+from rulelab.tangents.moments import StateSnapshot, agree
 
 
 class Plain:
@@ -45,7 +45,7 @@ def test_contents_are_put_back_for_a_while(x, change):
     for reached in ways:
         new = copy.deepcopy(x)
         before = shown(new)
-        moment = Moment(reached(new))
+        moment = StateSnapshot(reached(new))
         assert not moment.changed()
         change(new)
         after = shown(new)
@@ -61,7 +61,7 @@ def test_contents_are_put_back_for_a_while(x, change):
 def test_only_what_is_ours_is_put_back():
     """What others may know stays as it is."""
     mine, other = [1.0], [1.0]
-    moment = Moment([mine, other], mine=lambda x: x is mine)
+    moment = StateSnapshot([mine, other], mine=lambda x: x is mine)
     mine.append(2.0)
     other.append(2.0)
     with moment:
@@ -80,9 +80,9 @@ def test_variables_that_are_rebound():
             nonlocal a
             a = value
 
-        moment = Moment(read)
+        moment = StateSnapshot(read)
         a = 1.0
-        return read, rebind, moment, Moment(read)
+        return read, rebind, moment, StateSnapshot(read)
 
     read, rebind, unbound, moment = make()
     rebind(2.0)
@@ -96,7 +96,7 @@ def test_variables_that_are_rebound():
 def test_what_the_block_changes_is_undone():
     """Whatever runs inside leaves nothing behind."""
     x = [1.0]
-    moment = Moment(x)
+    moment = StateSnapshot(x)
     with moment:
         x.append(2.0)
     assert x == [1.0]
@@ -105,7 +105,7 @@ def test_what_the_block_changes_is_undone():
 def test_arrays():
     """Whether their numbers have changed is known where it was asked for."""
     x = np.zeros(3)
-    with_arrays, without = Moment([x], arrays=True), Moment([x])
+    with_arrays, without = StateSnapshot([x], arrays=True), StateSnapshot([x])
     x[0] = 1.0
     assert with_arrays.changed() and not without.changed()
 

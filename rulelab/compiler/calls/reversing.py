@@ -12,7 +12,7 @@ from ...rules.calling import checked_pair, watch_of_frule
 from ...rules.programs import Seed, made_object
 from ...tangents.holding import carrier
 from ...tangents.missing import not_implemented
-from ...tangents.moments import Moment, Run, not_repeatable
+from ...tangents.moments import Run, StateSnapshot, not_repeatable
 from ...tangents.pairings import in_form_of, stated_tangent
 from ...tangents.projection import seed_by_name
 from ...tangents.shadows import inner
@@ -165,7 +165,7 @@ def pulled(pullbacks: Question, vjp: Vjp, place: Place | None, active: tuple[boo
     def handle(f: Any, args: tuple[Any, ...], seed: Any, words: dict[str, Any] | None = None) -> Any:
         __tracebackhide__ = True
         # Cells, and containers of the running sweep, are restored: only that sweep knows which these are.
-        moment = Moment(f, args, mine=lambda x: isinstance(x, types.CellType) or heap.is_own(x))
+        moment = StateSnapshot(f, args, mine=lambda x: isinstance(x, types.CellType) or heap.is_own(x))
         y, x_bars = vjp(f, args, seed, words)
         if any(map(heap.is_own, moment.changed())):  # where varying values may be kept
             raise not_repeatable(f, "changes what it captures or is given")

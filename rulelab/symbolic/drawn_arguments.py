@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..checking.testing.meant import IntendedArguments
 from .cells import Symmetric, shape_of
-from .plain import plain_argument
+from .plain_values import plain_argument
 from .questions import NO_DEFAULT, NoRuleFound, Plan, kind_of, positional_parameters
 from .structured import StructuredQuestion, named, structured
 
@@ -20,7 +20,7 @@ SIZES = 2
 """The number of sizes that a proof covers."""
 
 
-class Drawn(NamedTuple):
+class DrawnQuestion(NamedTuple):
     """A question about drawn arguments, and the plans for it, the one without limits first; `names` are those
     of the parts that vary.
     """
@@ -30,9 +30,9 @@ class Drawn(NamedTuple):
     question: StructuredQuestion
 
 
-def of_drawn(
+def drawn_question(
     f: Any, rule: Any, meant: IntendedArguments, name: str | None, kwargs: dict | None
-) -> Drawn | None:
+) -> DrawnQuestion | None:
     """Return the question about a rule for the kinds of arguments that it is probably intended for; None if
     there are none that can be traced, or no rule for them.
     """
@@ -62,7 +62,7 @@ def of_drawn(
     if not sizes:
         return None
     plan = Plan(tuple(sizes)[:SIZES])
-    return Drawn(names, (plan, plan._replace(limits=limits)) if any(limits) else (plan,), question)
+    return DrawnQuestion(names, (plan, plan._replace(limits=limits)) if any(limits) else (plan,), question)
 
 
 def _defaults(f, kwargs):

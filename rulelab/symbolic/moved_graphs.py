@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from .functions import ELEMENTARY
 from .scalars import CONTEXT, Decision, Scalar, Trace, is_finite
-from .work import A_RUN, COUNTER
+from .work_counter import A_RUN, COUNTER
 
 
 def _power(base, exponent):
@@ -84,7 +84,7 @@ class _Step(NamedTuple):
     leaves: int
 
 
-class Moving:
+class MovedGraph:
     """The results `y` as functions of the `leaves`, as they were when the primal ended.
 
     Moving leaves counts as much work as a run of the code, so that what is left out as too much work does not

@@ -29,7 +29,7 @@ class Request:
     judges: bool = True
 
 
-class Turns:
+class RequestQueue:
     """The requests of one panel, at most one for each page.
 
     `begin(request)` is called when the turn of a request comes. When it is over, `end()` must be called
@@ -96,7 +96,7 @@ class Turns:
 
         >>> from rulelab.notebook.running import Runner
         >>> now = iter([0.0, 10.0])
-        >>> turns = Turns(Runner(None), lambda request: None, lambda: None, lambda: next(now))
+        >>> turns = RequestQueue(Runner(None), lambda request: None, lambda: None, lambda: next(now))
         >>> turns.begin_next()
         >>> turns.left(Progress(25, 100, "round 5"))
         'about 30 s left'

@@ -24,10 +24,10 @@ class _Counter:
 COUNTER = _Counter()
 
 
-class Work:
+class WorkCounter:
     """The work done since the object was created.
 
-    >>> work = Work()
+    >>> work = WorkCounter()
     >>> COUNTER.done += PER_SECOND
     >>> work.used()
     1.0
@@ -41,7 +41,7 @@ class Work:
         return (COUNTER.done - self._begun) / PER_SECOND
 
 
-class WorkLimit(Work):
+class WorkLimit(WorkCounter):
     """A limit of a number of seconds of work."""
 
     def __init__(self, seconds: float) -> None:

@@ -18,7 +18,7 @@ from ..tangents.contents import contents_of, fill
 from ..tangents.holding import inside as held_inside
 
 
-class LeftAlone:
+class ArgumentSnapshot:
     """A snapshot of the arrays and containers in `x`, and in what the function `f` captures."""
 
     def __init__(self, f: Any, x: Any) -> None:

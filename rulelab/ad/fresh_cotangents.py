@@ -27,7 +27,7 @@ _SIGNS = (ast.USub, ast.UAdd)
 _COUNTS = ("size", "ndim")
 
 
-class Fresh:
+class FreshCotangents:
     """What the source of a rule shows about its `cotangents`, from the statements of the rule and of its
     pullback, in order, and the `value`. `arrays` and `floats` are the names of the arguments and of the seed,
     by type.

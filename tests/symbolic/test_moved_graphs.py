@@ -9,11 +9,11 @@ import pytest
 
 from rulelab.symbolic import tracing
 from rulelab.symbolic.cells import Array
-from rulelab.symbolic.moving import Difference, Moving
+from rulelab.symbolic.moved_graphs import Difference, MovedGraph
 from rulelab.symbolic.questions import Question
 from rulelab.symbolic.scalars import CONTEXT, Decision, Trace
-from rulelab.symbolic.tracing import flat_numbers, speaks_for_the_code, trace_primal
-from rulelab.symbolic.work import Work
+from rulelab.symbolic.tracing import flat_numbers, is_equivalent_to_code, trace_primal
+from rulelab.symbolic.work_counter import WorkCounter
 
 STEP = CONTEXT.mpf(10) ** -30
 X = Array((Fraction(3, 2), Fraction(-1, 3), Fraction(2, 7)), (3,))
@@ -54,7 +54,7 @@ def traced(f, sample):
     names = tuple("abcd"[: len(sample)])
     question = Question(f, None, None, names)
     trace, _, _, leaves, y = trace_primal(question, sample)
-    return question, trace, Moving(trace, leaves, flat_numbers(trace, y))
+    return question, trace, MovedGraph(trace, leaves, flat_numbers(trace, y))
 
 
 @pytest.mark.parametrize(("f", "sample"), TOLD)
@@ -67,7 +67,7 @@ def test_a_graph_gives_to_the_last_digit_what_the_code_gives(f, sample):
         run, *_, y = trace_primal(question, sample, by)
         told = moving.moved(by)
         assert told == [number.shadow for number in flat_numbers(run, y)] and run.path() == trace.path()
-    assert speaks_for_the_code(moving, question, sample, trace.path(), None)
+    assert is_equivalent_to_code(moving, question, sample, trace.path(), None)
 
 
 def in_between(x, y):
@@ -114,7 +114,7 @@ def test_a_graph_does_not_speak_for_code_that_counts_its_calls():
 
     question, trace, moving = traced(f, (X,))
     assert moving.moved({0: STEP}) is not None
-    assert not speaks_for_the_code(moving, question, (X,), trace.path(), None)
+    assert not is_equivalent_to_code(moving, question, (X,), trace.path(), None)
 
 
 def test_a_proof_runs_the_code_as_often_for_many_numbers_as_for_few(monkeypatch):
@@ -131,7 +131,7 @@ def test_a_proof_runs_the_code_as_often_for_many_numbers_as_for_few(monkeypatch)
         sample = (Array(tuple(Fraction(k + 2, 7) for k in range(n)), (n,)),)
         question, trace, moving = traced(lambda x: np.sum(np.sin(x) * x), sample)
         seed = [Trace().constant(1)]
-        assert speaks_for_the_code(moving, question, sample, trace.path(), None)
+        assert is_equivalent_to_code(moving, question, sample, trace.path(), None)
         slopes = tracing.difference_quotients(
             question, sample, moving.leaves, seed, trace.path(), moving=moving
         )
@@ -158,8 +158,8 @@ def test_as_much_work_is_counted_as_if_the_code_was_run(f, sample):
         question, trace, moving = traced(f, sample)
         moving.is_told = is_told
         seeds = [Trace().constant(1)] * len(moving.y)
-        work = Work()
-        graph = moving if speaks_for_the_code(moving, question, sample, trace.path(), None) else None
+        work = WorkCounter()
+        graph = moving if is_equivalent_to_code(moving, question, sample, trace.path(), None) else None
         assert (graph is not None) == is_told
         tracing.difference_quotients(question, sample, moving.leaves, seeds, trace.path(), moving=graph)
         used.append(work.used())

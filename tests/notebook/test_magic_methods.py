@@ -10,8 +10,8 @@ import rulelab.bench
 import rulelab.notebook
 import rulelab.symbolic
 from rulelab.notebook.lines import raw_rest, split_at, without_semicolon
+from rulelab.notebook.magic_methods import magic_method
 from rulelab.notebook.magics import RuleLab
-from rulelab.notebook.manners import faced
 
 from .conftest import MSE_RULE
 
@@ -38,16 +38,16 @@ def examples_of(text):
 
 @pytest.mark.parametrize("name", MAGICS)
 def test_every_magic_has_a_face(name):
-    """`@faced` gives the plain call, the usage line and a parser; all the tests below go by these."""
+    """`@magic_method` gives the plain call, the usage line and a parser; all the tests below go by these."""
     method = getattr(RuleLab, RuleLab.magics["line"][name])
-    assert hasattr(method, "parser"), f"%{name} has no @faced(plain=...) below its @line_magic"
+    assert hasattr(method, "parser"), f"%{name} has no @magic_method(plain=...) below its @line_magic"
 
 
 def test_a_magic_without_o_is_told_when_it_is_defined():
     """Each keeps its result under a name: the message says what is to be written, and where."""
     with pytest.raises(TypeError, match=r"%twice has no -o: write @OUTPUT .* directly above def twice"):
 
-        @faced(plain="2 * x")
+        @magic_method(plain="2 * x")
         def twice(self, line, scope):
             """Double x.
 
@@ -227,8 +227,8 @@ def area_rrule(w):
 def result_of(name):
     """The cell of a magic that keeps its result."""
     assert name in RESULTS, (
-        f"RESULTS in tests/notebook/test_manners.py has no row for %{name}: write one, with a cell that "
-        f'gives a result and keeps it by -o kept, "{name}": "%{name} -o kept ..."'
+        f"RESULTS in tests/notebook/test_magic_methods.py has no row for %{name}: write one, with a cell "
+        f'that gives a result and keeps it by -o kept, "{name}": "%{name} -o kept ..."'
     )
     return RESULTS[name]
 

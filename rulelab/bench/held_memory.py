@@ -26,7 +26,7 @@ Line = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldMemory:
     """The bytes that live from the forward to the reverse sweep.
 
     `within` has them by line: those allocated at the line and in what it called; `total` also includes those
@@ -38,7 +38,9 @@ class Held:
     peak: int
 
 
-def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line], depth: int = 1) -> Held:
+def memory_held_by(
+    forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line], depth: int = 1
+) -> HeldMemory:
     """Run both sweeps once and measure the memory that the forward sweep leaves to the reverse sweep.
 
     Objects count if they are reachable from the pullback and did not exist before: not the arguments, and
@@ -64,7 +66,7 @@ def held_by(forward: Callable[[], tuple[Any, Any]], seed: Any, lines: set[Line],
         if not was_tracing:
             tracemalloc.stop()  # before the evaluation, whose own memory would be traced as well
     sizes = found if isinstance(found, list) else _left(found)
-    return Held(sum(size for _, size in sizes), _by_line(sizes, lines), peak)
+    return HeldMemory(sum(size for _, size in sizes), _by_line(sizes, lines), peak)
 
 
 Sizes = list[tuple[tracemalloc.Traceback, int]]

@@ -5,13 +5,13 @@ import ast
 import numpy as np
 import pytest
 
-from rulelab.ad.fresh import Fresh
+from rulelab.ad.fresh_cotangents import FreshCotangents
 
 
 def fresh(text, cotangents, value="x @ x", arrays=("x", "y"), floats=("k", "y_bar")):
     """What the statements show of the cotangents, as a word of yes and no; and whether `len` counts."""
     (of,) = [ast.parse(f"{cotangents},", mode="eval").body]
-    found = Fresh(ast.parse(text).body, ast.parse(value, mode="eval").body, of.elts, arrays, floats)
+    found = FreshCotangents(ast.parse(text).body, ast.parse(value, mode="eval").body, of.elts, arrays, floats)
     return "".join(["ny"[one] for one in found.of]), found.asks_lengths
 
 

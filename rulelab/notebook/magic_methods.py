@@ -26,6 +26,7 @@ from .cells import Interrupted, MagicError, evaluate, parse
 from .invocations import Invocation, note_of_arguments
 from .lines import (
     call_as_at,
+    ends_with_semicolon,
     is_python,
     option_in,
     options_first,
@@ -34,7 +35,6 @@ from .lines import (
     place_of,
     raw_rest,
     refuse_late_options,
-    silenced,
     split_at,
     without_semicolon,
     words_after_options,
@@ -95,7 +95,9 @@ PROVE = argument(
 )
 
 
-def faced(*, plain: str, usage: str | None = None, in_line: bool = False, comments: bool = True) -> Callable:
+def magic_method(
+    *, plain: str, usage: str | None = None, in_line: bool = False, comments: bool = True
+) -> Callable:
     """Make a magic of a method `name(self, line, scope)`, or `name(self, line, scope, cell=None)`, that has
     `@argument`s: its parser, its help, and the manners that all of ours share.
 
@@ -133,7 +135,7 @@ def faced(*, plain: str, usage: str | None = None, in_line: bool = False, commen
                         asked = without_semicolon(line) if comments else line.removesuffix(";").rstrip()
                         result = magic(self, asked, scope, **extra)
                     # IPython handles a line with comments; in one without, `#` is an ordinary character.
-                    is_quiet = silenced(line) if comments else line.endswith(";")
+                    is_quiet = ends_with_semicolon(line) if comments else line.endswith(";")
                     result = None if is_quiet and (cell is not None or not comments) else result
                     results.append(result)
                 return result
@@ -185,7 +187,7 @@ def _give_parser(magic, spelled: str, plain: str, usage: str | None) -> None:
     magic.__doc__ = magic.__doc__.removeprefix("::\n\n  ")
 
 
-class ManneredMagics(Magics):
+class ParsedMagics(Magics):
     """Magics that parse their lines in the same way and keep their results in one session."""
 
     shell: Any

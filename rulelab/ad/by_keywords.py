@@ -16,7 +16,7 @@ from .by_entry import run_entry
 from .natural import natural_entries
 
 
-def by_words(
+def by_keywords(
     f: Any, args: tuple[Any, ...], words: dict[str, Any], numbers: tuple[int, ...] | None, several: bool
 ) -> tuple[Any, tuple[Any, ...]] | None:
     """Return value and gradient, the latter for the arguments at `numbers` only, if given; None for the slow

@@ -23,7 +23,7 @@ SAME_PROGRAM = 1e-9  # relative difference between a plain and a traced run
 
 
 @contextlib.contextmanager
-def quietly():
+def without_warnings_or_output():
     """Context for running the author's code without warnings and without output."""
     with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -76,7 +76,7 @@ def are_complex(y):
     return [k for k, part in zip(kinds, parts_that_move(y), strict=True) for _ in range(np.size(part))]
 
 
-def alike(a, b):
+def are_close_results(a, b):
     """Whether two plain results can come from the same program: same shape, and equal to nine digits."""
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
@@ -119,7 +119,7 @@ def numbers_in(shape, numbers):
     return np.array([next(numbers) for _ in range(math.prod(shape))]).reshape(shape)
 
 
-def padded(question, cotangents, count):
+def padded_cotangents(question, cotangents, count):
     """What a pullback returned, padded for arguments that the rule does not cover; it must be one cotangent
     for the function and `count` for its arguments.
     """
@@ -140,7 +140,7 @@ def padded(question, cotangents, count):
     return cotangents
 
 
-def opened(returned, sample, underived=None):
+def argument_cotangents(returned, sample, underived=None):
     """The cotangents of the arguments, with thunks evaluated; those of arguments that are held fixed are
     ignored. With a list `underived`, cotangents that the rule marks as not derived are ignored too, and their
     positions are added to the list.
