@@ -139,7 +139,7 @@ CALLS = [
 ]
 
 WRONG = [
-    ("solve sym False False", "onto_seen", lambda bar, structure, lower: bar),
+    ("solve sym False False", "structured_cotangent", lambda bar, structure, lower: bar),
     ("solve pos True True", "onto_triangle", lambda h_bar, lower: h_bar),
     ("solve gen False False", "solved_against", lambda a, y_bar, *rest: linalg.solve(a, y_bar)),
     ("solve_triangular T False False", "_triangle", lambda a, lower, unit: a),

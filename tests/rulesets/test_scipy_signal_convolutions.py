@@ -93,11 +93,11 @@ CALLS = [
 ]
 
 WRONG = [
-    ("convolve", "turned", lambda x, axes: np.conj(x)),
-    ("convolve complex", "turned", lambda x, axes: np.flip(x, axes)),
+    ("convolve", "reversed_conjugate", lambda x, axes: np.conj(x)),
+    ("convolve complex", "reversed_conjugate", lambda x, axes: np.flip(x, axes)),
     (
         "convolve same",
-        "in_full",
+        "full_convolution_cotangent",
         lambda y_bar, left, right, mode, axes: IN_FULL(y_bar, left, right, "full", axes),
     ),
     ("fftconvolve full outer", "unbroadcast", lambda bar, x: bar[: x.shape[0], : x.shape[1], : x.shape[2]]),
