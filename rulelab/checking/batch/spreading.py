@@ -243,7 +243,10 @@ class Work:
         assert self.limit is not None
         for index in sorted(out.values()):
             self.settle(
-                index, _no_answer(UNKNOWN, f"{over_limit_message(self.limit)}, and its worker does not respond", self.limit)
+                index,
+                _no_answer(
+                    UNKNOWN, f"{over_limit_message(self.limit)}, and its worker does not respond", self.limit
+                ),
             )
         self.events.words.append("workers may still be busy with checks that were given up")
 

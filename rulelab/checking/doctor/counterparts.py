@@ -106,7 +106,7 @@ def moved_into_loops(scope: Any) -> Iterator[Edit]:
             if isinstance(one, (ast.For, ast.While)) and isinstance(other, (ast.Assign, ast.AugAssign)):
                 last, left = one.body[-1], ast.copy_location(ast.Pass(), other)
                 words = f"`{ast.unparse(other)}` is after the loop, but belongs inside it"
-                yield Edit(other, left, "factor", words, (Edit(last, followed(last, other)),))
+                yield Edit(other, left, "factor", words, (Edit(last, as_block(last, other)),))
 
 
 def keywords_of_others(node: ast.Call, calls: Iterable[ast.Call]) -> Iterator[Edit]:
@@ -193,7 +193,7 @@ def accumulated_loop_variables(scope: Any) -> Iterator[Edit]:
         for name, buffer, at in itertools.product(dict.fromkeys(carried), buffers, ("0", "-1")):
             new = parse(f"{buffer.id}[{at}] += {name}").body[0]
             words = f"drops what its loop carries: lacks `{ast.unparse(new)}` after the loop"
-            yield Edit(after, followed(new, after), "lacks_term", words)
+            yield Edit(after, as_block(new, after), "lacks_term", words)
 
 
 def _accumulated(loop: ast.For | ast.While) -> Iterator[ast.AugAssign]:
