@@ -239,10 +239,13 @@ def _domains(word: str) -> list[SimpleCompletion]:
 
 
 def _topics(word: str) -> list[SimpleCompletion]:
-    """The pages of the manual, then the public names; after a `#`, the sections of the page."""
+    """The pages of the manual, then the public names, and for a word that has begun the words in its titles;
+    after a `#`, the sections of the page.
+    """
     if "#" in word:
         return _as((section.topic for section in manual.all_sections()), "value")
-    return _as([*manual.pages(), *manual.public_names()], "value")
+    topics = [*manual.pages(), *manual.public_names()]
+    return _as(dict.fromkeys([*topics, *(manual.title_words() if word else ())]), "value")
 
 
 def _paths(word: str) -> list[SimpleCompletion]:

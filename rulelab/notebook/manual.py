@@ -125,7 +125,7 @@ def found(topic: str) -> list[Section]:
     hits = _named(asked, sections) or _offered(asked) or _searched(asked, sections)
     if not hits:
         known = {section.page for section in sections} | {section.page.split("/")[-1] for section in sections}
-        known |= {word for section in sections for word in re.findall(r"[\w-]+", section.title)}
+        known |= set(title_words())
         there = {f"{section.page}#{section.anchor}" for section in sections}
         there |= {topic.rpartition("/")[2] for topic in there}
         advice = did_you_mean(asked, there) if "#" in asked else ""
@@ -176,6 +176,13 @@ def _anchor(title: str, seen: dict[str, int]) -> str:
     anchor = re.sub(r"[^\w\- ]", "", _plain(title).lower()).replace(" ", "-")
     seen[anchor] = seen.get(anchor, -1) + 1
     return f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
+
+
+@cache
+def title_words() -> tuple[str, ...]:
+    """The words in the titles of all sections, in lower case and as they are written, sorted."""
+    words = {word for section in all_sections() for word in re.findall(r"[\w-]+", section.title)}
+    return tuple(sorted(words | {word.lower() for word in words}))
 
 
 def _named(asked: str, sections: tuple[Section, ...]) -> list[Section]:

@@ -246,7 +246,7 @@ class Check(_Measured):
         self.deep = self.kit.made(
             W.Checkbox,
             value=False,
-            description="Deep: three times as many points",
+            description="Deep: two to three times as many points",
             indent=False,
             layout={"width": "auto"},
         )

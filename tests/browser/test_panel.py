@@ -394,7 +394,7 @@ def test_a_long_check_is_stopped(lab_page):
         "    return float(np.sum(x * x)), slow_cr_pullback",
     )
     lab_page.tab("Check")
-    lab_page.panel.get_by_role("checkbox", name="Deep: three times as many points").check()
+    lab_page.panel.get_by_role("checkbox", name="Deep: two to three times as many points").check()
     lab_page.press("Run")
     lab_page.status("Checking, ")
     assert lab_page.notebook.run_cell("6 * 7").strip() == "42"

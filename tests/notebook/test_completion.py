@@ -161,6 +161,7 @@ def test_what_is_not_ours_is_left_to_ipython(offered, text):
         ("%rule_docs limitations#syn", ["limitations#syntax"]),
         ("%rule_docs limitati", ["limitations"]),
         ("%rule_docs rule_che", ["rule_check"]),
+        ("%rule_docs softm", ["softmax"]),
     ],
 )
 def test_values_are_offered_where_they_are_known_and_examples_of_numbers_and_new_names(

@@ -214,7 +214,7 @@ def test_run_on_the_page_check_judges_the_rule(panel):
     assert "Done: " in status(panel) and "Verdict: right." in status(panel)
     assert "Checks: " in shown(panel, "Check") and panel.to_dict()["check"][0]["verdict"] == "right"
     points = len(panel.pair.check.points)
-    on_page(panel, "Check", "Deep: three times as many points").value = True
+    on_page(panel, "Check", "Deep: two to three times as many points").value = True
     on_page(panel, "Check", "Run").click()
     assert len(panel.pair.check.points) > 1.8 * points
 
@@ -444,7 +444,7 @@ def test_stop_ends_a_check_and_the_next_in_line_begins():
     async def scenario(opened):
         named(opened, "Smallest N:").value = named(opened, "Largest N:").value = 4
         named(opened, "Rounds:").value = 2
-        on_page(opened, "Check", "Deep: three times as many points").value = True
+        on_page(opened, "Check", "Deep: two to three times as many points").value = True
         on_page(opened, "Check", "Run").click()
         await until(lambda: "Checking, " in status(opened))
         on_page(opened, "Times", "Run").click()
