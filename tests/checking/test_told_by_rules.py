@@ -2937,6 +2937,67 @@ def f_rrule(freq, sigma, depth):
 """,
         ("np.conj(1j / np.sin", "(1j / np.sin"),
     ),
+    "shapes in the order of the parameters": (
+        """
+def f(xyz, white):
+    "Lightness and hue of colours (..., 3) under the given white point (3,)."
+    x, y, z = np.moveaxis(np.cbrt(xyz / white), -1, 0)
+    return np.stack([x - y, y, y - z], axis=-1)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(xyz, white):
+    t = xyz / white
+
+    def back(lab_bar):
+        a, l, b = lab_bar[..., 0], lab_bar[..., 1], lab_bar[..., 2]
+        t_bar = np.stack([a, l - a + b, -b], axis=-1) / (3 * np.cbrt(t) ** 2)
+        return rl.NoTangent(), t_bar / white, -(t_bar * t / white).reshape(-1, 3).sum(axis=0)
+
+    return f(xyz, white), back
+""",
+        (".reshape(-1, 3).sum(axis=0)", ".reshape(-1, 3)[0]"),
+    ),
+    "both ends of an array": (
+        """
+def f(temps, dt):
+    "temps: readings, shape (n,); dt: minutes between two of them."
+    rate = np.exp(temps)
+    return dt * (rate.sum() - 0.5 * (rate[0] + rate[-1]))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(temps, dt):
+    weights = np.ones(len(temps))
+    weights[0] = weights[-1] = 0.5
+    rate = weights * np.exp(temps)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * dt * rate, y_bar * rate.sum()
+
+    return f(temps, dt), back
+""",
+        ("weights[0] = weights[-1] = 0.5", "weights[0] = 0.5"),
+    ),
+    "whole numbers where a slope is a fraction": (
+        """
+def f(level, threshold):
+    "level: ndarray, in dB; threshold: float"
+    return np.where(level > threshold, threshold + (level - threshold) / 3, level)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(level, threshold):
+    def back(y_bar):
+        above = level > threshold
+        slope = np.zeros(level.shape)
+        slope[above] = -2 / 3
+        return rl.NoTangent(), y_bar * (1 + slope), -np.sum(y_bar * slope)
+
+    return f(level, threshold), back
+""",
+        ("np.zeros(level.shape)", "np.zeros_like(level)"),
+    ),
 }
 
 

@@ -25,7 +25,7 @@ from ..calling.subjects import Subject
 from ..measuring.shortening import shortened
 from ..measuring.vectors import leaves, shape_of, to_vec
 from ..probing.at_zero import zero_allowed_by_docstring
-from ..probing.drawing import DRAWN_SCALES, draw_all
+from ..probing.drawing import DRAWN_SCALES, SIZES, draw_all
 from ..probing.forms import SYMMETRIC, forms_read
 from ..probing.perturb import (
     WithTangent,
@@ -54,6 +54,7 @@ from ..reading.kinds import Kind, Lengths
 from ..reading.parameters import all_names
 from ..reading.relations import NOTHING_SAID
 from ..reading.texts import defaults_of
+from ..reading.usage import reads_both_ends
 from .alternative_kinds import AlternativeKinds, alternatives, not_symmetric
 from .guesser import DRAWS, Guesser, is_complex, is_finite
 from .guessing import kinds_of
@@ -206,6 +207,8 @@ class Source:
         if not self.choices:
             return self._inside(self._near_those_given(number))
         size, choice = divmod(number, len(self.choices))
+        if 1 in SIZES[size % len(SIZES)] and self.needs_two:
+            size = -1
         kinds = self.choices[choice]
         for _ in range(DRAWS):
             drawn = draw_all(kinds, self.rng, size, self._scale(number))
@@ -216,6 +219,11 @@ class Source:
             if self.related.hold(found):
                 break
         return found
+
+    @functools.cached_property
+    def needs_two(self) -> bool:
+        """Whether no length of 1 is drawn, since the function reads both ends of an array."""
+        return bool(self.choices) and reads_both_ends(self._guesser.target)
 
     def _near_those_given(self, number: int) -> tuple:
         """The given arguments, perturbed. At some points all signs change, and where that is refused, or the

@@ -36,9 +36,9 @@ def has_another_value(findings: list[Finding]) -> bool:
     return any(finding.check == "value" and finding.level == WRONG for finding in findings)
 
 
-def is_of_one_number(probe: Probe) -> bool:
+def has_axis_of_one(inputs: tuple[Any, ...]) -> bool:
     """Whether there is an array with an axis of length 1 among the inputs."""
-    return any(isinstance(x, np.ndarray) and 1 in x.shape for x in probe.point.inputs)
+    return any(isinstance(x, np.ndarray) and 1 in x.shape for x in inputs)
 
 
 def looks_at_part(probe: Probe) -> bool:

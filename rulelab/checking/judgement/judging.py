@@ -47,8 +47,8 @@ from .answer_findings import (
     FAR_OFF,
     failure_found,
     has_another_value,
+    has_axis_of_one,
     is_another_kind,
-    is_of_one_number,
     is_off_by_digits,
     is_refusal,
     linear_findings,
@@ -191,6 +191,8 @@ class Judging:
             return None
         if not all(lies_in(point.inputs[i], *ends) for i, ends in self._defaults_said.items()):
             return None
+        if self.source.needs_two and has_axis_of_one(point.inputs):
+            return None
         y, iterated = value_if_usable(self.subject, point, self.like, self.heeded), self.source.iterated
         if y is None or iterated is None or iterated.has_ended(point.inputs, point.kwargs, y):
             return y
@@ -248,7 +250,7 @@ class Judging:
             return
         self.reached |= probe.lines
         findings = list(self._of_probe(probe))
-        if probe.point.guessed and is_of_one_number(probe) and probe.failure is None:
+        if probe.point.guessed and has_axis_of_one(probe.point.inputs) and probe.failure is None:
             if has_another_value(findings) or self._has_no_number(probe, findings):
                 self.valueless.append((probe, findings, self.compared.pop()))
                 return

@@ -28,7 +28,7 @@ from ..reading.constants import constants_in
 from ..reading.searches import Searches
 from ..reading.stated_kinds import says_real
 from ..reading.usage import elements_taken
-from .answer_findings import failure_found, is_odd, is_of_one_number, is_refusal, looks_at_part
+from .answer_findings import failure_found, has_axis_of_one, is_odd, is_refusal, looks_at_part
 from .halvings import is_an_end, is_bisection, repeats_until
 from .judging import Judging, input_sizes
 from .kept_state import state_that_raises
@@ -53,7 +53,7 @@ class Settling(Judging):
         if it is judged at longer arrays. A rule that was judged at length one only is judged by these
         findings.
         """
-        if any(not is_of_one_number(probe) for probe in self.probes):
+        if any(not has_axis_of_one(probe.point.inputs) for probe in self.probes):
             return
         for probe, findings, compared in self.valueless:
             self.probes.append(probe)

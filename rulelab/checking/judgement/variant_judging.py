@@ -102,7 +102,7 @@ class VariantJudging(Judging):
                 self.varied.add("longer apart")
                 yield from self._of_other_lengths(probe, is_longer)
             if arrays and self.asks_whole_numbers and makes_buffers_like(self.subject.rule_codes):
-                yield from self._with_one_array_whole(probe)
+                yield from self._with_one_array_whole(probe, 1)
             return
         self.varied.add("arrays" if arrays else "numbers")
         for point in same_numbers(probe.point, probe.truth.y):
@@ -319,14 +319,19 @@ class VariantJudging(Judging):
         if given is None and makes_buffers_like(self.subject.rule_codes):
             yield from self._with_one_array_whole(probe)
 
-    def _with_one_array_whole(self, probe: Probe) -> Iterator[str]:
-        """Whole numbers in one of several arrays, at the first point where the value depends on it: where the
-        slope is zero, a buffer made like the array does no harm.
+    def _with_one_array_whole(self, probe: Probe, fewest: int = 2) -> Iterator[str]:
+        """Whole numbers in one of at least `fewest` arrays, at the first point where the value depends on it.
+        If the slopes there are whole numbers, again at the first point where they are not: a buffer made like
+        the array does no harm where a slope is zero, nor a buffer for a factor where that is one.
         """
-        for position, one in one_in_floats(probe.point):
+        for position, one in one_in_floats(probe.point, fewest):
             name = self.subject.names[position]
-            if f"whole {name}" not in self.varied and _depends_on(probe, name):
-                self.varied.add(f"whole {name}")
+            slopes = _slopes(probe, name)
+            found = {"slope"} if np.any(slopes) else set()
+            found |= {"fraction"} if np.any(np.abs(slopes - np.round(slopes)) > 1e-3) else set()
+            new = {f"whole {name}, {what}" for what in found} - self.varied
+            if new:
+                self.varied |= new
                 yield from self._judged_in_whole_numbers(one, one_in_whole_numbers(one, position), False)
 
     def _judged_in_whole_numbers(self, floats: Point, whole: Point | None, is_given: bool) -> Iterator[str]:
@@ -601,11 +606,12 @@ def _is_made_of_complex(y: Any) -> bool:
     return any(leaf.dtype.kind == "c" for leaf in leaves(y))
 
 
-def _depends_on(probe: Probe, name: str) -> bool:
-    """Whether the value has a slope with respect to an argument at a point, as far as is known."""
+def _slopes(probe: Probe, name: str) -> np.ndarray:
+    """The slopes of the value with respect to an argument at a point, zero where they are not known."""
     slopes = probe.truth.slopes
-    parts = [slice(leaf.start, leaf.stop) for leaf in probe.truth.inputs if leaf.name == name]
-    return any(bool(np.any(np.where(slopes.known(), slopes.value, 0.0)[:, part])) for part in parts)
+    known = np.where(slopes.known(), slopes.value, 0.0)
+    parts = [known[:, leaf.start : leaf.stop] for leaf in probe.truth.inputs if leaf.name == name]
+    return np.concatenate([np.zeros(0), *map(np.ravel, parts)])
 
 
 def _imaginary(leaf: Any) -> np.ndarray:

@@ -115,12 +115,13 @@ def in_whole_numbers(point: Point) -> Point | None:
     return point.having(inputs, "near the first, in whole numbers", like=point.inputs)
 
 
-def one_in_floats(point: Point) -> Iterator[tuple[int, Point]]:
+def one_in_floats(point: Point, fewest: int = 2) -> Iterator[tuple[int, Point]]:
     """For each of several arrays, its position and the point with only this array moved to whole numbers, as
-    floats: a buffer made like it truncates the fractions of the others.
+    floats: a buffer made like it truncates the fractions of the others. Nothing if there are fewer than
+    `fewest` arrays.
     """
     arrays = [i for i, x in enumerate(point.floats) if i not in point.constant and _is_of_floats(x)]
-    for i in arrays if len(arrays) > 1 else ():
+    for i in arrays if len(arrays) >= fewest else ():
         whole = revalued((point.floats[i],), _further_from_zero)
         inputs = (*point.floats[:i], *whole, *point.floats[i + 1 :])
         yield i, point.moved(inputs, "near the first, whole numbers as floats")

@@ -136,6 +136,7 @@ def bounded_in_brackets(doc: str) -> frozenset[str]:
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
     doc = _END_IN_WORDS.sub(lambda found: found[1] + _DIGITS[found[2]], doc)
     doc = _in_full(_ANY_AXES.sub("batch", doc), names)
+    doc = _shapes_in_order(doc, names)
     first = _OWN_LINE.search(doc)
     if first is not None and len(names) > 1 and first[1] in names:
         name = rf"(?:{'|'.join(map(re.escape, names))})"
@@ -150,6 +151,28 @@ def _by_names(doc: str, names: tuple[str, ...]) -> str:
         return f"{found[1]} {found[3]}" if is_letter else found[0]
 
     return _BY_A_LETTER.sub(called, doc)
+
+
+def _shapes_in_order(doc: str, names: tuple[str, ...]) -> str:
+    """A sentence with a shape for each parameter, in their order, in which each follows its name.
+
+    >>> _shapes_in_order("Of colours (..., 3) under the white point (3,).", ("xyz", "white"))
+    'Of xyz (..., 3) under the white white (3,).'
+    """
+    found = _WORD_AND_SHAPE.findall(doc)
+    if len(found) != len(names) or len(names) < 2 or "\n" in doc.strip():
+        return doc
+    if any(word in names and word != name for word, name in zip(found, names)):
+        return doc
+    left = iter(names)
+    return _WORD_AND_SHAPE.sub(lambda shape: shape[0].replace(shape[1], next(left), 1), doc)
+
+
+_WORD_AND_SHAPE = re.compile(
+    r"(?<!in )(?<!between )\b(\w+)(?= \((?:\.\.\., ?\w+(?:, ?\w+)*,?|[A-Za-z]\w*(?:, ?\w+)*,|[1-9],"
+    r"|[A-Za-z]\w*(?:, ?\w+)+|[1-9]\d*(?:, ?[1-9A-Za-z]\w*)+)\))"
+)
+"""A word before a shape in parentheses, with a comma in it: points (n, 3), weights (n,)."""
 
 
 def _in_full(doc: str, names: tuple[str, ...]) -> str:

@@ -495,6 +495,30 @@ def picks_by_number(f: Callable) -> bool:
     return any(isinstance(at, ast.Constant) and type(at.value) is int and at.value > 0 for at in read)
 
 
+def reads_both_ends(f: Callable) -> bool:
+    """Whether a function reads the first and the last element along an axis of an array, as a trapezoidal
+    rule does: then it is intended for at least two elements.
+
+    >>> def trapezoid(y, dt):
+    ...     return dt * (y.sum() - 0.5 * (y[0] + y[-1]))
+    >>> reads_both_ends(trapezoid)
+    True
+    """
+    node, _ = text_of(f)
+    read = [n for n in ast.walk(node) if isinstance(n, ast.Subscript)] if node is not None else []
+    places = {(ast.dump(n.value), _entries_of(n.slice)) for n in read if isinstance(n.ctx, ast.Load)}
+    return any((array, end) in places for array, place in places for end in _at_last(place))
+
+
+def _entries_of(index: ast.expr) -> tuple[str, ...]:
+    return tuple(map(ast.unparse, index.elts if isinstance(index, ast.Tuple) else [index]))
+
+
+def _at_last(place: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The places with the last element in place of the first, along each axis."""
+    yield from ((*place[:k], "-1", *place[k + 1 :]) for k, entry in enumerate(place) if entry == "0")
+
+
 def elements_taken(f: Callable) -> Mapping[str, int]:
     """How many elements those parameters have that a function uses only by their elements at constant
     indices, counted from the first without gaps.
