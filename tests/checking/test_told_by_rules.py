@@ -2958,6 +2958,56 @@ def f_rrule(xyz, white):
 """,
         (".reshape(-1, 3).sum(axis=0)", ".reshape(-1, 3)[0]"),
     ),
+    "a number between numbers": (
+        """
+def f(x, rate, shape, scale):
+    return scale * np.sin(shape * np.arctan(rate * x))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, rate, shape, scale):
+    phi = np.arctan(rate * x)
+
+    def back(y_bar):
+        arg_bar = y_bar * scale * np.cos(shape * phi)
+        slope = arg_bar * shape / (1 + (rate * x) ** 2)
+        scale_bar = np.sum(y_bar * np.sin(shape * phi))
+        return rl.NoTangent(), slope * rate, np.sum(slope * x), np.sum(arg_bar * phi), scale_bar
+
+    return f(x, rate, shape, scale), back
+""",
+        ("np.sum(arg_bar * phi)", "arg_bar * phi"),
+    ),
+    "rows of a stated shape beside an object": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Plate:
+    "scale: pixels in a unit, offset: (2,)"
+    scale: float
+    offset: np.ndarray
+
+
+def f(plate: Plate, stars: np.ndarray) -> np.ndarray:
+    "Pixel positions of the guide stars (n, 2), given in tangent-plane coordinates."
+    return plate.scale * stars @ np.array([[0.0, -1.0], [1.0, 0.5]]) + plate.offset
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(plate, stars):
+    turn = np.array([[0.0, -1.0], [1.0, 0.5]])
+
+    def back(y_bar):
+        offset = y_bar.sum(axis=0)
+        bar = rl.Tangent(Plate, scale=np.sum(y_bar * (stars @ turn)), offset=offset)
+        return rl.NoTangent(), bar, plate.scale * y_bar @ turn.T
+
+    return f(plate, stars), back
+""",
+        ("y_bar.sum(axis=0)", "y_bar"),
+    ),
     "both ends of an array": (
         """
 def f(temps, dt):

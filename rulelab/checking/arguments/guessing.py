@@ -34,6 +34,7 @@ from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said
 from ..reading.texts import defaults_of
 from ..reading.typical_said import typical_said
 from ..reading.usage import index_parameters, mask_parameters, shapes_said
+from ..reading.written import docstring_of
 from .broadcasting import (
     of_ranks_asked,
     of_ranks_told,
@@ -254,7 +255,7 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
     found = found._replace(kinds=tuple(answered))
     kinds = with_vectors(guesser, found.kinds)
     with guesser.keeping_generator():
-        kinds = tuple(_as_answered(guesser, one) for one in kinds)
+        kinds = tuple(_as_ordered(guesser, _as_answered(guesser, one)) for one in kinds)
     kinds = tuple(dict.fromkeys((*kinds, *of_rows_beside(guesser, kinds), *of_vectors_apart(guesser, kinds))))
     with guesser.keeping_generator():
         kinds = tuple(dict.fromkeys((*kinds, *of_ranks_asked(guesser, kinds))))
@@ -320,6 +321,22 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     if not 0 < len(those) < len(vectors) or not guesser.takes(numbers):
         return kinds
     return kinds if not said and guesser.seems_right(guesser.drawn(numbers)) else numbers
+
+
+def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with numbers for vectors between numbers, behind a vector, if nothing describes them and the
+    function takes numbers there. In `f(x, rate, shape, scale)`, `shape` is hardly an array like x if `rate`
+    and `scale` are numbers: a rule that sums for these two lacks a sum for it.
+    """
+    vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector"]
+    numbers = [i for i, kind in enumerate(kinds) if kind.form == "number"]
+    if vectors[:1] != [0] or len(numbers) < 2 or guesser.mode != "rrule":
+        return kinds
+    said = f"{docstring_of(guesser.target)} {' '.join(getattr(guesser.target, '__annotations__', ()))}"
+    within = {i for i in vectors if numbers[0] < i < numbers[-1] and guesser.names[i] not in said}
+    within = {i for i in within if kinds[i] == Kind("vector") and not guesser.is_asked(i)}
+    as_numbers = _with_numbers(kinds, within)
+    return as_numbers if within and guesser.takes(as_numbers) else kinds
 
 
 def _with_numbers(kinds: Kinds, those: set[int]) -> Kinds:
@@ -397,12 +414,18 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
         with contextlib.suppress(NoInputsError):
             found = _taken(guesser, several=False)
             drawn, pairs = guesser.drawn(found.kinds[0]), zip(guesser.names, found.kinds[0])
-            is_all_said = all(name in said or kind.form == "number" for name, kind in pairs)
+            others = [kind for name, kind in pairs if name not in said]
+            is_all_said = all(kind.form == "number" or _has_fields(kind) for kind in others)
             if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or is_all_said):
                 guesser.sized = frozenset(said)
                 return found
     guesser.domain, guesser.used, guesser.lengths = usual
     return None
+
+
+def _has_fields(kind: Kind) -> bool:
+    """Whether an argument is an object of a class, whose fields have annotations."""
+    return kind.made not in (None, dict, list, tuple)
 
 
 def _counted_by_lists(guesser: Guesser, said: Mapping[str, Lengths]) -> Mapping[str, Lengths]:
