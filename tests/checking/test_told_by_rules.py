@@ -3008,6 +3008,60 @@ def f_rrule(plate, stars):
 """,
         ("y_bar.sum(axis=0)", "y_bar"),
     ),
+    "numbers of the other branch": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Curve:
+    alpha: float
+    n: float
+
+
+def f(h, curve: Curve):
+    "Saturation at the pressure head h; 1 where h >= 0."
+    return np.where(h < 0, 1 / (1 + (curve.alpha * np.where(h < 0, -h, 1.0)) ** curve.n), 1.0)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(h, curve):
+    dry, n = h < 0, curve.n
+    suction = np.where(dry, -h, 1.0)
+    x = (curve.alpha * suction) ** n
+
+    def back(y_bar):
+        x_bar = np.where(dry, -y_bar, 0.0) / (1 + x) ** 2
+        n_bar = np.sum(x_bar * x * np.log(curve.alpha * suction))
+        bar = rl.Tangent(Curve, alpha=np.sum(x_bar * n * x / curve.alpha), n=n_bar)
+        return rl.NoTangent(), -x_bar * n * x / suction, bar
+
+    return f(h, curve), back
+""",
+        ("(1 + x) ** 2", "(1 + x)"),
+    ),
+    "sums that are zero where arrays are drawn": (
+        """
+def f(depth, core, surface, d0, activation):
+    length = np.sqrt(d0 * np.exp(-activation / 0.01))
+    return core + (surface - core) * np.exp(-depth / length)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(depth, core, surface, d0, activation):
+    eta = depth / np.sqrt(d0 * np.exp(-activation / 0.01))
+    tail = np.exp(-eta)
+
+    def back(y_bar):
+        eta_bar = -y_bar * (surface - core) * tail
+        log_bar = -0.5 * np.sum(eta_bar * eta)
+        both = np.sum(y_bar * (1 - tail)), np.sum(y_bar * tail)
+        return rl.NoTangent(), eta_bar * eta / depth, *both, log_bar / d0, -log_bar / 0.01
+
+    return f(depth, core, surface, d0, activation), back
+""",
+        ("-log_bar / 0.01", "log_bar / 0.01"),
+    ),
     "both ends of an array": (
         """
 def f(temps, dt):

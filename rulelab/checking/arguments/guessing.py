@@ -304,15 +304,17 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
     if len(vectors) < 2 or guesser.mode != "rrule":
         return kinds
+    rules = authors_of(guesser.target, guesser.registry, "rrule")
+    of_number = guesser.makes_one_number(kinds)
+    summed = frozenset().union(*(summed_for(rule, of_number) for rule in rules))
     args = guesser.drawn(kinds)
-    if guesser.seems_right(args):
-        return kinds
     bars = guesser.answered(args)[1 : len(kinds) + 1]
     pairs = [(i, bar) for i, bar in enumerate(bars) if i in vectors]
+    # A rule that sums where it should not is right where the sum is zero.
+    is_zero = any(guesser.names[i] in summed and not np.any(to_vec(bar)[0]) for i, bar in pairs)
+    if guesser.seems_right(args) and not is_zero:
+        return kinds
     alone = {i for i, bar in pairs if shape_of_answer(bar) == ()}
-    of_number = guesser.makes_one_number(kinds)
-    rules = authors_of(guesser.target, guesser.registry, "rrule")
-    summed = frozenset().union(*(summed_for(rule, of_number) for rule in rules))
     summed |= scaling_sums(guesser.target)
     said = {i for i in vectors if guesser.names[i] in summed}
     said &= _answered_by_numbers(guesser, _with_numbers(kinds, alone | said))

@@ -113,6 +113,7 @@ class Judging:
         self.compared: list[tuple[Probe, Closeness]] = []
         self.times: dict[str, int] = {}
         self.skipped = 0
+        self.at_edges = 0  # the points left out where the rule gives nan, and with another sign the function
         self.refused: list[Probe] = []
         self.missing: list[str] = []  # the inputs whose cotangents the rule does not implement
         self.unanswered: list[Probe] = []  # where the rule raised at arguments that were not given
@@ -254,6 +255,10 @@ class Judging:
             if has_another_value(findings) or self._has_no_number(probe, findings):
                 self.valueless.append((probe, findings, self.compared.pop()))
                 return
+        if self.source.drawn and self._has_no_number(probe, findings) and self._is_at_the_edge(probe.point):
+            self.compared.pop()
+            self.at_edges += 1
+            return
         self.probes.append(probe)
         loses_digits = probe.point.far and not isinstance(probe.failure, RuleShapeError)
         (self.far_off if loses_digits else self.findings).extend(findings)
@@ -275,6 +280,22 @@ class Judging:
         if is_other and (np.all(np.isfinite(value)) or not is_off_by_digits(probe)):
             return False
         return not np.any(compared.wrong & np.isfinite(compared.found))
+
+    def _is_at_the_edge(self, point: Point) -> bool:
+        """Whether the function has no finite value at a point once one argument that may have both signs has
+        the other one: some number beside it is outside the function's domain, and the function does not use
+        it at the point.
+        """
+        each = [*zip(*self.source.choices)]
+        has_both = [min(k.low for k in kinds) < 0.0 < max(k.high for k in kinds) for kinds in each]
+        for i, x in enumerate(point.inputs[: len(each)]):
+            if i in point.constant or not has_both[i]:
+                continue
+            if type(x) is float or isinstance(x, np.ndarray) and x.dtype.kind == "f":
+                turned = point.moved((*point.inputs[:i], -x, *point.inputs[i + 1 :]), point.origin)
+                if self._usable(turned) is None:
+                    return True
+        return False
 
     def _may_be_the_guess(self, probe: Probe) -> bool:
         """Whether the rule may have raised because it is not intended for such arguments, which is no

@@ -508,6 +508,12 @@ class Checking(VariantJudging, NonfinitePlaces):
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
             yield f"{left} left out: {self.subject.name} has no finite value there"
+        if self.at_edges:
+            left = "1 point was" if self.at_edges == 1 else f"{self.at_edges} points were"
+            yield (
+                f"{left} left out where the rule gives nan: {self.subject.name} has no finite value there "
+                "once an argument has the other sign"
+            )
         said = {finding.words for finding in self.findings}
         unanswered = [p for p in self.unanswered if failure_found(p).words not in said]
         if unanswered and self.probes:
