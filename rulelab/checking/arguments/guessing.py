@@ -25,6 +25,7 @@ from ..reading.by_name import COUNTS
 from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
 from ..reading.kinds import Kind, Lengths, is_square, lengths_of_axes, of_lengths
+from ..reading.own_docstrings import docstring_of
 from ..reading.parameters import all_names
 from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
@@ -34,7 +35,6 @@ from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said
 from ..reading.texts import defaults_of
 from ..reading.typical_said import typical_said
 from ..reading.usage import index_parameters, mask_parameters, shapes_said
-from ..reading.written import docstring_of
 from .broadcasting import (
     of_ranks_asked,
     of_ranks_told,
