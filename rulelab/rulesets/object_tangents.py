@@ -13,7 +13,7 @@ import types
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import NotDifferentiableError, an
 from ..rules.programs import check_namespace
 from ..rules.rule_table import RuleTable
 from ..rules.vectorized import check_vectorized, dtype_of_results
@@ -55,18 +55,25 @@ def write_attribute(config, x, x_dot, name, value, value_dot):
         write_array_attribute(x, x_dot, name, value, value_dot)
         return
     kind = type(x)
-    found = found_in_class(kind, name)
-    if isinstance(found, property) and found.fset is not None:
-        config.frule_via_ad((NO, x_dot, value_dot), found.fset, x, value)
-        return
     if python_method(kind, "__setattr__") is not None:
         config.frule_via_ad((NO, x_dot, NO, value_dot), kind.__setattr__, x, name, value)
+    elif "__setattr__" in vars(kind):  # that of a frozen class, which raises
+        keep_attribute(setattr, x, x_dot, name, value, value_dot)
+    else:
+        write_by_descriptor(config, setattr, x, x_dot, name, value, value_dot)
+
+
+def write_by_descriptor(config, write, x, x_dot, name, value, value_dot):
+    """`write(x, name, value)`, which runs the setter of a property or another descriptor of the class."""
+    found = found_in_class(type(x), name)
+    if isinstance(found, property) and found.fset is not None:
+        config.frule_via_ad((NO, x_dot, value_dot), found.fset, x, value)
         return
     setter = None if found is None else python_method(type(found), "__set__")
     if setter is not None:
         config.frule_via_ad((NO, NO, x_dot, value_dot), setter, found, x, value)
         return
-    keep_attribute(setattr, x, x_dot, name, value, value_dot)
+    keep_attribute(write, x, x_dot, name, value, value_dot)
 
 
 def write_array_attribute(x, x_dot, name, value, value_dot):
@@ -90,6 +97,8 @@ def keep_attribute(write, x, x_dot, name, value, value_dot):
     followed = isinstance(x_dot, types.SimpleNamespace)
     if not followed:
         check_kept(x, NO, value_dot)
+    elif name == "__dict__":
+        refuse(f"The attributes of {an(type(x).__name__)} were set as a dict", "set them by their names")
     write(x, name, value)
     if followed:
         setattr(x_dot, name, settled(value, value_dot))
@@ -101,9 +110,9 @@ def setattr_frule(config, tangents, x, name, value, /):
     return None, NO
 
 
-@TABLE.frule(object.__setattr__)
-def plain_setattr_frule(tangents, x, name, value, /):
-    keep_attribute(object.__setattr__, x, tangents[1], name, value, tangents[3])
+@TABLE.frule(object.__setattr__, requires=FORWARDS)
+def plain_setattr_frule(config, tangents, x, name, value, /):
+    write_by_descriptor(config, object.__setattr__, x, tangents[1], name, value, tangents[3])
     return None, NO
 
 
@@ -116,6 +125,9 @@ def _deletion(target):
             return config.frule_via_ad((NO, tangents[1], NO), method, x, name)
         if isinstance(found, property) and found.fdel is not None:
             return config.frule_via_ad((NO, tangents[1]), found.fdel, x)
+        deleter = None if found is None else python_method(type(found), "__delete__")
+        if deleter is not None:
+            return config.frule_via_ad((NO, NO, tangents[1]), deleter, found, x)
         target(x, name)
         if isinstance(tangents[1], types.SimpleNamespace):
             delattr(tangents[1], name)

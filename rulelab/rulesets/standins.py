@@ -428,15 +428,30 @@ def attribute_or(x, name, default, /):
 def replace(obj, /, **changes):
     """A new object by the constructor of the class, with the fields that are not changed."""
     check_fields(obj, changes)
-    kept = {f.name: getattr(obj, f.name) for f in dataclasses.fields(obj) if f.init and f.name not in changes}
+    kept = {name: getattr(obj, name) for name in kept_fields(type(obj), list(changes))}
     return type(obj)(**kept, **changes)
 
 
 def check_fields(obj, changes):
-    """Python's own error for what is no dataclass, or has no such field in its constructor."""
+    """Python's own error for what is no dataclass, or for a field that its constructor does not take."""
     is_one = dataclasses.is_dataclass(obj) and not isinstance(obj, type)
     if not is_one or any(f.name in changes and not f.init for f in dataclasses.fields(obj)):
         dataclasses.replace(obj, **changes)
+
+
+def kept_fields(cls, changed):
+    """What `replace` reads from the old object: the other parameters of the constructor, those that only
+    `__post_init__` gets among them; for these it is an error if they have no default.
+    """
+    kept = []
+    for name, field in cls.__dataclass_fields__.items():
+        only = field._field_type is dataclasses._FIELD_INITVAR
+        if name in changed or not (only or (field.init and field._field_type is dataclasses._FIELD)):
+            continue
+        if only and field.default is dataclasses.MISSING:
+            raise ValueError(f"InitVar {name!r} must be specified with replace()")
+        kept.append(name)
+    return kept
 
 
 @TABLE.stands_in(dataclasses.asdict)
@@ -466,7 +481,7 @@ def unfolded(x, fold):
     return copy.deepcopy(x)
 
 
-TABLE.non_differentiable(check_fields)
+TABLE.non_differentiable(check_fields, kept_fields)
 
 
 # -- counting ------------------------------------------------------------------------------------------------

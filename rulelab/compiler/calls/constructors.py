@@ -23,7 +23,15 @@ from ...rules.programs import refuse_attribute
 from ...rules.registry import Registry
 from ...tangents.structural import is_namedtuple, make
 from ...tangents.zeros import AbstractZero
-from ..base.classes import CONTAINER_BASES, CONTAINERS, PLAIN_NEW, container_base, is_authors, is_generated
+from ..base.classes import (
+    CONTAINER_BASES,
+    CONTAINERS,
+    PLAIN_NEW,
+    container_base,
+    in_class,
+    is_authors,
+    is_generated,
+)
 from ..base.libraries import compiled_function, is_of_library
 from ..base.question import Question
 from ..implicit import hidden
@@ -56,11 +64,22 @@ def how_made(registry: Registry, cls: type) -> Making | None:
     if cls.__new__ not in PLAIN_NEW:
         return None
     if dataclasses.is_dataclass(cls) and is_generated(init):
-        return Making.FIELDS
+        return Making.FIELDS if _sets_fields_plainly(cls) else None
     followed = isinstance(init, types.FunctionType) and (
         compiled_function(init) is not None or registry.entry(init) is not None
     )
     return Making.OBJECT if followed or init is object.__init__ else None
+
+
+def _sets_fields_plainly(cls: type) -> bool:
+    """Whether setting the fields of a dataclass runs no code of the author's: a `__setattr__`, or a property
+    or other descriptor that a field goes by.
+    """
+    put = cls.__setattr__
+    held = (in_class(cls, field.name) for field in dataclasses.fields(cls))
+    return (put is object.__setattr__ or is_generated(put)) and all(
+        isinstance(x, types.MemberDescriptorType) or not hasattr(type(x), "__set__") for x in held
+    )
 
 
 # -- reverse -------------------------------------------------------------------------------------------------
@@ -302,39 +321,15 @@ def makes_from_items(target: Any, args: tuple[Any, ...]) -> bool:
     return target is getattr(args[0]._make, "__func__", None)  # type: ignore[attr-defined]
 
 
-def copier(pullbacks: Question, target: Any, args: tuple[Any, ...], place: Place | None) -> Handler | None:
-    """The handler of `dataclasses.replace(x, name=value)`, `x._replace(name=value)` or `Kind._make(xs)`, else
-    None.
-    """
+def copier(target: Any, args: tuple[Any, ...]) -> Handler | None:
+    """The handler of `x._replace(name=value)` or `Kind._make(xs)`, else None."""
     if makes_from_items(target, args):
         return _make_from_items
     if len(args) != 1:
         return None
-    if target is dataclasses.replace and is_generated(getattr(type(args[0]), "__init__", None)):
-        return functools.partial(_replace_fields, pullbacks, place)
     if is_namedtuple(type(args[0])) and target is getattr(type(args[0]), "_replace", None):
         return _replace_items
     return None
-
-
-def _replace_fields(pullbacks: Question, place: Place | None, x: Any, /, **changes: Any) -> Any:
-    """`dataclasses.replace(x, **changes)`: a new object from the fields that are kept and the changes."""
-    cls, own = type(x), heap.is_own(x)
-    kept = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in changes]
-    read = [containers.read_attribute(x, name) if own else (getattr(x, name), None) for name in kept]
-    values = {name: value for name, (value, _) in zip(kept, read)}
-    dataclasses.replace(x, **changes)  # raises Python's own errors
-    y, pullback = _make_dataclass(pullbacks, cls, None, place, **values, **changes)
-
-    def back(y_bar: Any) -> Any:
-        got = dict(zip([*values, *changes], tuple(pullback(y_bar))[1:]))
-        for name, (_, of_field) in zip(kept, read):
-            if of_field is not None:
-                of_field(got[name])
-        x_bar = ZERO if own else make(cls, {name: got[name] for name in kept})
-        return (NO, x_bar, *(got[name] for name in changes))
-
-    return y, heap.effectful(back)
 
 
 def _replace_items(x: Any, /, **changes: Any) -> Any:

@@ -215,7 +215,7 @@ def pushed_forward(push: Forward, call: Pushed) -> Program | None:
         return None
     found, method = _writing_methods(g, args)
     setter = None if found is None else found.fset if g is setattr else found.fdel
-    if setter is not None:
+    if setter is not None and method is None:
         return push.through(call.raw, setter, (refs[0], *refs[2:]), (dot_refs[0], *dot_refs[2:]))
     turns = methods_for(g, args)
     if turns and g in BINARY:

@@ -33,7 +33,7 @@ from ..implicit import hidden, sources, watching
 from ..memory import containers, copies, crossings, heap, snapshots, support
 from ..memory.handlers import NO, Handler, Uncached, constant, default_of, with_bound, without_name
 from ..memory.operands import carries, may_vary
-from ..memory.writes import attribute_writer
+from ..memory.writes import attribute_writer, writes_attribute
 from . import built_in, by_author, holders, questions
 from .attributes import attribute_finder
 from .binding import (
@@ -273,7 +273,7 @@ class Pullbacks:
         if isinstance(target, type):
             made = constructor(self, target, active, place)
         else:
-            made = copier(self, target, args, place) or (None if kwargs else copies.conversion(target, args))
+            made = copier(target, args) or (None if kwargs else copies.conversion(target, args))
         if made is not None:
             return made
         if any(active) or self.implicit:
@@ -306,7 +306,7 @@ class Pullbacks:
             return made_new
         if target is content_of:
             return Uncached(taken_out)
-        if (target is setattr or target is delattr) and not kwargs and heap.is_followed(args[0]):
+        if args and not kwargs and writes_attribute(target) and heap.is_followed(args[0]):
             return attribute_writer(self, target, place)
         if args and (method := containers.method_of(target, args[0])) is not None:
             if method is containers.read_item and type(args[1]) is not int and is_author_class(type(args[1])):

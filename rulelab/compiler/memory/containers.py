@@ -586,7 +586,7 @@ _DICT |= {
     getattr(OrderedDict, name): _DICT[getattr(dict, name)]
     for name in ("pop", "setdefault", "update", "clear", "__setitem__", "__delitem__")
 }
-_METHODS = {**_LIST, **_DICT, object.__setattr__: set_attribute}
+_METHODS = {**_LIST, **_DICT}
 
 
 def method_of(target: Any, x: Any) -> Callable[..., Any] | None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import Place
-from ..base.classes import is_generated, written_in_python
+from ...errors import NotDifferentiableError, Place, an
+from ..base.classes import in_class, is_generated, written_in_python
 from ..base.refusals import mutation
 from . import containers, heap
 from .handlers import NO, ZERO, Handler, rearranged
@@ -33,6 +33,7 @@ _RECORDED: dict[str, Callable[..., Any]] = {
     "cell": containers.write_cell,
 }
 _OF_PYTHON = frozenset({list, dict})  # no author's method writes their items
+_WRITERS = {setattr: "attribute", object.__setattr__: "attribute", delattr: "delete attribute"}
 
 
 def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler:
@@ -50,7 +51,7 @@ def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler
             return recorded
         method, args = _by_author(kind, target, key, value)
         if method is not None:
-            return _by_method(pullbacks.find_target(method, args, {}, (True,) * (1 + len(args)), place), kind)
+            return _by_method(pullbacks, method, args, target, kind, place)
         has_such = not of_items or isinstance(target, containers.WITH_ITEMS)
         if not heap.is_followed(target) or not has_such:
             raise refusal(target, kind, key, place)
@@ -59,13 +60,26 @@ def write_finder(pullbacks: Question, kind: str, place: Place | None) -> Handler
     return find
 
 
+def writes_attribute(target: Any) -> bool:
+    """Whether a function sets or deletes an attribute of its first argument."""
+    return any(target is writer for writer in _WRITERS)
+
+
 def attribute_writer(pullbacks: Question, target: Any, place: Place | None) -> Handler:
-    """The handler of `setattr(x, name, value)` or `delattr(x, name)` on an object made during this sweep."""
-    find = write_finder(pullbacks, "attribute" if target is setattr else "delete attribute", place)
+    """The handler of `setattr(x, name, value)`, `object.__setattr__(x, name, value)` or `delattr(x, name)` on
+    an object made during this sweep.
+    """
+    kind = _WRITERS[target]
+    find = write_finder(pullbacks, kind, place)
 
     def write(x: Any, name: str, *value: Any) -> Any:
         given = (x, name, *(value or (None,)))
-        nothing, back = find(*given)(*given)
+        if target is object.__setattr__:
+            method, args = _by_descriptor(kind, *given)
+            done = method and _by_method(pullbacks, method, args, x, kind, place)
+            nothing, back = (done or containers.set_attribute)(*given)
+        else:
+            nothing, back = find(*given)(*given)
 
         return nothing, rearranged(back, lambda got: got[: 3 + len(value)])
 
@@ -102,26 +116,51 @@ def refusal(target: Any, kind: str, key: Any, place: Place | None) -> Exception:
 
 def _by_author(kind: str, target: Any, key: Any, value: Any) -> tuple[Any, tuple[Any, ...]]:
     """The author's method that a write runs, or None if the class has none, and the arguments for it."""
-    found = getattr(type(target), key, None) if kind.endswith("attribute") else None
-    if isinstance(found, property):
-        return (found.fset, (target, value)) if kind == "attribute" else (found.fdel, (target,))
     given = (target, key, value) if kind in ("item", "attribute") else (target, key)
     method = written_in_python(type(target), METHODS[kind])
-    return (None if is_generated(method) else method), given
+    if method is not None and not is_generated(method):
+        return method, given
+    if not kind.endswith("attribute") or METHODS[kind] in vars(type(target)):  # that of a frozen class raises
+        return None, given
+    return _by_descriptor(kind, target, key, value)
 
 
-def _by_method(inner: Handler, kind: str) -> Handler:
-    """The handler of a write done by the author's method, which may not take the key or the value."""
+def _by_descriptor(kind: str, target: Any, name: str, value: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The method of a property or another descriptor that a write to an attribute runs, or None if there is
+    none, and its arguments.
+    """
+    found, sets = in_class(type(target), name), kind == "attribute"
+    if name == "__dict__":
+        raise NotDifferentiableError(
+            f"The attributes of {an(type(target).__name__)} are not differentiated as a dict",
+            fixes=("set them by their names",),
+            read="limitations#attributes",
+        )
+    given = (target, value) if sets else (target,)
+    if isinstance(found, property):
+        return found.fset if sets else found.fdel, given
+    return written_in_python(type(found), "__set__" if sets else "__delete__"), (found, *given)
+
+
+def _by_method(
+    pullbacks: Question, method: Any, args: tuple[Any, ...], target: Any, kind: str, place: Place | None
+) -> Handler:
+    """The handler of a write done by the author's method, which may not take the key or the value; a
+    descriptor belongs to its class and is constant.
+    """
+    of_target = next(k for k, x in enumerate(args) if x is target)
+    flags = (True, *(k >= of_target for k in range(len(args))))
+    inner = pullbacks.find_target(method, args, {}, flags, place)
 
     def write(target: Any, key: Any, value: Any) -> Any:
-        _, pullback = inner(*_by_author(kind, target, key, value)[1])
+        _, pullback = inner(*args)
 
         def back(_: Any) -> Any:
             got = ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
             if got is NO or got is ZERO:
                 return NO, ZERO, NO, ZERO
             value_bar = got[-1] if kind in ("item", "attribute") else NO
-            return NO, got[1], got[2] if kind.endswith("item") else NO, value_bar
+            return NO, got[1 + of_target], got[2] if kind.endswith("item") else NO, value_bar
 
         return None, heap.effectful(back)
 

@@ -6,6 +6,8 @@ import pytest
 
 import rulelab as rl
 
+from ..agreeing import check_slope
+
 
 class Point:
     def __init__(self, x, y):
@@ -52,3 +54,136 @@ def test_the_dict_of_what_is_made_in_the_sweep_is_refused(f):
     """Attributes may be set after the dict was read, which shows in it; a function holds more than that."""
     with pytest.raises((rl.NotDifferentiableError, rl.ForeignCallError)):
         rl.gradient(f, 2.0)
+
+
+# --- writes to which code of the class says what happens ---
+
+
+class Doubling:
+    """A descriptor whose setter and deleter change the value."""
+
+    def __set_name__(self, owner, name):
+        self.name = f"_{name}"
+
+    def __get__(self, x, owner=None):
+        return self if x is None else getattr(x, self.name)
+
+    def __set__(self, x, value):
+        setattr(x, self.name, 2 * value)
+
+    def __delete__(self, x):
+        setattr(x, self.name, 3 * getattr(x, self.name))
+
+
+class Written:
+    """The class has the attributes too: nothing tells a lost cotangent from one of a constant."""
+
+    _twice = _square = 1.0
+    twice = Doubling()
+
+    @property
+    def square(self):
+        return self._square
+
+    @square.setter
+    def square(self, value):
+        self._square = value * value
+
+    @square.deleter
+    def square(self):
+        self._square = 5 * self._square
+
+
+class Tripled(Written):
+    """Its `__setattr__` and `__delattr__` come before the setters, which they may reach."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, 3 * value)
+
+    def __delattr__(self, name):
+        self._square = 7 * self._square
+
+
+class SetDirectly(Written):
+    """Its `__setattr__` goes past those of the class."""
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, 11 * value)
+
+
+def by_statement(p, name, value):
+    setattr(p, "plain", value)
+    if name == "twice":
+        p.twice = value
+        p.twice += p.plain
+    else:
+        p.square = value
+        p.square *= p.plain
+
+
+def by_function(p, name, value):
+    setattr(p, name, value * value)
+
+
+def past_the_class(p, name, value):
+    object.__setattr__(p, name, value * value)
+
+
+def after_deletion(p, name, value):
+    setattr(p, name, value)
+    delattr(p, name)
+    if name == "twice":
+        del p.twice
+    else:
+        del p.square
+
+
+@pytest.mark.parametrize("name", ["twice", "square"])
+@pytest.mark.parametrize("kind", [Written, Tripled, SetDirectly])
+@pytest.mark.parametrize("write", [by_statement, by_function, past_the_class, after_deletion])
+def test_code_of_the_class_that_sets_an_attribute_is_followed(write, kind, name):
+    """Properties, descriptors and `__setattr__` run in Python's own order, in both modes."""
+
+    def f(x):
+        p = kind()
+        write(p, name, x)
+        return getattr(p, name) * x + p._square * p._twice
+
+    check_slope(f, 1.3)
+
+
+class Named:
+    """Only sets: what is read is the entry of the object, which the descriptor has changed."""
+
+    def __set__(self, x, value):
+        x.__dict__["entry"] = 2 * value
+
+
+class WithEntry:
+    entry = Named()
+
+
+def by_an_entry(x):
+    p = WithEntry()
+    p.entry = x
+    return p.entry * x
+
+
+class WithDict:
+    a = 1.0
+
+    def __init__(self, x):
+        self.__dict__ = {"a": x}
+
+
+@pytest.mark.parametrize("f", [by_an_entry, lambda x: WithDict(x).a * x])
+def test_attributes_set_as_a_dict_are_refused(f):
+    """In reverse mode: no record tells what became of the single attributes."""
+    with pytest.raises(rl.NotDifferentiableError, match="as a dict"):
+        rl.gradient(f, 2.0)
+
+
+def test_a_new_dict_of_attributes_is_refused_in_forward_mode():
+    """Beside the object stands one namespace of tangents."""
+    with pytest.raises(rl.NotDifferentiableError, match="as a dict"):
+        rl.pushforward(lambda x: WithDict(x).a * x, 2.0)(1.0)

@@ -17,6 +17,8 @@ from corpus.harness import Case, check  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.compiler.base.classes import is_authors, is_generated  # noqa: E402
 
+from ..agreeing import check_slope  # noqa: E402
+
 
 class Plain:
     kind: ClassVar[float] = 2.0
@@ -293,3 +295,151 @@ def test_a_namedtuple_is_made_of_items_in_both_modes(make):
     assert rl.gradient(lambda x: make(x).second * make(x).first, 2.0) == (12.0,)
     assert rl.pushforward(lambda x: make(x).second * make(x).first, 2.0)(1.0) == 12.0
     assert rl.hessian(lambda x: make(x).second * make(x).first, 2.0) == 12.0
+
+
+# --- a new object from an old one ---
+
+
+@dataclass
+class Noting:
+    """Its `__post_init__` adds to a list that the copies share, and prints."""
+
+    a: float
+    b: float = 2.0
+    seen: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.seen.append(self.a)
+        print(len(self.seen))
+
+
+@dataclass
+class Kept:
+    """The parameter `scale` is also an attribute, from which `replace` reads it."""
+
+    a: float
+    scale: InitVar[float] = 3.0
+
+    def __post_init__(self, scale):
+        self.scale = scale * self.a
+
+
+@dataclass
+class Needing:
+    a: float
+    scale: InitVar[float]
+
+    def __post_init__(self, scale):
+        self.product = scale * self.a
+
+
+@dataclass
+class Ruled:
+    a: float
+    b: float = 2.0
+
+
+@rl.rrule_for(Ruled)
+def ruled_rrule(a, b=2.0):
+    return Ruled(a, b), lambda y_bar: (rl.NoTangent(), 10.0 * y_bar.a, y_bar.b)
+
+
+def noted(x):
+    first = Noting(x, 2 * x)
+    second = dataclasses.replace(first, a=x**3)
+    return first.seen[0] * first.seen[1] * second.b * len(second.seen)
+
+
+@pytest.mark.parametrize("f", [noted, lambda x: dataclasses.replace(Kept(x), a=x * x).scale])
+def test_replace_makes_one_object_of_what_it_reads(f):
+    """`__post_init__` runs once, and gets the parameters that only it gets from the old object."""
+    check_slope(f, 1.3)
+
+
+def test_replace_prints_what_a_plain_call_prints(capsys):
+    """What `__post_init__` does happens once for each object."""
+    noted(1.3)
+    plain = capsys.readouterr().out
+    rl.gradient(noted, 1.3)
+    rl.refresh()
+    rl.gradient(noted, 1.3)
+    assert capsys.readouterr().out == 2 * plain
+
+
+def test_replace_makes_by_the_rule_of_the_class():
+    """An author's rule for the class counts there as in a call of the class, in both modes."""
+
+    def f(x):
+        made = dataclasses.replace(Ruled(1.0, 3.0), a=x)
+        return made.a * made.b
+
+    assert rl.gradient(f, 2.0) == (30.0,)
+    assert rl.pushforward(f, 2.0)(1.0) == 30.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: dataclasses.replace(Scaled(x), product=x),
+        lambda x: dataclasses.replace(Needing(x, 2.0), a=x),
+        lambda x: dataclasses.replace(Noting(x), c=x),
+        lambda x: dataclasses.replace(3.0, a=x),
+    ],
+)
+def test_what_replace_cannot_do_is_pythons_own_error(make):
+    """Each has Python's class and words, perhaps without the name of the constructor."""
+    with pytest.raises((TypeError, ValueError)) as plain:
+        make(1.0)
+    for ask in (rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0)):
+        with pytest.raises(type(plain.value)) as caught:
+            ask(lambda x: make(x).a, 1.0)
+        assert str(plain.value).endswith(str(caught.value))
+
+
+class Doubling:
+    """A descriptor whose setter changes the value."""
+
+    def __set_name__(self, owner, name):
+        self.name = f"_{name}"
+
+    def __get__(self, x, owner=None):
+        return 1.0 if x is None else getattr(x, self.name)
+
+    def __set__(self, x, value):
+        setattr(x, self.name, 2 * value)
+
+
+@dataclass
+class SetByHand:
+    a: float
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, 2 * value)
+
+
+@dataclass
+class SetByDescriptor:
+    _a = 0.0
+    a: float = Doubling()
+
+
+@dataclass
+class SetByProperty:
+    a: float
+    _a = 0.0
+
+    @property
+    def a(self):
+        return self._a
+
+    @a.setter
+    def a(self, value):
+        self._a = 2 * value
+
+
+@pytest.mark.parametrize("kind", [SetByHand, SetByDescriptor, SetByProperty])
+def test_fields_that_code_of_the_authors_sets_are_refused(kind):
+    """The `__init__` that `dataclass` wrote has no text to follow, and sets these fields by other code."""
+    for ask in (rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0)):
+        with pytest.raises(rl.ForeignCallError):
+            ask(lambda x: kind(x).a * x, 1.3)
