@@ -324,9 +324,10 @@ def power_partial_exponent_rrule(y, x, p):
 
 @TABLE.frule(power_partial_exponent)
 def power_partial_exponent_frule(tangents, y, x, p):
-    slope = power_partial_exponent(y, x, p)
-    partials = power_mixed_partial(y, x, p), power_partial_exponent(slope, x, p)
-    return slope, tangent_sum(slope, partials, tangents[2:])
+    """Zeros beside a constant array that holds a zero do not meet the infinite slope in `x` there."""
+    slope, (x_dot, p_dot) = power_partial_exponent(y, x, p), tangents[2:]
+    by_base = x_dot if is_zero(x_dot) else moved_by(power_mixed_partial(y, x, p), x_dot)
+    return slope, tangent_sum(slope, (1.0, power_partial_exponent(slope, x, p)), (by_base, p_dot))
 
 
 def moved_by(slope, p_dot):

@@ -19,6 +19,7 @@ from ..rules.rule_table import RuleTable
 from ..rules.vectorized import check_vectorized, dtype_of_results
 from ..tangents.holding import CACHED, UNBOUND, held_by
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
+from ..tangents.tracked import check_cached_answer
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, refuse
 from .container_tangents import FORWARDS, check_kept
@@ -266,7 +267,14 @@ def lru_cache_frule(tangents, maxsize=128, typed=False):
 @TABLE.frule(CACHED.__call__, requires=FORWARDS, keyword_tangents=True)
 def cached_call_frule(config, tangents, held, /, *args, **words):
     """What it keeps is of other calls, and it may keep nothing that varies: the function itself is called."""
-    return config.frule_via_ad(tangents[1:], held.__wrapped__, *args, **words)
+    if all(map(is_constant, tangents)):
+        return held(*args, **words), NO
+    y, y_dot = config.frule_via_ad(tangents[1:], held.__wrapped__, *args, **words)
+    check_cached_answer(held, args, words, y)
+    return y, y_dot
+
+
+TABLE.non_differentiable(check_cached_answer)
 
 
 @TABLE.frule(operator.call, requires=FORWARDS, keyword_tangents=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..errors import MutationError
+from .cached_answers import CachedAnswers
 from .holding import carrier, held_by
 from .shadows import attributes_of, kind_of
 from .zeros import AbstractZero
@@ -23,6 +24,7 @@ class _Tracked(threading.local):
     arrays: tuple[np.ndarray, ...] = ()
     forward = False  # whether a forward run is in progress
     within_reverse = False  # whether it is part of a reverse sweep, which may have read arrays before
+    answers: CachedAnswers | None = None  # made when first needed
 
 
 _NOW = _Tracked()
@@ -36,7 +38,7 @@ class tracked:
     """
 
     # not a generator: each derivative of a forward sweep enters one of these, and it would take twice as long
-    __slots__ = ("before", "found", "kept", "outer", "within")
+    __slots__ = ("answers", "before", "found", "kept", "outer", "within")
 
     def __init__(self, x: Any, x_dot: Any, others: Iterable[Any] = (), within: bool = False) -> None:
         self.within = within
@@ -46,12 +48,13 @@ class tracked:
 
     def __enter__(self) -> None:
         self.before, self.outer = _NOW.arrays, (_NOW.forward, _NOW.within_reverse)
+        self.answers, _NOW.answers = _NOW.answers, None
         _NOW.arrays = (*self.before, *[a for a, _ in self.found])
         _NOW.forward = True
         _NOW.within_reverse = self.outer[1] or (self.within and not self.outer[0])
 
     def __exit__(self, kind: Any, *_: object) -> None:
-        _NOW.arrays = self.before
+        _NOW.arrays, _NOW.answers = self.before, self.answers
         _NOW.forward, _NOW.within_reverse = self.outer
         if kind is None and any(a.tobytes() != was for a, was in self.kept):
             raise MutationError(
@@ -71,6 +74,14 @@ def within_reverse() -> Iterator[None]:
         yield
     finally:
         _NOW.within_reverse = before
+
+
+def check_cached_answer(held: Any, args: tuple[Any, ...], words: dict[str, Any], y: Any) -> None:
+    """`CachedAnswers.check` for the forward run in progress."""
+    if _NOW.forward:
+        if _NOW.answers is None:
+            _NOW.answers = CachedAnswers()
+        _NOW.answers.check(held, args, words, y)
 
 
 def check_untracked(a: Any) -> None:

@@ -289,3 +289,14 @@ def test_powers_of_zero_have_second_derivatives_in_all_orders(kind):
     with np.errstate(all="ignore"):
         for _, found in orders(lambda x: x**p, (x,), (v,), np.ones(4)):
             assert found == 2.0
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sum(np.zeros(2) ** x), lambda x: np.sum(np.power(np.arange(3.0), x) * [1.0, 0.0, 0.0])]
+)
+def test_a_constant_zero_to_a_power_that_varies_stays_zero_in_every_order(f):
+    """Zeros are the tangents of a constant array, and meet an infinite slope in its entries."""
+    with np.errstate(all="ignore"):
+        for slope in (lambda x: rl.pushforward(f, x)(1.0), lambda x: rl.gradient(f, x)[0]):
+            assert slope(0.9) == 0.0
+            assert rl.pushforward(slope, 0.9)(1.0) == 0.0 and rl.gradient(slope, 0.9)[0] == 0.0

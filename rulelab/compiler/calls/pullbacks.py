@@ -441,7 +441,7 @@ class Pullbacks:
         __tracebackhide__ = True
         target, args, kwargs, active, place = call.target, call.args, call.kwargs, call.active, call.place
         if type(target) is CACHED:  # its cached results are of other calls; it must cache none that varies
-            return self.find(target.__wrapped__, args, kwargs, active, place)
+            return holders.checked_again(call, self.find(target.__wrapped__, args, kwargs, active, place))
         if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
             if len(args) == 3 and not questions.answered(hasattr, args[:2], {}, place):
                 return Uncached(default_of)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...python_facts import CONTAINERS
+from ...tangents.cached_answers import CachedAnswers
 from ...tangents.structural import make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
@@ -52,7 +53,7 @@ class _Sweep:
 
     __slots__ = (
         *("bars", "changed", "clock", "factories", "followed", "fresh", "holders", "made", "numbers"),
-        *("lent", "oldest", "outlines", "settled", "texts"),
+        *("answers", "lent", "oldest", "outlines", "settled", "texts"),
     )
 
     def __init__(self) -> None:
@@ -70,6 +71,7 @@ class _Sweep:
         self.outlines: dict[int, Any] = {}  # outlines kept: nothing in their containers has changed since
         self.holders: dict[int, set[int]] = {}  # for each container, those with a kept outline that hold it
         self.texts: dict[int, str] = {}  # forward mode: strings that may spell out values that vary
+        self.answers = CachedAnswers()
 
 
 # Never written to: no sweep at all, and a sweep that has made nothing yet.
@@ -244,6 +246,11 @@ def note_text(text: Any) -> None:
 def may_spell(x: Any) -> bool:
     """Whether a value is a string that was noted during this sweep as one that may spell out what varies."""
     return _STATE.here.sweep.texts.get(id(x)) is x
+
+
+def answers() -> CachedAnswers:
+    """What cached functions have returned during this sweep."""
+    return written().answers
 
 
 def is_fresh(x: Any) -> bool:

@@ -1,0 +1,123 @@
+"""A cached function that runs again for a derivative must return what the cache would."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.tangents.cached_answers import CachedAnswers
+
+from ..differences import gradient_by_differences
+
+
+def of_a_changed_list(x):
+    held = [x]
+
+    @functools.cache
+    def twice(k):
+        return held[0] * k
+
+    first = twice(2.0 * x)
+    held[0] = x * x
+    return first * twice(2.0 * x)
+
+
+def of_a_list_that_grows(x):
+    @functools.cache
+    def made(k):
+        return [x * k]
+
+    made(2).append(x * x)
+    return made(2)[0] * len(made(2))
+
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    @functools.cache
+    def times(self, k):
+        return self.scale * k
+
+
+def of_an_object_that_changes(x):
+    scaled = Scaled(x)
+    first = scaled.times(2.0)
+    scaled.scale = x * x
+    return first * scaled.times(2.0)
+
+
+@pytest.mark.parametrize("f", [of_a_changed_list, of_a_list_that_grows, of_an_object_that_changes])
+def test_what_the_cache_would_answer_otherwise_is_right_or_refused(f):
+    """In both modes, and again, as the first call is compared with the plain function and later ones not."""
+    wanted = gradient_by_differences(lambda x: f(float(x)), 1.3)
+    for ask in (lambda: rl.gradient(f, 1.3)[0], lambda: rl.pushforward(f, 1.3)(1.0)):
+        for _ in range(2):
+            try:
+                slope = ask()
+            except rl.NotDifferentiableError as error:
+                assert "same arguments" in str(error)
+            else:
+                assert slope == pytest.approx(wanted, rel=1e-6)
+
+
+def of_lists_and_arrays(x):
+    @functools.cache
+    def powers(n):
+        return [x**k for k in range(n)], np.arange(n) * x, {"n": x}
+
+    @functools.cache
+    def sums(n):
+        return x if n == 0 else powers(n)[0][1] + np.sum(powers(n)[1]) + powers(n)[2]["n"]
+
+    return sum(sums(n) for n in (2, 3, 4, 3, 2)) ** 2
+
+
+def test_a_function_that_returns_the_same_is_followed():
+    """Lists, arrays and dicts are compared by their contents: (3 + 5 + 8 + 5 + 3) x."""
+    assert rl.gradient(of_lists_and_arrays, 2.0)[0] == pytest.approx(2 * 24**2 * 2.0)
+    assert rl.pushforward(of_lists_and_arrays, 2.0)(1.0) == pytest.approx(2 * 24**2 * 2.0)
+
+
+@functools.cache
+def made(n):
+    return [float(n)]
+
+
+def test_a_cached_constant_is_the_one_in_the_cache():
+    """The object is the same at each call, in both modes."""
+
+    def f(x):
+        return x * (2.0 if made(2) is made(2) else 3.0)
+
+    assert rl.gradient(f, 1.0) == (2.0,)
+    assert rl.pushforward(f, 1.0)(1.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    "first, second, same",
+    [
+        (1.0, 1.0, True),
+        (float("nan"), float("nan"), True),
+        (1.0, 1, False),
+        ((1.0, [2.0]), (1.0, [2.0]), True),
+        ({"a": 1.0}, {"a": 2.0}, False),
+        (np.array([1.0, np.nan]), np.array([1.0, np.nan]), True),
+        (np.array([1.0]), np.array([1.0], np.float32), False),
+        (Scaled(1.0), Scaled(1.0), True),
+        (Scaled(1.0), Scaled(2.0), False),
+        (iter([1.0]), iter([1.0]), False),
+    ],
+)
+def test_contents_are_compared(first, second, same):
+    """Each by its kind; what cannot be looked at is not the same."""
+    answers = CachedAnswers()
+    answers.check(made, (3,), {}, first)
+    answers.check(made, (4,), {}, None)
+    answers.check(made, ([],), {}, None)
+    if same:
+        answers.check(made, (3,), {}, second)
+        return
+    with pytest.raises(rl.NotDifferentiableError, match="cached function made"):
+        answers.check(made, (3,), {}, second)
