@@ -5,7 +5,8 @@ In reading order: `zeros`, `thunks`, `missing` and `one` (kinds of cotangents), 
 structures), `algebra` (sums), `projection` (to the primal's space), `pairings` (a cotangent with a tangent),
 `numbers` (the numbers in a cotangent, by path); for forward mode `shadows` (the inner form of tangents),
 `forms`, `in_step`, `tracked`; about values: `classes`, `contents`, `holding`, `generated`, `ranks` (orders
-by keys), `moments` (snapshots of mutable state). `oldnames` has deprecated names.
+by keys), `moments` (snapshots of mutable state), `cached_answers` (what cached functions return). `oldnames`
+has deprecated names.
 """
 
 from ..own_code import carries_values
