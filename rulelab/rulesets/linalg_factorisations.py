@@ -39,10 +39,19 @@ def _inverse(a, what):
 
 # -- det, slogdet --------------------------------------------------------------------------------------------
 
+_FEW = 12  # rows of a matrix whose cofactors are computed one by one
+
+
 def adjugate(a, det):
-    """The transposed cofactors of `a` (…, n, n): `det a⁻¹` where there is an inverse, else from the SVD."""
+    """The transposed cofactors of `a` (…, n, n): `det a⁻¹` where the inverse has digits, else by their
+    definition, or for many from the SVD.
+    """
     if np.all(det != 0):
-        return np.asarray(det)[..., None, None] * np.linalg.inv(a)
+        inverse = np.linalg.inv(a)
+        if keeps_digits(a, inverse):
+            return np.asarray(det)[..., None, None] * inverse
+    if np.shape(a)[-1] <= _FEW:
+        return np.swapaxes(cofactors(a), -1, -2)
     u, s, vh = np.linalg.svd(a)
     others = product_of_others(s) * (np.linalg.det(u) * np.linalg.det(vh))[..., None]
     return (adjoint(vh) * others[..., None, :]) @ adjoint(u)
@@ -71,8 +80,21 @@ def det_frule(tangents, a):
 def det_slopes(x, det):
     """The derivatives of the determinants of `x` (…, n, n), in a form that has derivatives itself."""
     if np.all(det != 0):
-        return np.swapaxes(np.expand_dims(det, (-2, -1)) * np.linalg.inv(x), -1, -2)
+        inverse = np.linalg.inv(x)
+        if keeps_digits(x, inverse):
+            return np.swapaxes(np.expand_dims(det, (-2, -1)) * inverse, -1, -2)
     return cofactors(x)
+
+
+def keeps_digits(x, inverse):
+    """Whether the derivatives of `det x⁻¹` have digits left: where a determinant is not 0 only by rounding,
+    they are differences of products of its huge inverse.
+    """
+    size = np.linalg.norm(x, 1, axis=(-2, -1)) * np.linalg.norm(inverse, 1, axis=(-2, -1))
+    return bool(np.all(size * np.sqrt(np.finfo(inverse.dtype).eps) < 1))
+
+
+TABLE.non_differentiable(keeps_digits)
 
 
 def cofactors(a):

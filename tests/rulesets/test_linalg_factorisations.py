@@ -336,3 +336,20 @@ def test_qr_of_a_matrix_that_has_lost_its_rank_to_rounding_is_refused(a):
     for differentiate in (rl.gradient, rl.hessian, lambda f, a: rl.pushforward(f, a)(np.ones_like(a))):
         with pytest.raises(NotDifferentiableError, match="without full column rank"):
             differentiate(f, a)
+
+
+def of_two_ranks(x):
+    """Of rank two, so the determinant is 0 for every x, and is mostly computed as some 1e-16."""
+    return np.linalg.det(np.outer(x, [1.0, 2.0, 3.0]) + np.outer([1.0, 0.0, 1.0], x))
+
+
+def test_a_determinant_that_is_zero_but_for_rounding_has_its_second_derivatives():
+    """They are not those of a huge inverse, in any order of modes."""
+    x, units = np.array([0.7, 1.3, 2.1]), np.eye(3)
+    assert abs(of_two_ranks(x)) < 1e-12
+    found = [rl.hessian(of_two_ranks, x), rl.hessian(of_two_ranks, x, mode="reverse")]
+    slopes = [lambda y, v=v: rl.pushforward(of_two_ranks, y)(v) for v in units]
+    found.append(np.array([rl.gradient(slope, x)[0] for slope in slopes]))
+    found.append(np.array([[rl.pushforward(slope, x)(v) for v in units] for slope in slopes]))
+    for hessian in found:
+        assert np.allclose(hessian, 0, atol=1e-12)
