@@ -99,7 +99,8 @@ def keep_attribute(write, x, x_dot, name, value, value_dot):
     if not followed:
         check_kept(x, NO, value_dot)
     elif name == "__dict__":
-        refuse(f"The attributes of {an(type(x).__name__)} were set as a dict", "set them by their names")
+        owner = an(type(x).__name__)
+        refuse(f"The attributes of {owner} are not differentiated as a dict", "set them by their names")
     write(x, name, value)
     if followed:
         setattr(x_dot, name, settled(value, value_dot))
