@@ -159,6 +159,18 @@ def refuse_attribute(name, y, place=None):
         )
 
 
+def refuse_dict(x, name):
+    """Raise NotDifferentiableError if what is set is the dict of all attributes, which would lose their
+    derivatives.
+    """
+    if name == "__dict__":
+        raise NotDifferentiableError(
+            f"The attributes of {an(type(x).__name__)} are not differentiated as a dict",
+            fixes=("set them by their names",),
+            read="limitations#attributes",
+        )
+
+
 class Behind:
     """Replaces a function that holds values when it is read from the attribute `__wrapped__`, in whatever
     way: it has the function's name and signature, but cannot be called.
@@ -1122,7 +1134,7 @@ def check_same_result(x, name, y, place=None):
         )
 
 
-TABLE.non_differentiable(is_kept, check_same_result)
+TABLE.non_differentiable(is_kept, check_same_result, refuse_dict)
 only_look(check_answer, check_run)
 
 

@@ -13,8 +13,8 @@ import types
 
 import numpy as np
 
-from ..errors import NotDifferentiableError, an
-from ..rules.programs import check_namespace
+from ..errors import NotDifferentiableError
+from ..rules.programs import check_namespace, refuse_dict
 from ..rules.rule_table import RuleTable
 from ..rules.vectorized import check_vectorized, dtype_of_results
 from ..tangents.holding import CACHED, UNBOUND, held_by
@@ -98,9 +98,8 @@ def keep_attribute(write, x, x_dot, name, value, value_dot):
     followed = isinstance(x_dot, types.SimpleNamespace)
     if not followed:
         check_kept(x, NO, value_dot)
-    elif name == "__dict__":
-        owner = an(type(x).__name__)
-        refuse(f"The attributes of {owner} are not differentiated as a dict", "set them by their names")
+    else:
+        refuse_dict(x, name)
     write(x, name, value)
     if followed:
         setattr(x_dot, name, settled(value, value_dot))

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import An, NotDifferentiableError, Place, an, items_refused
+from ...errors import An, NotDifferentiableError, Place, items_refused
 from ...rules import programs
 from ...rules.binding import Binder
 from ...rules.programs import refuse_attribute
@@ -38,6 +38,7 @@ from ..implicit import hidden
 from ..memory import containers, heap, outlines, support
 from ..memory.handlers import NO, ZERO, Handler, no_cotangents
 from . import questions
+from .filling import Filled, fill, refuse_leftover
 from .templates import ARGS, DOTS, Forward, Program, Pushed, carries_and_varies, constant_program
 
 
@@ -101,12 +102,13 @@ class Maker:
     It keeps neither the class nor its functions alive, since a notebook cell may redefine them.
     """
 
-    __slots__ = ("_code", "_make", "_new", "_of")
+    __slots__ = ("_code", "_filled", "_make", "_new", "_of")
 
     def __init__(self, cls: type, make: Callable[..., Any]) -> None:
         self._of = weakref.ref(cls)
         self._make = make
         self._code, self._new = _says(cls)
+        self._filled = Filled.of(cls) if make is _make_object else None
 
     @classmethod
     def behind(cls, handler: Handler) -> Maker | None:
@@ -125,6 +127,8 @@ class Maker:
         """The handler of a call of the class; None if it is a different class, or has been changed since."""
         if self._of() is not cls or _says(cls) != (self._code, self._new):
             return None
+        if self._filled is not None and self._filled.stands(pullbacks, cls):
+            return functools.partial(fill, cls, self._filled.kept, place)
         return functools.partial(self._make, pullbacks, cls, active, place)
 
 
@@ -139,8 +143,7 @@ def _says(cls: type) -> tuple[Any, Any]:
 def make_plain(
     pullbacks: Question, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], place: Any
 ) -> Any:
-    """An object of the class, made where no cotangent is wanted; its attributes may be written from then on.
-    """
+    """An object of the class, made where no cotangent is wanted; its attributes may be written from then on."""
     init = cls.__init__  # type: ignore[misc]
     followed = cls.__new__ in PLAIN_NEW and isinstance(init, types.FunctionType) and not is_generated(init)
     if container_base(cls) is None and not followed:
@@ -214,7 +217,7 @@ def _make_object(
     def back(x_bar: Any) -> Any:
         got = _through_init(x, x_bar, pullback)
         if container_base(cls) is None:
-            _refuse_leftover(cls, heap.take_all(x), place)
+            refuse_leftover(cls, heap.take_all(x), place)
         return got if isinstance(got, AbstractZero) else (NO, *tuple(got)[2:])
 
     return x, heap.effectful(back)
@@ -226,20 +229,6 @@ def _through_init(x: Any, x_bar: Any, pullback: Any) -> Any:
     """
     outlines.hand_in((x, {}), x_bar)
     return ZERO if heap.is_idle(pullback, ZERO) else pullback(ZERO)
-
-
-def _refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> None:
-    """Raises NotDifferentiableError for a cotangent left at an attribute that no followed code set and that
-    the class does not define.
-    """
-    for name in left:
-        if not hasattr(cls, str(name)):
-            raise NotDifferentiableError(
-                f"The attribute {name} of {an(cls.__name__)} was set in code that cannot be followed",
-                place=place,
-                fixes=(f"set it by self.{name} = ...",),
-                read="limitations#attributes",
-            )
 
 
 # --- dataclasses and NamedTuples ----------------------------------------------------------------------------
@@ -288,7 +277,7 @@ def _make_dataclass(
         bars = {name: left.pop(name, ZERO) for name in given}
         if left:
             names = {field.name for field in dataclasses.fields(cls)}
-            _refuse_leftover(cls, {k: v for k, v in left.items() if k not in names}, place)
+            refuse_leftover(cls, {k: v for k, v in left.items() if k not in names}, place)
         return (NO, *(bars[name] for name in list(given)[: len(args)]), *(bars[name] for name in kwargs))
 
     return x, heap.effectful(back)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..memory import heap
 from ..memory.containers import append
 from ..memory.handlers import NO, ZERO, Handler, Uncached, rearranged, without_owner
 from .attributes import attribute_finder
+from .counting import NAMES, Counting
 from .own_errors import refuse_misfit
 from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
@@ -60,6 +61,7 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
     """
 
     remembered, of_arrays, appends = Remembered(pullbacks), getattr(np.ndarray, name, None), name == "append"
+    counting = Counting(pullbacks, active) if name in NAMES else None
 
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if type(owner) is np.ndarray and type(of_arrays) is types.MethodDescriptorType:
@@ -75,6 +77,9 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
         if type(owner) in GENERATORS and callable(drawing := in_class(type(owner), name)):
             if name not in getattr(owner, "__dict__", ()):
                 return find_of_generator(owner, drawing, args, kwargs)
+        if counting is not None and type(owner) is Counter and heap.is_followed(owner):
+            if (counted := counting.of_method(name, (owner, *args), kwargs)) is not None:
+                return counted
         plain = plain_method(owner, name)
         if plain is None and holds_callable(owner, name):
             chosen = dispatched(owner, name, args)
@@ -103,9 +108,7 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
         remembered.keep(known, key, method, given, kwargs, handler, plain)
         return handler
 
-    def find_of_generator(
-        owner: Any, drawing: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Handler:
+    def find_of_generator(owner: Any, drawing: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handler:
         def find_anew() -> Handler:
             refuse_misfit(drawing, (owner, *args), kwargs)
             return pullbacks.find_target(drawing, (owner, *args), kwargs, (False, *active), place)

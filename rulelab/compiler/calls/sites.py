@@ -63,6 +63,7 @@ from . import questions
 from .attributes import attribute_finder, of_namespace
 from .borrowed import handed, lookout
 from .constructors import is_opaque, set_finder
+from .counting import Counting
 from .in_place import augmented_finder
 from .methods import apply_finder, method_finder
 from .operators import operator_finder
@@ -558,6 +559,7 @@ def _stays_as_it_is(kind: Any) -> bool:
 def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...], place: Place) -> Handler:
     """The function that finds the handlers of an operator at one site, cached by operand types."""
     registry, of_items = pullbacks.cache.registry, target is operator.getitem
+    counting = Counting(pullbacks, active[1:])
     look_for = operator_finder(pullbacks, target, active, place)
     found: tuple[int, dict[Any, Handler]] = (-1, {})  # with its epoch: both change in one assignment
 
@@ -568,7 +570,8 @@ def _operator_finder(pullbacks: Question, target: Any, active: tuple[bool, ...],
         if kind not in heap.NEVER_OWN and heap.is_own(first):
             if of_items and kind in _WITH_ITEMS and type(args[1]) in _KEYS and heap.is_followed(first):
                 return containers.read_item
-            return look_for(*args)
+            counted = counting.of_operator(target, args) if kind is Counter else None
+            return look_for(*args) if counted is None else counted
         kinds = (kind, type(args[1])) if len(args) == 2 else tuple(map(type, args))
         asked_at = registry.snapshot.epoch  # first: a rule that is added meanwhile makes the answer outdated
         of, known = found

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import NotDifferentiableError, an, items_refused
 from ...python_facts import IN_PLACE_METHODS, WRITES, methods_that
-from ...rules.programs import key_asked_once
+from ...rules.programs import key_asked_once, refuse_dict
 from ...tangents.structural import Tangent, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
@@ -462,6 +462,7 @@ def _keeper(o: Any) -> Any:
 
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
+    refuse_dict(o, name)
     setattr(o, name, value)
     note_change(o)
     owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o
@@ -477,6 +478,7 @@ def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
 
 def set_attribute(o: Any, name: str, value: Any) -> Any:
     """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
+    refuse_dict(o, name)
     object.__setattr__(o, name, value)
     note_change(o)
     owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o

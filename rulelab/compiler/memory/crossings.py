@@ -29,12 +29,12 @@ def through_pass(
     """
     if not any_made():
         return forward
-    held = _held_lists(function)
+    held = _held_lists(function) if holds_something(function) else None
     if held is None and not _any_lists(args):
         return forward
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        outlines = list(map(_first_layer, (*args, *kwargs.values())))
+        outlines = list(map(first_layer, (*args, *kwargs.values())))
         y, pullback = forward(*args, **kwargs)
 
         def back(y_bar: Any) -> Any:
@@ -49,23 +49,21 @@ def through_pass(
 def _any_lists(args: tuple[Any, ...]) -> bool:
     """Whether lists made during this sweep are among the arguments, or in tuples among them."""
     for x in args:  # few are tuples or lists, and this runs for each call of an author's function
-        if (type(x) is tuple or isinstance(x, list)) and _first_layer(x) is not None:
+        if (type(x) is tuple or isinstance(x, list)) and first_layer(x) is not None:
             return True
     return False
 
 
-def _first_layer(x: Any) -> Outline | None:
+def first_layer(x: Any) -> Outline | None:
     """The outline of an argument whose items may get cotangents by position from a pass."""
     if type(x) is tuple:
-        inner = {key: where for key, part in enumerate(x) if (where := _first_layer(part)) is not None}
+        inner = {key: where for key, part in enumerate(x) if (where := first_layer(part)) is not None}
         return (None, inner) if inner else None
     return whole(x) if isinstance(x, list) else None
 
 
 def _held_lists(function: types.FunctionType) -> Outline | None:
     """The outline of the lists that a function captures or has as defaults."""
-    if not holds_something(function):
-        return None
     inner = {}
     for cell in function.__closure__ or ():
         if isinstance(contents(cell), _WITH_ITEMS):
@@ -74,7 +72,7 @@ def _held_lists(function: types.FunctionType) -> Outline | None:
         if not function.__kwdefaults__ and MOST_LEAVES.issuperset(map(type, function.__defaults__ or ())):
             return None
     for name, x in cells_and_defaults(function):
-        where = _first_layer(contents(x) if isinstance(x, types.CellType) else x)
+        where = first_layer(contents(x) if isinstance(x, types.CellType) else x)
         if where is not None:
             inner[name] = where
     return (None, inner) if inner else None

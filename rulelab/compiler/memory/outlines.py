@@ -57,6 +57,9 @@ class Numbered:
     """A value without outline, whose cotangent goes to where its items came from, by their numbers."""
 
 
+_WITHOUT_OUTLINE = (*_ENDS, Numbered)
+
+
 class _Walk:
     """The state of one search, which visits nothing twice, since functions may share what they hold."""
 
@@ -70,7 +73,10 @@ class _Walk:
 
 def outline(x: Any) -> Outline | None:
     """Where in a structure the containers made during this sweep are; None if there are none."""
-    return None if type(x) in MOST_LEAVES or not any_made() else _outline(x, _Walk())
+    if type(x) in MOST_LEAVES or not any_made():
+        return None
+    kept = kept_outlines().get(id(x))  # what has one is kept alive, so no other value has its identity
+    return _outline(x, _Walk()) if kept is None else kept
 
 
 def _outline(x: Any, walk: _Walk) -> Outline | None:
@@ -78,12 +84,13 @@ def _outline(x: Any, walk: _Walk) -> Outline | None:
     something in it changes, since the outlines of the parts of a tree are needed one by one. Those of
     containers with items are not kept, since a list may still grow unseen.
     """
-    if isinstance(x, (*_ENDS, Numbered)) or is_without_authors(x):
-        return None
-    number, mine = id(x), is_own(x)
-    if mine and (kept := kept_outlines().get(number)) is not None:
+    number = id(x)
+    if (kept := kept_outlines().get(number)) is not None:
         walk.met.append(x)
         return kept
+    if isinstance(x, _WITHOUT_OUTLINE) or is_without_authors(x):
+        return None
+    mine = is_own(x)
     if number in walk.known:
         walk.lasting = False
         return walk.known[number][1]
@@ -100,8 +107,13 @@ def _outline(x: Any, walk: _Walk) -> Outline | None:
 
 
 def _outline_of_parts(x: Any, mine: bool, walk: _Walk) -> Outline | None:
-    pairs = cells_and_defaults(x) if isinstance(x, types.FunctionType) else parts_by_key(x)
-    walk.lasting = walk.lasting and _is_lasting(x, mine)
+    attributes = plain_attributes(x) if mine and type(x) not in _WITH_ITEMS else None
+    pairs: Iterable[tuple[Key, Any]]
+    if attributes is not None:  # most objects of an author's
+        pairs = list(attributes.items())
+    else:
+        pairs = cells_and_defaults(x) if isinstance(x, types.FunctionType) else parts_by_key(x)
+    walk.lasting = walk.lasting and _is_lasting(x, mine, attributes is not None)
     inner = {}
     for key, part in pairs:
         if type(part) not in MOST_LEAVES and (where := _outline_held(part, walk)) is not None:
@@ -109,8 +121,10 @@ def _outline_of_parts(x: Any, mine: bool, walk: _Walk) -> Outline | None:
     return (x if mine else None, inner) if mine or inner else None
 
 
-def _is_lasting(x: Any, mine: bool) -> bool:
-    """Whether the parts of a value change only by writes to it that are noted."""
+def _is_lasting(x: Any, mine: bool, plain: bool) -> bool:
+    """Whether the parts of a value change only by writes to it that are noted; `plain` says that they are its
+    attributes.
+    """
     kind = type(x)
     if kind is tuple:
         return True
@@ -118,7 +132,7 @@ def _is_lasting(x: Any, mine: bool) -> bool:
         return not holds_something(x)
     if not mine or may_change_unseen(x) or kind.__getattribute__ not in _PLAIN_READS:
         return False
-    if kind in _WITH_ITEMS or plain_attributes(x) is not None:
+    if plain or kind in _WITH_ITEMS:
         return True
     fields, held = getattr(kind, "__dataclass_fields__", None), getattr(x, "__dict__", None)
     if fields is None or held is None:
