@@ -143,7 +143,8 @@ def _says(cls: type) -> tuple[Any, Any]:
 def make_plain(
     pullbacks: Question, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], place: Any
 ) -> Any:
-    """An object of the class, made where no cotangent is wanted; its attributes may be written from then on."""
+    """An object of the class, made where no cotangent is wanted; its attributes may be written from then on.
+    """
     init = cls.__init__  # type: ignore[misc]
     followed = cls.__new__ in PLAIN_NEW and isinstance(init, types.FunctionType) and not is_generated(init)
     if container_base(cls) is None and not followed:

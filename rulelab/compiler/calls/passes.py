@@ -195,7 +195,8 @@ def compile_pass(
                 callee_in = lambda made: types_of(made, find_global).callee  # noqa: E731
                 parts_read.update(settle(lowered, containers, callee_in))
             if not pullbacks.implicit:
-                read_as_arrays(lowered, lambda made: types_of(made, find_global), is_built_in)
+                replaced = read_as_arrays(lowered, lambda made: types_of(made, find_global), is_built_in)
+                inlined.extend(Restated(target.__name__, target, ()) for target in replaced)
             return lowered
         return _tangent(lowered_of(derived.base), derived, known_of, differentiate or any(flags))
 

@@ -1,5 +1,5 @@
-"""Lists and tuples of numbers beside arrays are read as the arrays that NumPy makes of them, and numbers of
-NumPy's that have an index as arrays of one number.
+"""Lists and tuples of numbers beside arrays are read as the arrays that NumPy makes of them, numbers of
+NumPy's that have an index as arrays of one number, and `x.item(i)` as `float(x[i])`.
 """
 
 import warnings
@@ -70,8 +70,19 @@ def seen_by_others(v):
     return first * np.sum(v * row)
 
 
+def items_of_arrays(v):
+    found = v.item(0) * v.item(-1)
+    for i in range(len(v)):
+        found += v.item(i) ** 2 * v.item(0)
+    rows = np.outer(v, v)
+    for i in range(2):
+        for j in range(3):
+            found += rows.item(i, j) * v.item(j)
+    return found + rows.item(4) + rows.item((1, 2)) + np.sum(v).item() * v[:1].item()
+
+
 ALL = [times_a_list, a_tuple_less, powers, products, of_a_ufunc, broadcast, read_twice, in_a_loop]
-ALL += [changed_before, seen_by_others, numbers_with_an_index]
+ALL += [changed_before, seen_by_others, numbers_with_an_index, items_of_arrays]
 
 
 @pytest.mark.parametrize("f", ALL)
@@ -146,6 +157,52 @@ def test_an_index_that_a_number_does_not_take():
     for _ in range(3):
         with pytest.raises(IndexError):
             rl.gradient(lambda v: np.sum(v)[0], V)
+
+
+@pytest.mark.parametrize("place", [3, -4, True, 1.0, None, "a"])
+def test_places_of_items(place):
+    """Their items are Python's floats, and a place that is none raises what NumPy raises."""
+    given = {1: V, 2: np.outer(V, V)}
+    for f in (lambda v: v.item(place), lambda v: np.outer(v, v).item(0, place)):
+        for _ in range(2):
+            with pytest.raises((IndexError, TypeError, OverflowError)) as wanted:
+                f(V)
+            with pytest.raises((IndexError, TypeError, OverflowError)) as error:
+                rl.gradient(f, V)
+            assert str(error.value).splitlines()[0] == str(wanted.value)
+    assert all(type(rl.withgradient(lambda v: v.item(0), x.ravel())[0]) is float for x in given.values())
+
+
+def test_a_place_that_no_array_has():
+    """NumPy says something else of it when it is an index."""
+    for _ in range(2):
+        with pytest.raises(OverflowError):
+            rl.gradient(lambda v: v.item(1000000000000000000000000000000), V)
+
+
+def test_items_of_other_arrays():
+    """Of complex numbers, of one number alone and of short floats."""
+    for _ in range(2):
+        assert rl.gradient(lambda v: abs(v.item(1)) ** 2, V + 1j)[0][1] == pytest.approx(2 * (V[1] + 1j))
+        assert rl.gradient(lambda v: v.item(0) ** 2, np.float32([3.0, 1.0]))[0].tolist() == [6.0, 0.0]
+        assert rl.gradient(lambda v: v.item() ** 2, np.array(3.0))[0] == 6.0
+
+
+def test_a_rule_for_items_comes_first():
+    def f(v):
+        return v.item(1) * 2.0
+
+    def rule(v, place):
+        return 7.0, lambda y_bar: (rl.NoTangent(), np.ones(3) * y_bar, rl.NoTangent())
+
+    before = [rl.gradient(f, V)[0].tolist() for _ in range(3)]
+    rl.rrule_for(np.ndarray.item)(rule)
+    try:
+        with rl.debug_mode(compare=False):
+            assert rl.gradient(f, V)[0].tolist() == [2.0, 2.0, 2.0]
+    finally:
+        rl.remove_rule(np.ndarray.item)
+    assert rl.gradient(f, V)[0].tolist() == before[0] == [0.0, 2.0, 0.0]
 
 
 def test_a_rule_of_the_authors_comes_first():
