@@ -6,9 +6,9 @@ without a derivative), `own_errors` (calls that fail in plain Python), `foreign`
 derivative), `built_in` and `by_author` (rules), `binding` (arguments to parameters), `captured` (which
 captured variables are constants), `writing` (calls that write), `attributes`, `methods`, `operators`,
 `in_place`, `filling` and `constructors` (classes), `counting` (arithmetic on Counters). `protocols` (objects
-that convert to numbers), `holders`, `iterators` and `stand_ins` (C functions with a stand-in in Python),
-`borrowed` (arrays that other code may overwrite), `questions` (what Python asks of an object implicitly),
-`samples` and `sites` (the call sites of one
+that convert to numbers), `piecemeal` (functions called on parts of arrays), `holders`, `iterators` and
+`stand_ins` (C functions with a stand-in in Python), `borrowed` (arrays that other code may overwrite),
+`questions` (what Python asks of an object implicitly), `samples` and `sites` (the call sites of one
 function), `remembered` (what one site has found before), `passes` (a new pass, from text to code), `guards`,
 `cache` and `entries` (what is remembered, and for how long), `on_floats` (a pass on Python's own numbers),
 `fused` (both sweeps in one function, for a gradient), `taken_apart` and `opened` (gradients of the contents

@@ -21,6 +21,7 @@ from ..memory.handlers import NO, ZERO, Handler, Uncached, constant, no_cotangen
 from .attributes import attribute_finder
 from .call import Call
 from .methods import method_finder
+from .piecemeal import entries, found_for
 
 if TYPE_CHECKING:
     from ..base.question import Question
@@ -97,7 +98,7 @@ def partial_call(pullbacks: Question, call: Call) -> Handler:
         y, pullback = inner(*held, *args, **words)
 
         def back(y_bar: Any) -> Any:
-            got = tuple(_entries(pullback(y_bar), 1 + len(held) + len(args) + len(words)))
+            got = tuple(entries(pullback(y_bar), 1 + len(held) + len(args) + len(words)))
             of_held, of_args = got[1 : 1 + len(held)], got[1 + len(held) : 1 + len(held) + len(args)]
             of_words = dict(zip(words, got[1 + len(held) + len(args) :], strict=True))
             kept = {name: bar for name, bar in of_words.items() if name not in kwargs}
@@ -173,19 +174,13 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
         return Uncached(lambda _: (target(), no_cotangents))  # raises Python's own error
     function, flags = target.pyfunc, active[1:]
 
-    def find(row: tuple[Any, ...]) -> Handler:
-        if type(function) is types.FunctionType:
-            found = pullbacks.remembered(function, row, flags)
-            return found or pullbacks.find_function(function, row, flags, place)
-        return pullbacks.find(function, row, {}, flags, place)
-
     def run(_: Any, *args: Any) -> Any:
         __tracebackhide__ = True
         spread = np.broadcast_arrays(*[np.asanyarray(x).astype(object) for x in args])
         columns = [a.ravel().tolist() for a in spread]
         if not columns[0]:
             return target(*args), no_cotangents
-        rows = [find(row)(*row) for row in zip(*columns)]
+        rows = [found_for(pullbacks, function, row, flags, place)(*row) for row in zip(*columns)]
         results = [row[0] for row in rows]
         dtype = dtype_of_results(target, results, place)
         whole = np.empty(len(results), object)
@@ -195,7 +190,7 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
         def back(y_bar: Any) -> Any:
             whole_bar = 0.0 if y_bar is ZERO else unthunk(y_bar)  # calls may change what others read
             bars = np.broadcast_to(np.asarray(whole_bar), np.shape(y)).ravel()
-            got = [_entries(row[1](bar), 1 + len(args)) for row, bar in zip(rows[::-1], bars[::-1])]
+            got = [entries(row[1](bar), 1 + len(args)) for row, bar in zip(rows[::-1], bars[::-1])]
             own = functools.reduce(support.add, (part[0] for part in got), ZERO)
             of_columns = zip(*[part[1:] for part in reversed(got)])
             found = [_gathered(bars, np.shape(y), x) for bars, x in zip(of_columns, args, strict=True)]
@@ -243,7 +238,7 @@ def read_one(pullbacks: Question, call: Call) -> Handler | None:
     def run(x: Any) -> Any:
         __tracebackhide__ = True
         y, pullback = inner(x, *rest, **words)
-        return y, heap.like(pullback, lambda y_bar: tuple(_entries(pullback(y_bar), 2)))
+        return y, heap.like(pullback, lambda y_bar: tuple(entries(pullback(y_bar), 2)))
 
     return Uncached(run)
 
@@ -252,11 +247,6 @@ def _gathered(bars: Any, shape: tuple[int, ...], x: Any) -> Any:
     """The cotangent of an array argument, from those of the numbers it was split into."""
     found = np.array([0.0 if isinstance(bar, AbstractZero) else bar for bar in map(unthunk, bars)])
     return unbroadcast((found if np.iscomplexobj(x) else found.real).reshape(shape), x)
-
-
-def _entries(got: Any, count: int) -> Any:
-    """The answer of a pullback as a tuple of `count` entries."""
-    return (NO,) * count if got is NO else (tuple(got) + (NO,) * count)[:count]
 
 
 CALLING |= {

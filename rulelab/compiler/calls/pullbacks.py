@@ -34,7 +34,7 @@ from ..memory import containers, copies, crossings, heap, snapshots, support
 from ..memory.handlers import NO, Handler, Uncached, constant, default_of, with_bound, without_name
 from ..memory.operands import carries, may_vary
 from ..memory.writes import attribute_writer, writes_attribute
-from . import built_in, by_author, holders, questions
+from . import built_in, by_author, holders, piecemeal, questions
 from .attributes import attribute_finder
 from .binding import (
     active_defaults,
@@ -451,7 +451,7 @@ class Pullbacks:
             if not any(map(carries, call.values())):
                 return None
             look_at(self, call.constants(), place)
-            return by_stand_in(self, stand_in, call)
+            return piecemeal.handler(self, call) or by_stand_in(self, stand_in, call)
         return holders.handler(self, call) or operator_handler(self, call) or self.iteration.handler(call)
 
     def ask(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
