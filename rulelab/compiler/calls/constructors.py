@@ -161,6 +161,9 @@ def _own_defaults(cls: type, x: Any, count: int, kwargs: dict[str, Any]) -> None
     """Record the containers that the default factories of a dataclass have made for a new object as made
     during this sweep.
     """
+    by_name = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    if all(field.default_factory is dataclasses.MISSING for field in by_name.values()):
+        return
     for number, field in enumerate(f for f in dataclasses.fields(cls) if f.init):
         if field.default_factory is not dataclasses.MISSING and number >= count and field.name not in kwargs:
             made = getattr(x, field.name)

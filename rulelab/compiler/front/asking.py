@@ -89,6 +89,9 @@ def matches_itself(cls: Any) -> bool:
 
 def matched_name(cls: Any, number: int, count: int) -> str:
     """The attribute that positional pattern `number` of `count` is matched against."""
+    given = getattr(cls, "__match_args__", None)
+    if type(given) is tuple and len(given) >= count and type(given[number]) is str:  # most often
+        return given[number]
     if matches_itself(cls):
         raise TypeError(f"{cls.__name__}() accepts 1 positional sub-pattern ({count} given)")
     names = getattr(cls, "__match_args__", ())
@@ -105,7 +108,10 @@ def matched_name(cls: Any, number: int, count: int) -> str:
 
 def has_attributes(x: Any, *names: str) -> bool:
     """Whether an object has every attribute that a class pattern reads."""
-    return all(hasattr(x, name) for name in names)
+    for name in names:
+        if not hasattr(x, name):
+            return False
+    return True
 
 
 # --- with ---------------------------------------------------------------------------------------------------
