@@ -159,16 +159,15 @@ def refuse_attribute(name, y, place=None):
         )
 
 
-def refuse_dict(x, name):
-    """Raise NotDifferentiableError if what is set is the dict of all attributes, which would lose their
-    derivatives.
+def refuse_dict(x):
+    """Raise NotDifferentiableError for an assignment to the dict of all attributes of an object, which would
+    lose their derivatives.
     """
-    if name == "__dict__":
-        raise NotDifferentiableError(
-            f"The attributes of {an(type(x).__name__)} are not differentiated as a dict",
-            fixes=("set them by their names",),
-            read="limitations#attributes",
-        )
+    raise NotDifferentiableError(
+        f"The attributes of {an(type(x).__name__)} are not differentiated as a dict",
+        fixes=("set them by their names",),
+        read="limitations#attributes",
+    )
 
 
 class Behind:

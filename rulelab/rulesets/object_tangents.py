@@ -98,8 +98,8 @@ def keep_attribute(write, x, x_dot, name, value, value_dot):
     followed = isinstance(x_dot, types.SimpleNamespace)
     if not followed:
         check_kept(x, NO, value_dot)
-    else:
-        refuse_dict(x, name)
+    elif name == "__dict__":
+        refuse_dict(x)
     write(x, name, value)
     if followed:
         setattr(x_dot, name, settled(value, value_dot))

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import NotDifferentiableError
 from ..base.question import Question
 from ..memory import heap, outlines, support
 from ..memory.handlers import NO, ZERO, Handler
@@ -216,7 +217,12 @@ def _changing(name: str, negated: bool) -> Handler:
             new.append([(key, key not in known) for key in other or ()])
             known.update(other or ())
         given = [*map(_followed, others), words]
-        method(x, *others, **words)
+        try:
+            method(x, *others, **words)
+        except Exception as error:  # an overflow: what was counted before it has no pullback
+            raise NotDifferentiableError(
+                f"Counter.{name} failed half-way: {error}", read="limitations#attributes"
+            ) from error
         heap.note_change(x)
 
         def back(_: Any) -> Any:

@@ -60,6 +60,8 @@ class Filled:
             return False
         if made.__setattr__ is not object.__setattr__ or not _are_constant(init):
             return False
+        if self.kept.fresh and made.__getattribute__ is not object.__getattribute__:
+            return False
         registry = pullbacks.cache.registry
         if self._epoch != (epoch := registry.snapshot.epoch):
             if not registry.has_nothing_for(init):

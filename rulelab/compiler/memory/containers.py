@@ -462,11 +462,19 @@ def _keeper(o: Any) -> Any:
 
 def write_attribute(o: Any, name: str, value: Any) -> Any:
     """`o.name = value`"""
-    refuse_dict(o, name)
+    _check_dict(o, name, value)
     setattr(o, name, value)
     note_change(o)
     owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o
     return None, effectful(lambda _: (NO, ZERO, NO, take(owner, name)))
+
+
+def _check_dict(o: Any, name: str, value: Any) -> None:
+    """NotDifferentiableError if `o.__dict__ = value` replaces attributes: what is read from then on would be
+    taken for what was set before.
+    """
+    if name == "__dict__" and isinstance(value, dict) and not value.keys().isdisjoint(getattr(o, name, ())):
+        refuse_dict(o)
 
 
 def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
@@ -478,7 +486,7 @@ def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
 
 def set_attribute(o: Any, name: str, value: Any) -> Any:
     """`object.__setattr__(o, name, value)`, as `__post_init__` of a frozen class calls it"""
-    refuse_dict(o, name)
+    _check_dict(o, name, value)
     object.__setattr__(o, name, value)
     note_change(o)
     owner = _keeper(o) if isinstance(o, WITH_ITEMS) else o

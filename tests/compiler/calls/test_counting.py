@@ -185,6 +185,21 @@ def test_an_error_half_way():
     assert found == pytest.approx((half_way(X + step) - half_way(X - step)) / (2 * step), rel=1e-6)
 
 
+def test_an_overflow_half_way():
+    """An entry was counted before it."""
+
+    def program(x):
+        one = Counter(a=x, b=x)
+        try:
+            one.update({"a": x, "b": 10**400})
+        except OverflowError:
+            pass
+        return one["a"] * x
+
+    with pytest.raises(rl.NotDifferentiableError, match="half-way"):
+        rl.gradient(program, X)
+
+
 @pytest.mark.parametrize("name", ["__add__", "__init__", "update", "__missing__", "items"])
 def test_another_method(name, monkeypatch):
     """The program is differentiated again, at the same lines, after Counter was changed."""

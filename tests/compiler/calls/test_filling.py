@@ -276,6 +276,33 @@ def test_attributes_are_not_set_as_a_dict():
             derivative()
 
 
+class Items(dict):
+    def __init__(self, **words):
+        super().__init__(**words)
+        self.__dict__ = self
+
+
+class Sharing:
+    state: dict = {}  # noqa: RUF012
+
+    def __init__(self, a):
+        self.__dict__ = self.state
+        self.a = a
+
+
+def test_a_dict_that_replaces_no_attribute():
+    def items(x):
+        one = Items(a=x, b=2.0 * x)
+        one.c = x * x
+        one["a"] = one.a * x
+        return one.a * one["b"] + one["c"] + one.b
+
+    for program in (items, lambda x: Sharing(x).a * x):
+        for _ in range(3):
+            found = rl.gradient(program, X)[0]
+            assert found == pytest.approx((program(X + 1e-6) - program(X - 1e-6)) / 2e-6, rel=1e-6)
+
+
 # -- what is changed later -----------------------------------------------------------------------------------
 
 
