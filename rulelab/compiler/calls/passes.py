@@ -58,7 +58,7 @@ from ..front.inlining import Callees, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
 from ..front.opening import Structure, open_arguments, settle
-from ..front.readers import Inlined, Reader, Restated, is_plain, reader
+from ..front.readers import Inlined, Reader, Restated, computing, is_plain, reader
 from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
@@ -114,10 +114,15 @@ def compile_pass(
     source = find_source(base_of(code))
     inlines = _inlines(pullbacks, function) and not pullbacks.implicit
 
-    def find_reader(name: str) -> Reader | None:
-        meant = look(name)
-        plain = inlines and is_plain(meant, namespace, pullbacks.cache.has_rule)
-        return reader(name, meant) if plain else None
+    def found_by(
+        judge: Callable[[str, types.FunctionType], Reader | None],
+    ) -> Callable[[str], Reader | None]:
+        def find(name: str) -> Reader | None:
+            meant = look(name)
+            plain = inlines and is_plain(meant, namespace, pullbacks.cache.has_rule)
+            return judge(name, meant) if plain else None
+
+        return find
 
     around = Surroundings(
         find_global,
@@ -125,7 +130,8 @@ def compile_pass(
         lambda v: _in(v, MAKING),
         lambda v: _in(v, JOINING) and pullbacks.cache.registry.built_in_entry(v) is not None,
         {name: part.value for name, part in zip(code.co_freevars, free) if isinstance(part, Known)},
-        find_reader,
+        found_by(reader),
+        found_by(computing),
         lambda v: not inlines or bool((entry := pullbacks.cache.registry.entry(v)) and entry.user),
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")

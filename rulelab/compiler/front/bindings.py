@@ -70,14 +70,25 @@ _AROUND: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
 
 def is_function_alone(function: ast.AST, name: str) -> bool:
     """Whether a variable of a function is bound by `def` and to lambdas alone, and once."""
+    return function_alone(function, name) is not None
+
+
+def function_alone(function: ast.AST, name: str) -> ast.FunctionDef | ast.Lambda | None:
+    """The only function to which a variable of a function is ever bound, and once; else None."""
     nodes = list(ast.walk(function))
     lambdas = {
-        id(n.targets[0]) for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)
+        id(n.targets[0]): n.value
+        for n in nodes
+        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Lambda)
     }
-    given = any(isinstance(n, ast.arg) and n.arg == name for n in nodes)
+    if any(isinstance(n, ast.arg) and n.arg == name for n in nodes):
+        return None
     bound = binders(function, name)
-    made = (id(n) in lambdas or (isinstance(n, ast.FunctionDef) and not n.decorator_list) for n in bound)
-    return len(bound) == 1 and all(made) and not given
+    if len(bound) != 1:
+        return None
+    if isinstance(bound[0], ast.FunctionDef):
+        return None if bound[0].decorator_list else bound[0]
+    return lambdas.get(id(bound[0]))
 
 
 def binders(node: ast.AST, name: str) -> list[ast.AST]:

@@ -39,16 +39,17 @@ def consumes_first(call: ast.Call, known: Callable[[ast.expr], Any]) -> bool:
 
 
 def as_generator(
-    node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], known: Callable[[ast.expr], Any]
+    node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], ends_none: Callable[[ast.expr], bool]
 ) -> ast.GeneratorExp | None:
     """The generator expression that is equivalent to a call of `zip`, `enumerate`, `iter`, `reversed`,
     `filter` or `map` (`as_calls`): `((x, y) for x, y in zip(xs, ys))` for `zip(xs, ys)`. None otherwise.
+    `ends_none(expression)` says whether a call of the function that it refers to ends no iteration.
     """
     if not isinstance(node, ast.Call) or any(isinstance(part, ast.Starred) for part in node.args):
         return None
     if len(node.args) == 2 and not node.keywords and is_builtin(node.func, "filter"):
-        return _as_choice(node, known)
-    if (calls := as_calls(node, is_builtin, known)) is not None:
+        return _as_choice(node, ends_none)
+    if (calls := as_calls(node, is_builtin, ends_none)) is not None:
         return calls
     if len(node.args) == 1 and not node.keywords:
         if any(is_builtin(node.func, name) for name in ("iter", "reversed")):
@@ -77,7 +78,7 @@ def as_generator(
 
 
 def as_calls(
-    node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], known: Callable[[ast.expr], Any]
+    node: ast.expr, is_builtin: Callable[[ast.expr, str], bool], ends_none: Callable[[ast.expr], bool]
 ) -> ast.GeneratorExp | None:
     """`(f(x) for x in xs)` for `map(f, xs)`, or the body of a lambda: `(v * v for v in xs)`. None where `f`
     might raise StopIteration, as `next` does: it ends a `map`, but is an error in a generator expression.
@@ -88,7 +89,7 @@ def as_calls(
         return None
     function, *iterables = node.args
     names = _parameters(function, len(iterables))
-    item = _called(function, names, known)
+    item = _called(function, names, ends_none)
     if item is None:
         return None
     if len(iterables) == 1:
@@ -100,13 +101,13 @@ def as_calls(
     return _generator(node, item, target, ast.copy_location(ast.Call(zipped, iterables, []), node), [])
 
 
-def _as_choice(node: ast.Call, known: Callable[[ast.expr], Any]) -> ast.GeneratorExp | None:
+def _as_choice(node: ast.Call, ends_none: Callable[[ast.expr], bool]) -> ast.GeneratorExp | None:
     """`(x for x in xs if f(x))` for `filter(f, xs)`; None where `f` might raise StopIteration."""
     function, iterable = node.args
     names = _parameters(function, 1)
     item = ast.Name(names[0], ast.Load())
     asks_nothing = isinstance(function, ast.Constant) and function.value is None
-    test = ast.copy_location(item, node) if asks_nothing else _called(function, names, known)
+    test = ast.copy_location(item, node) if asks_nothing else _called(function, names, ends_none)
     if test is None:
         return None
     return _generator(node, item, ast.Name(names[0], ast.Store()), iterable, [test])
@@ -130,7 +131,9 @@ def _parameters(function: ast.expr, count: int) -> list[str]:
     return [f"item_{number}" for number in range(count)]
 
 
-def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], Any]) -> ast.expr | None:
+def _called(
+    function: ast.expr, names: list[str], ends_none: Callable[[ast.expr], bool]
+) -> ast.expr | None:
     """The expression that a function returns for the variables `names`. None if it might raise StopIteration,
     or is a lambda that creates functions, which would capture the loop variable instead of its parameter.
     """
@@ -142,9 +145,9 @@ def _called(function: ast.expr, names: list[str], known: Callable[[ast.expr], An
             return None
         calls = [part.func for part in ast.walk(function.body) if isinstance(part, ast.Call)]
         own = set(names)
-        plain = all(not _is_own(call, own) and _ends_nothing(known(call)) for call in calls)
+        plain = all(not _is_own(call, own) and ends_none(call) for call in calls)
         return function.body if plain else None
-    if not isinstance(function, (ast.Name, ast.Attribute)) or not _ends_nothing(known(function)):
+    if not isinstance(function, (ast.Name, ast.Attribute)) or not ends_none(function):
         return None
     items: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), function) for name in names]
     return ast.copy_location(ast.Call(function, items, []), function)
@@ -243,10 +246,10 @@ def _call(function: ast.expr, item: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Call(function, [item], []), function)
 
 
-def ends_nothing(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:
+def ends_nothing(node: ast.GeneratorExp, ends_none: Callable[[ast.expr], bool]) -> bool:
     """Whether no call in a generator expression can raise StopIteration, an error there but not in a loop."""
     own = {n.id for each in node.generators for n in ast.walk(each.target) if isinstance(n, ast.Name)}
-    return all(not _is_own(callee, own) and _ends_nothing(known(callee)) for callee in calls_inside(node))
+    return all(not _is_own(callee, own) and ends_none(callee) for callee in calls_inside(node))
 
 
 def calls_inside(node: ast.GeneratorExp) -> list[ast.expr]:
@@ -262,7 +265,7 @@ def _is_own(node: ast.expr, own: set[str]) -> bool:
     return name is None or name in own
 
 
-def _ends_nothing(function: Any) -> bool:
+def ends_none(function: Any) -> bool:
     """Whether a function is C code that neither raises StopIteration nor reads its caller's variables."""
     if isinstance(function, (np.ufunc, type(np.sum))):
         return True

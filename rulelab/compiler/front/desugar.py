@@ -23,6 +23,7 @@ from .growing import Growing, may_grow
 from .ignoring import Block, bound_in, left_by
 from .iterators_in_place import in_place
 from .making import Ask, assign, branch, flag, made, placed, variable
+from .parting import Parting
 
 
 class Collect(ast.expr):
@@ -46,14 +47,17 @@ class Plain:
     closing: frozenset[ast.stmt]
 
 
-def plain(source: Source, ignores: Callable[[ast.expr], bool]) -> Plain:
+def plain(
+    source: Source, ignores: Callable[[ast.expr], bool], known: Callable[[ast.expr], Any] = lambda node: None
+) -> Plain:
     """The function rewritten in fewer kinds of statements; nested functions are left as they are.
 
-    `ignores` says whether an expression after `with` is a call of `ignore_derivatives`.
+    `ignores` says whether an expression after `with` is a call of `ignore_derivatives`, `known` gives the
+    object that a name from outside the function refers to.
     """
     if isinstance(source.node, ast.Lambda):
         return Plain(source, frozenset())
-    rewriter = _Rewriter(source, ignores)
+    rewriter = _Rewriter(source, ignores, known)
     node = shallow(source.node)
     node.body = rewriter.block(node.body)
     return Plain(source.of(node), frozenset(rewriter.closing))
@@ -154,11 +158,13 @@ class _Pattern:
 
 
 class _Rewriter:
-    def __init__(self, source: Source, ignores: Callable[[ast.expr], bool]) -> None:
+    def __init__(
+        self, source: Source, ignores: Callable[[ast.expr], bool], known: Callable[[ast.expr], Any]
+    ) -> None:
         self.source = source
         self._ignores = ignores
         self.closing: list[ast.stmt] = []
-        self._growing: Growing | None = None
+        self._parting = Parting(known, lambda name: self._growing.is_list(name), self._name)
         self._numbers: dict[str, int] = {}
         self._whole: list[str | None] = []  # for each enclosing loop, the flag that a break clears
 
@@ -166,9 +172,13 @@ class _Rewriter:
     def _nodes(self) -> list[Any]:
         return nodes_of(self.source.node)
 
+    @functools.cached_property
+    def _growing(self) -> Growing:
+        return Growing(self._nodes, self.source.node.body, self._name)
+
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for statement in in_place(statements, lambda: self._nodes):
+        for statement in in_place(statements, lambda: self._nodes, self._parting):
             method = getattr(self, f"_of_{type(statement).__name__}", None)
             out += [statement] if method is None else method(statement)
         return out
@@ -184,8 +194,6 @@ class _Rewriter:
         """Rewrite a statement that adds several items to a list or dict made by this function."""
         if not may_grow(node):
             return [node]
-        if self._growing is None:
-            self._growing = Growing(self._nodes, self.source.node.body, self._name)
         return self._growing.statements(node) or [node]
 
     _of_AugAssign = _of_Assign = _of_Expr

@@ -345,7 +345,7 @@ class Expressions(Loops):
         immediately is read as a list.
         """
         if node is call.args[0] and self._reads_first(call):
-            return self._unpackable(as_generator(node, self._is_builtin, self._known) or node)
+            return self._unpackable(as_generator(node, self._is_builtin, self._ends_none) or node)
         if node is call.args[0] and isinstance(node, ast.List) and self.around.joins(self._known(call.func)):
             return self._read_at_once(node)
         return self._expression(node)
@@ -363,7 +363,7 @@ class Expressions(Loops):
         """
         meant = self._restated(node)
         generator = self._as_generator(node.args[0]) if meant is not None else None
-        if meant is not None and generator is not None and ends_nothing(generator, self._known):
+        if meant is not None and generator is not None and ends_nothing(generator, self._ends_none):
             self.readers[meant.name] = meant
             items = self._get_ListComp(generator, "t")
             return self._let(ir.Call(ir.Const(np.array), (items, ir.Const(float))), node, base)
@@ -491,7 +491,7 @@ class Expressions(Loops):
         return made
 
     def _as_generator(self, node: ast.expr) -> ast.GeneratorExp | None:
-        found = as_generator(node, self._is_builtin, self._known) or node
+        found = as_generator(node, self._is_builtin, self._ends_none) or node
         return found if isinstance(found, ast.GeneratorExp) else None
 
     # -- nested functions ------------------------------------------------------------------------------------

@@ -59,6 +59,10 @@ class Growing:
             return self._put_in(target.id, items, words, node)
         return None
 
+    def is_list(self, target: ast.Name) -> bool:
+        """Whether a variable certainly refers to such a list where it stands."""
+        return self._is(list, target)
+
     def _is(self, kind: type, target: ast.Name) -> bool:
         since = self._since.get((target.id, kind))
         return since is not None and since < _place(target)

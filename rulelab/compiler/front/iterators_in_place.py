@@ -2,39 +2,95 @@
 
 `g = (v * v for v in xs)` followed by `total = sum(g)` becomes `total = sum(v * v for v in xs)`, which is
 lowered to a loop. Read through the variable, each item of the generator would be a call resolved at run time.
+Where other statements come between, what Python evaluates at once stays where it is (`parting`).
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...parsing import cloned
 from .consumers import is_side_effect_free
 
-_MAKERS = ("map", "filter", "zip", "enumerate", "reversed")
+_MAKERS = ("map", "filter", "zip", "enumerate", "reversed", "merge")
 _ACTING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.If)
+
+# What making an iterator evaluates, as statements that come before, and the rest; None if they cannot part.
+Parting = Callable[[ast.expr], tuple[list[ast.stmt], ast.expr] | None]
 
 
-def in_place(statements: list[ast.stmt], nodes: Callable[[], list[Any]]) -> list[ast.stmt]:
+def in_place(statements: list[ast.stmt], nodes: Callable[[], list[Any]], parting: Parting) -> list[ast.stmt]:
     """The statements of a block; an iterator assigned to a variable is moved into the next statement, if only
-    that reads the variable, and does so before it does anything else. `nodes` returns all nodes of the
-    function.
+    that reads the variable, and does so before it does anything else. It is moved to a later one if what
+    Python evaluates when it makes the iterator can stay where it is (`parting`). `nodes` returns all nodes
+    of the function.
     """
-    out: list[ast.stmt] = []
-    for statement in statements:
-        name = _held(out[-1]) if out else None
-        passed: list[ast.expr] = [statement.target] if isinstance(statement, ast.AugAssign) else []
-        read = None if name is None else _first(_evaluated(statement), str(name), passed)
-        if read is not None and _is_read_once(str(name), nodes()) and _may_pass(out[-1], passed, nodes()):
-            made = out.pop()
-            assert isinstance(made, ast.Assign)
-            statement = cloned(statement, {id(read): made.value})
-        out.append(statement)
+    out, here = list(statements), 0
+    while here < len(out):
+        name = _held(out[here])
+        if name is None or not _is_read_once(name, nodes()):
+            here += 1
+        elif (new := _with_next(name, *out[here : here + 2], nodes=nodes)) is not None:
+            out[here : here + 2] = [new]
+        else:
+            made = _with_later(name, out[here:], parting)
+            out[here:] = made or out[here:]
+            here += 1
     return out
+
+
+def _with_next(
+    name: str, made: ast.stmt, following: ast.stmt | None = None, *, nodes: Callable[[], list[Any]]
+) -> ast.stmt | None:
+    """The next statement with the iterator in place of the variable; None if it does more before."""
+    if following is None:
+        return None
+    passed: list[ast.expr] = [following.target] if isinstance(following, ast.AugAssign) else []
+    read = _first(_evaluated(following), name, passed)
+    if read is None or not _may_pass(made, passed, nodes()):
+        return None
+    assert isinstance(made, ast.Assign)
+    return cloned(following, {id(read): made.value})
+
+
+def _with_later(name: str, statements: list[ast.stmt], parting: Parting) -> list[ast.stmt] | None:
+    """The statements, the first of which makes the iterator: it makes what it runs over instead, and the
+    iterator itself is in place of the variable; None if that is not certain to be the same.
+    """
+    made, *others = statements
+    assert isinstance(made, ast.Assign)
+    for number, statement in enumerate(others):
+        read = next((node for node in _once(statement) if node.id == name), None)
+        if read is not None:
+            parted = parting(made.value)
+            if parted is None:
+                return None
+            before, late = parted
+            others[number] = cloned(statement, {id(read): late})
+            return [*before, *others]
+    return None
+
+
+def _once(node: ast.AST) -> Iterator[ast.Name]:
+    """The variables that a statement reads at most once, itself: not again and again, as in a loop, and not
+    later, as in a function.
+    """
+    if isinstance(node, ast.Name):
+        yield node
+    elif isinstance(node, ast.For):
+        yield from _once(node.iter)
+    elif isinstance(node, _COMPREHENSIONS):
+        yield from _once(node.generators[0].iter)
+    elif isinstance(node, _SIMPLE) or (isinstance(node, ast.expr) and not isinstance(node, ast.Lambda)):
+        for part in ast.iter_child_nodes(node):
+            yield from _once(part)
+    elif isinstance(node, ast.keyword):
+        yield from _once(node.value)
 
 
 def _held(statement: ast.stmt) -> str | None:
@@ -42,7 +98,8 @@ def _held(statement: ast.stmt) -> str | None:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0], statement.value
-    called = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    function = value.func if isinstance(value, ast.Call) else None
+    called = getattr(function, "id", getattr(function, "attr", None))
     makes = isinstance(value, ast.GeneratorExp) or called in _MAKERS
     return target.id if isinstance(target, ast.Name) and makes else None
 

@@ -133,7 +133,7 @@ class Loops(Lowering):
 
     def _items_alone(self, iterable: ast.expr, more: bool = False) -> ast.expr:
         """The iterable; a `map` as a generator expression, unless another iterable may end first (`more`)."""
-        return (None if more else as_calls(iterable, self._is_builtin, self._known)) or iterable
+        return (None if more else as_calls(iterable, self._is_builtin, self._ends_none)) or iterable
 
     def _unpackable(self, node: ast.expr, base: str = "t") -> ir.Atom:
         """Lower a value that is consumed immediately and used nowhere else."""

@@ -56,7 +56,11 @@ def lower(
     shared: set[str] = set()
     while True:
         try:
-            given = plain(with_private_names(source, code), lambda node: _ignores(node, code, around))
+            given = plain(
+                with_private_names(source, code),
+                lambda node: _ignores(node, code, around),
+                lambda node: known(node, _own_names(code), around),
+            )
             return _Lowerer(given, code, around, cells, shared).function()
         except PerhapsUnbound as found:
             shared.update(found.args)
@@ -382,9 +386,11 @@ def _ignores(node: ast.expr, code: types.CodeType, around: Surroundings) -> bool
     """Whether an expression is a call of `ignore_derivatives`, under whatever name."""
     if not isinstance(node, ast.Call) or node.args or node.keywords:
         return False
-    return known(node.func, {*code.co_varnames, *code.co_cellvars, *code.co_freevars}, around) is (
-        ignore_derivatives
-    )
+    return known(node.func, _own_names(code), around) is ignore_derivatives
+
+
+def _own_names(code: types.CodeType) -> set[str]:
+    return {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
 
 
 @dataclass(frozen=True)

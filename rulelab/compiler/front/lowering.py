@@ -12,12 +12,13 @@ from typing import Any
 
 from ..base import ir
 from ..base.source import first_name, names_in
+from .bindings import function_alone
 from .captures import rebound_captures
-from .consumers import consumes_first, ends_nothing, is_side_effect_free
+from .consumers import consumes_first, ends_none, ends_nothing, is_side_effect_free
 from .desugar import Plain
 from .names import Names, name_base, target_base
 from .ownership import Ownership
-from .readers import Reader, Restated, restated
+from .readers import Reader, Restated, only_computes, restated
 
 UNBOUND = ir.Const(ir.UNBOUND)
 OF_CERTAIN_TRUTH = (bool, int, float, complex, str, bytes, type(None), type(...))  # types of literals
@@ -37,6 +38,9 @@ class Surroundings:
     reader: Callable[[str], Reader | None] = lambda name: (
         None
     )  # the author's function of a global name, if it consumes its first argument immediately
+    computing: Callable[[str], Reader | None] = lambda name: (
+        None
+    )  # the same, if the function does nothing but compute
     has_rule: Callable[[Any], bool] = lambda g: True  # whether a function has been given a rule
 
 
@@ -96,7 +100,7 @@ class Lowering:
         if name is None or name in self.local or name in self.free or call.keywords:
             return False
         first, *others = call.args or [call.func]
-        if not isinstance(first, ast.GeneratorExp) or not ends_nothing(first, self._known):
+        if not isinstance(first, ast.GeneratorExp) or not ends_nothing(first, self._ends_none):
             return False
         if not all(map(is_side_effect_free, others)):
             return False
@@ -104,10 +108,28 @@ class Lowering:
             self.readers[name] = found
         return name in self.readers
 
+    def _ends_none(self, callee: ast.expr) -> bool:
+        """Whether a call certainly ends no iteration by raising StopIteration: that of a function of C, or of
+        one of the author's that only computes.
+        """
+        if ends_none(self._known(callee)):
+            return True
+        if not isinstance(callee, ast.Name):
+            return False
+        if callee.id in self.local:
+            made = function_alone(self.source.node, callee.id)
+            return made is not None and only_computes(made, self._known)
+        if callee.id in self.free:
+            return False
+        key = f"{callee.id}(…)"
+        if key not in self.readers and (found := self.around.computing(callee.id)) is not None:
+            self.readers[key] = found
+        return key in self.readers
+
     def _turns_first(self, call: ast.Call) -> bool:
         """Whether a call immediately consumes its first argument, or becomes a loop that does."""
         if self._restated(call) is not None:
-            return ends_nothing(call.args[0], self._known)  # type: ignore[arg-type]
+            return ends_nothing(call.args[0], self._ends_none)  # type: ignore[arg-type]
         return self._reads_first(call) or any(self._known(call.func) is f for f in (any, all, enumerate))
 
     def _restated(self, call: ast.Call) -> Restated | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import math
 import types
 import weakref
 from collections.abc import Callable
@@ -24,13 +25,17 @@ from ...own_code import is_stand_in
 from ..base import ir
 from ..base.classes import in_class
 from ..base.libraries import is_authors_function
-from ..base.source import find_source
+from ..base.source import find_source, first_name
 from .consumers import consumes_first
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _OTHER_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _COMPUTING = (abs, float, int, complex, bool, round, pow, divmod)  # among the builtin functions
+_TAKING = (sum, max, min, list, tuple, sorted, math.fsum, math.prod, len, zip, enumerate, range)
+_REBINDING = (ast.Global, ast.Nonlocal)
+_COMPUTED: tuple[type, ...] = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Constant)
+_COMPUTED += (ast.Name, ast.Tuple, ast.List, ast.Subscript, ast.Slice)
 _OF_SOME = (max, min)  # these compute too, unless their only argument is an iterable
 Known = Callable[[ast.expr], Any]
 
@@ -110,7 +115,9 @@ def _may_be_held(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Reader:
-    """A global function that consumes its first argument immediately, while what it calls is unchanged."""
+    """A global function that consumes its first argument immediately, or only computes (`computing`), while
+    what it calls is unchanged.
+    """
 
     held: Inlined
     called: tuple[tuple[tuple[str, ...], Any], ...]  # dotted names in its source, and what they refer to
@@ -169,6 +176,31 @@ def _meaning(path: tuple[str, ...], namespace: dict[str, Any]) -> Any:
 
 def reader(name: str, function: types.FunctionType) -> Reader | None:
     """The `Reader` for a function, if it consumes its first argument immediately; else None."""
+    first = function.__code__.co_varnames[:1]
+    return _read(name, function, lambda text, node: text.reads(node, *first))
+
+
+def computing(name: str, function: types.FunctionType) -> Reader | None:
+    """A `Reader` for a function that does nothing but compute a value from its arguments; else None."""
+    return _read(name, function, lambda text, node: text.only_computes(node))
+
+
+def only_computes(node: ast.FunctionDef | ast.Lambda, known: Known) -> bool:
+    """Whether a function made inside another one, where `known` looks names up, does nothing but compute."""
+    own = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)} | {n.id for n in _stored(node)}
+
+    def known_inside(asked: ast.expr) -> Any:
+        return ir.UNBOUND if first_name(asked) in own else known(asked)
+
+    return _Text(own, known_inside).only_computes(node)
+
+
+def _read(
+    name: str,
+    function: types.FunctionType,
+    is_so: Callable[[_Text, ast.FunctionDef | ast.Lambda], bool],
+) -> Reader | None:
+    """The `Reader` for a function whose text `is_so`; None for others, and if there is no text."""
     code, namespace = function.__code__, function.__globals__
     if not code.co_argcount or code.co_flags & (_OTHER_KINDS | _STARS) or code.co_freevars:
         return None
@@ -186,7 +218,7 @@ def reader(name: str, function: types.FunctionType) -> Reader | None:
             return ir.UNBOUND
         return called.setdefault(path, _meaning(path, namespace))
 
-    if not _Text(own, known).reads(node, code.co_varnames[0]):
+    if not is_so(_Text(own, known), node):
         return None
     return Reader(Inlined.of(name, function), tuple(called.items()))
 
@@ -289,6 +321,45 @@ class _Text:
                 self._is_arithmetic(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
             )
         return isinstance(node, ast.Constant)
+
+    def only_computes(self, node: ast.FunctionDef | ast.Lambda) -> bool:
+        """Whether all that a function does is to compute a value, perhaps from the items of iterables."""
+        if node.args.vararg or node.args.kwarg or any(isinstance(n, _REBINDING) for n in ast.walk(node)):
+            return False
+        statements = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
+        return all(map(self._is_step, statements))
+
+    def _is_step(self, statement: ast.stmt) -> bool:
+        """Whether a statement of a function only computes, binds variables to what it computes, or returns
+        that.
+        """
+        if isinstance(statement, ast.Return):
+            return statement.value is None or self._is_computed(statement.value)
+        if isinstance(statement, ast.Assign):
+            return all(map(_is_pattern, statement.targets)) and self._is_computed(statement.value)
+        if isinstance(statement, (ast.AugAssign, ast.AnnAssign)):
+            value = statement.value
+            return isinstance(statement.target, ast.Name) and value is not None and self._is_computed(value)
+        if isinstance(statement, (ast.If, ast.For)):
+            of, parts = statement.test if isinstance(statement, ast.If) else statement.iter, statement.body
+            target = statement.target if isinstance(statement, ast.For) else None
+            steps = all(map(self._is_step, (*parts, *statement.orelse)))
+            return steps and self._is_computed(of) and (target is None or _is_pattern(target))
+        return isinstance(statement, (ast.Pass, ast.Break, ast.Continue)) or _is_docstring(statement)
+
+    def _is_computed(self, node: ast.expr) -> bool:
+        """Whether an expression only computes, perhaps from the items of iterables."""
+        if isinstance(node, ast.Call):
+            function = self.known(node.func)
+            takes = not node.keywords and any(function is one for one in _TAKING)
+            return (takes or self._is_computing(node)) and all(map(self._is_computed, node.args))
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            loops = node.generators
+            sources = [part for loop in loops for part in (loop.iter, *loop.ifs)]
+            patterns = all(_is_pattern(loop.target) for loop in loops)
+            return patterns and all(map(self._is_computed, (node.elt, *sources)))
+        parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+        return isinstance(node, _COMPUTED) and all(map(self._is_computed, parts))
 
     def _is_computing(self, call: ast.Call) -> bool:
         """Whether a call is to a function that only computes a number."""

@@ -10,6 +10,7 @@ import pytest
 import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.front.readers import reader
+from rulelab.errors import MutationError, UnsupportedSyntaxError
 
 from ...differences import gradient_by_differences
 
@@ -92,9 +93,74 @@ def test_what_reads_at_once(cells, name):
 )
 def test_what_may_end_an_iteration_stays(cells, item):
     """In a generator StopIteration is an error, in a loop it would end something else."""
-    cells.run("def h(v):\n    return v\ndef g(xs):\n    return sum(xs)\n")
+    cells.run("def h(v):\n    return v.total()\ndef g(xs):\n    return sum(xs)\n")
     f = cells.run(f"def f(x):\n    it, xs = iter([]), []\n    return x * g({item})\n")["f"]
     assert not is_a_loop(f)
+
+
+ITEMS = {
+    "an expression": "    return v * v + RATE",
+    "steps": "    w = v * v\n    if w > RATE:\n        w += v\n    return w",
+    "a loop": "    w = 0.0\n    for k in range(3):\n        w += k * v\n    return w",
+    "of iterables": "    return sum(list(k * v for k in [v, 2.0])) * max([v, 1.0]) + len((v, v))",
+    "functions of math": "    return math.sin(v) * (v, 2.0)[0]",
+}
+ITEMS_BY_ONE = {
+    "next": "    return next(iter([v])) * v",
+    "of a method": "    return v.conjugate() * v",
+    "of another function": "    return noted(v) * v",
+    "a change": "    SEEN.append(1)\n    return v * v",
+    "a global": "    global RATE\n    RATE = 2.0\n    return v * RATE",
+    "an error": "    if v > 100.0:\n        raise StopIteration\n    return v * v",
+}
+CALLERS = [
+    "g(h(v) for v in [x, 2.0 * x])",
+    "sum(map(h, [x, 2.0]))",
+    "sum(filter(h, [x, 2.0]))",
+    "max(map(h, [2.0, x])) + g(g(h(v) * w for w in [x, v]) for v in [x, 2.0])",
+]
+
+
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("call", CALLERS)
+@pytest.mark.parametrize("name", [*ITEMS, *ITEMS_BY_ONE])
+def test_items_by_functions_that_only_compute(cells, name, call, local):
+    """Their items are made in a loop as well, wherever the function is made."""
+    cells.run(AROUND + "RATE = 0.5\n")
+    cells.run("def g(xs):\n    return sum(list(xs))\n")
+    made = f"def h(v):\n{(ITEMS | ITEMS_BY_ONE)[name]}"
+    inside = "".join(f"    {line}\n" for line in made.splitlines()) if local else ""
+    cells.run("" if local else made + "\n")
+    f = cells.run(f"def f(x):\n{inside}    return x * ({call})\n")["f"]
+    text = rl.adjoint_source(f, 1.3)
+    if name in ITEMS:
+        assert not any(each in text for each in ("genexpr", "map_at", "filter_at"))
+    wanted = gradient_by_differences(f, 1.3)
+    for _ in range(2):
+        try:
+            value, (slope,) = rl.withgradient(f, 1.3)
+        except (MutationError, UnsupportedSyntaxError):
+            assert name in ("a change", "a global")
+            return
+        assert value == f(1.3) and abs(slope - wanted) < 1e-5 * max(1.0, abs(wanted))
+        assert abs(rl.pushforward(f, 1.3)(1.0) - slope) < 1e-12 * max(1.0, abs(slope))
+
+
+COMPUTING_NO_MORE = {
+    "the function": "def h(v):\n    return v if v < 2.0 else next(iter(()))\n",
+    "what it calls": "def abs(v):\n    return v if v < 2.0 else next(iter(()))\n",
+}
+
+
+@pytest.mark.parametrize("name", COMPUTING_NO_MORE)
+def test_a_function_that_no_longer_only_computes(cells, name):
+    """From then on it may end the `map` that calls it."""
+    cells.run("def h(v):\n    return abs(v)\n")
+    f = cells.run("def f(x):\n    return sum(map(h, [x, 3.0 * x, x]))\n")["f"]
+    for _ in range(12):
+        assert rl.gradient(f, 1.3) == (5.0,)
+    cells.run(COMPUTING_NO_MORE[name])
+    assert f(1.3) == 1.3 and rl.withgradient(f, 1.3) == (1.3, (1.0,))
 
 
 @pytest.mark.parametrize(
