@@ -766,6 +766,11 @@ def _places(count, keys, source):
     return Array("i8", 1)
 
 
+@_row(ranks.places_merged)
+def _places_merged(items, ends, reverse):
+    return Array("i8", 1)
+
+
 @_row(ranks.place_of_greatest, ranks.place_of_least)
 def _place(keys):
     return INT

@@ -62,9 +62,28 @@ def places_of_largest(count: Any, keys: Sequence[Any], source: Any, /) -> np.nda
     return np.array(places, dtype=np.int64)
 
 
+def places_merged(items: Sequence[Any], ends: Sequence[int], reverse: bool, /) -> np.ndarray:
+    """The indices of the items of several sequences, one after the other, each up to one of the `ends`, in
+    the order in which `heapq.merge` finds them.
+
+    >>> places_merged([1.0, 3.0, 2.0], (2, 3), False)
+    array([0, 2, 1])
+    """
+    rows = [range(start, end) for start, end in zip((0, *ends), ends)]
+    places = list(heapq.merge(*rows, key=items.__getitem__, reverse=reverse))
+    return np.array(places, dtype=np.int64)
+
+
 def _places(keys: Sequence[Any], source: Any) -> Any:
     places = range(len(keys))
     return places if hasattr(type(source), "__len__") else iter(places)
 
 
-RANKING = (order_of, place_of_greatest, place_of_least, places_of_smallest, places_of_largest)
+RANKING = (
+    order_of,
+    place_of_greatest,
+    place_of_least,
+    places_of_smallest,
+    places_of_largest,
+    places_merged,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .bindings import binders
@@ -54,13 +54,21 @@ def _changes_after(name: str, function: Nested, body: list[ast.stmt]) -> bool:
 
 def captured_inside(node: ast.expr, reads_first: Callable[[ast.Call], bool]) -> set[str]:
     """The names used in an expression by lambdas and by generator expressions that are passed on."""
-    return {
-        n.id
-        for function in _nested(node, reads_first)
-        if function is not node
-        for n in ast.walk(function)
-        if isinstance(n, ast.Name)
-    }
+    nested = (function for function in _nested(node, reads_first) if function is not node)
+    return {name for function in nested for name in _names_around(function)}
+
+
+def _names_around(function: Nested) -> set[str]:
+    """The names in a function, except those that a generator expression gives to its own variables."""
+    names = _names_in([function])
+    if not isinstance(function, ast.GeneratorExp):
+        return names
+    own = _names_in([each.target for each in function.generators])
+    return (names - own) | _names_in([function.generators[0].iter])  # which is evaluated outside of it
+
+
+def _names_in(nodes: Sequence[ast.AST]) -> set[str]:
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def own_name(body: list[ast.stmt], function: Nested) -> str | None:

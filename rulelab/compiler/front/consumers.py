@@ -14,6 +14,7 @@ import numpy as np
 from ...python_facts import CONSUMING, STATISTICS
 from ..base.classes import is_of_c
 from ..base.source import first_name
+from .bindings import Comprehension
 from .making import placed
 from .names import renamed
 
@@ -141,7 +142,7 @@ def _called(
         given = function.args
         if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
             return None
-        if len(given.args) != len(names) or any(isinstance(n, _OWN_SCOPES) for n in ast.walk(function.body)):
+        if len(given.args) != len(names) or any(isinstance(n, OWN_SCOPES) for n in ast.walk(function.body)):
             return None
         calls = [part.func for part in ast.walk(function.body) if isinstance(part, ast.Call)]
         own = set(names)
@@ -201,7 +202,7 @@ def ranking(node: ast.Call) -> Ranking | None:
     if isinstance(key, ast.Lambda):
         given = key.args
         alone = not (given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults)
-        if not alone or len(given.args) != 1 or any(isinstance(n, _OWN_SCOPES) for n in ast.walk(key.body)):
+        if not alone or len(given.args) != 1 or any(isinstance(n, OWN_SCOPES) for n in ast.walk(key.body)):
             return None
         body = renamed(key.body, {given.args[0].arg: ".item"})
         return Ranking(function, items, body, reverse, default)
@@ -252,10 +253,11 @@ def ends_nothing(node: ast.GeneratorExp, ends_none: Callable[[ast.expr], bool]) 
     return all(not _is_own(callee, own) and ends_none(callee) for callee in calls_inside(node))
 
 
-def calls_inside(node: ast.GeneratorExp) -> list[ast.expr]:
-    """The callees in a generator expression, except in its first iterable, which is evaluated outside it."""
+def calls_inside(node: Comprehension) -> list[ast.expr]:
+    """The callees in a comprehension, except in its first iterable, which is evaluated outside it."""
     first, *others = node.generators
-    inside = [node.elt, *first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
+    made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    inside = [*made, *first.ifs, *(part for each in others for part in (each.iter, *each.ifs))]
     return [n.func for part in inside for n in ast.walk(part) if isinstance(n, ast.Call)]
 
 
@@ -276,7 +278,7 @@ def ends_none(function: Any) -> bool:
 
 _PLAIN = ("builtins", "math", "cmath")
 _OTHERS = (next, eval, exec, locals, vars, dir, super)
-_OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 
 
 def is_side_effect_free(node: ast.expr) -> bool:

@@ -14,31 +14,23 @@ import numpy as np
 
 from ...python_facts import BY_NODE, COMPARISONS, PREFIXES
 from ...tangents.generated import generated, tested
-from ...tangents.ranks import (
-    order_of,
-    place_of_greatest,
-    place_of_least,
-    places_of_largest,
-    places_of_smallest,
-)
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.source import is_of
 from . import asking
-from .bindings import assigned, is_function_alone
+from .bindings import assigned
 from .captures import own_name
-from .consumers import Ranking, as_generator, ends_nothing, ranking, some_ranked
+from .consumers import as_generator, ends_nothing
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
 from .ignoring import Block, binds_surely, code_of_block, ignore_derivatives, run_block
-from .loops import Loops
 from .lowering import UNBOUND, PerhapsUnbound
-from .making import Ask, placed, variable
-from .readers import Restated, path_of
+from .making import Ask
+from .restating import Restating
 
 
-class Expressions(Loops):
+class Expressions(Restating):
     """The part of the lowering that reads values, with one method for each kind of expression."""
 
     def _get_Constant(self, node: ast.Constant, base: str) -> ir.Atom:
@@ -187,18 +179,6 @@ class Expressions(Loops):
         self._choose(self.env[waiting], lambda: take(last), lambda: None, last)
         self.env.pop(waiting)
         return self.env.pop(value)
-
-    def _select(
-        self, test: ir.Atom, then: Callable[[], ir.Atom], orelse: Callable[[], ir.Atom], node: ast.AST
-    ) -> ir.Atom:
-        """A value chosen by a branch, held in a variable that author code cannot name."""
-        name = self.names.hidden()
-
-        def run(value: Callable[[], ir.Atom]) -> Callable[[], None]:
-            return lambda: self.env.__setitem__(name, value())
-
-        self._choose(test, run(then), run(orelse), node)
-        return self.env.pop(name)
 
     # -- displays --------------------------------------------------------------------------------------------
 
@@ -370,10 +350,10 @@ class Expressions(Loops):
         if len(node.args) == 1 and node.keywords:
             return self._ranked(node, base)
         if len(node.args) != 1:
-            return self._some_sorted(node, base)
+            return self._some_sorted(node, base) or self._reduced(node, base)
         generator = self._as_generator(node.args[0])
         if generator is None:
-            return None
+            return self._merged_at_once(node, base)
         pair = generator.elt
         if any(self._is_builtin(node.func, kind) for kind in ("any", "all")):
             return self._short_circuit(node, generator, node.func.id)  # type: ignore[attr-defined]
@@ -384,115 +364,6 @@ class Expressions(Loops):
                 keys, values = self._lists(generator, pair.elts, "t")
                 return self._collect("paired", (keys, values), node, base)
         return None
-
-    def _ranked(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """Lower `sorted(xs, key=f)`, or `max` or `min` with a key: the keys are computed first, by code of
-        this function, and then give the positions of the items to return. None for any other call.
-        """
-        found = ranking(node)
-        if found is None or not self._is_builtin(node.func, found.function) or not self._is_steady(found):
-            return None
-        return self._by_places(found, node, base) if self._is_restated(node.func) else None
-
-    def _is_steady(self, found: Ranking, *others: ast.expr) -> bool:
-        """Whether the key certainly is a function, and the other arguments are the same after the first key
-        as before.
-        """
-        key, given = found.key_function, [*found.others(), *others]
-        names = [each.id for each in given if isinstance(each, ast.Name)]
-        if found.hides_a_name() or (key is not None and not self._is_function(key)):
-            return False
-        walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(found.items))
-        if any(isinstance(each, ast.Attribute) for each in given) or (names and walrus):
-            return False
-        return not any(name in self.cells for name in names)
-
-    def _is_function(self, name: ast.Name) -> bool:
-        """Whether the value of a variable certainly is one function: a key may also be None."""
-        if name.id not in self.local | self.free:
-            return self._known(name) is not ir.UNBOUND and callable(self._known(name))
-        if name.id in self.free:
-            return callable(self.around.captured.get(name.id))
-        return is_function_alone(self.source.node, name.id)
-
-    def _some_sorted(self, node: ast.Call, base: str) -> ir.Atom | None:
-        """Lower `heapq.nsmallest(n, xs, key)` and `nlargest` by indices as well; None for any other call."""
-        found = some_ranked(node, self._known(node.func))
-        if found is None or not self._is_steady(found, node.args[0]) or not self._is_restated(node.func):
-            return None
-        count = self._expression(node.args[0])
-        if isinstance(node.args[0], ast.Constant):
-            return self._by_places(found, node, base, count)
-
-        def none_at_all() -> ir.Atom:  # Python asks for no item then
-            self._expression(found.items)
-            return self._expression(placed(ast.List([], ast.Load()), node), base)
-
-        some = self._let(ir.Compare(">", count, ir.Const(0)), node)
-        return self._select(some, lambda: self._by_places(found, node, base, count), none_at_all, node)
-
-    def _is_restated(self, function: ast.expr) -> bool:
-        """Whether calls of a function may be replaced, as it has no rule; if so, the pass relies on that."""
-        path, target = path_of(function), self._known(function)
-        if path is None or path[0] in self.free or self.around.has_rule(target):
-            return False
-        self.readers[".".join(path)] = Restated(".".join(path), target, ((path, target),))
-        return True
-
-    def _by_places(
-        self, found: Ranking, node: ast.Call, base: str, count: ir.Atom | None = None
-    ) -> ir.Atom:
-        """The items in the order of their keys, the first `count` of them, or the one with the greatest or
-        least key.
-        """
-        for each in (found.key_function, *found.others()):
-            if isinstance(each, ast.Name):
-                self._expression(each)  # an error here if it has no value
-        xs, order, given = self.names.hidden(), self.names.hidden(), self.names.hidden()
-        items = found.items
-        source: ir.Atom = ir.Const(() if isinstance(items, (ast.List, ast.Tuple, ast.ListComp)) else None)
-        if count is not None and source.value is None and self._as_generator(items) is None:  # type: ignore[union-attr]
-            source = self.env[given] = self._expression(items)
-            items = variable(given, node)
-        if found.function == "sorted" and not isinstance(items, (ast.List, ast.Tuple, ast.ListComp)):
-            # `sorted` takes all items before it computes a key; `max` computes a key as soon as it has one.
-            self.env[xs] = self._get_ListComp(self._as_generator(items) or _each(".item", items, node), "t")
-            items = variable(xs, node)
-        keyed = _each(".item", items, node)
-        if found.goes_on() and isinstance(items, ast.GeneratorExp):
-            (last,) = keyed.generators
-            last.iter = ast.copy_location(ast.Tuple([items.elt], ast.Load()), items.elt)
-            keyed.generators = [*items.generators, last]
-        self.env[xs], keys = self._lists(keyed, [keyed.elt, found.key], "t")
-        self.env.pop(given, None)
-        if found.function in ("max", "min"):
-            ranked, place = self.env.pop(xs), place_of_greatest if found.function == "max" else place_of_least
-
-            def chosen() -> ir.Atom:
-                at = self._let(ir.Call(ir.Const(place), (keys,)), node, "place")
-                return self._let(ir.Item(ranked, at), node, base)
-
-            default = found.default
-            if default is None:
-                return chosen()
-            count = self._let(ir.Call(ir.Const(len), (keys,)), node, "count")
-            return self._select(count, chosen, lambda: self._expression(default), node)
-        if count is not None:
-            first = places_of_smallest if found.function == "nsmallest" else places_of_largest
-            call = ir.Call(ir.Const(first), (count, keys, source))
-        else:
-            more = () if found.reverse is None else (self._expression(found.reverse),)
-            call = ir.Call(ir.Const(order_of), (keys, *more))
-        self.env[order] = self._let(call, node, "order")
-        items = _each("place", variable(order, node), node)
-        items.elt = placed(ast.Subscript(variable(xs, node), items.elt, ast.Load()), node)
-        made = self._get_ListComp(items, base)
-        self.env.pop(xs), self.env.pop(order)
-        return made
-
-    def _as_generator(self, node: ast.expr) -> ast.GeneratorExp | None:
-        found = as_generator(node, self._is_builtin, self._ends_none) or node
-        return found if isinstance(found, ast.GeneratorExp) else None
 
     # -- nested functions ------------------------------------------------------------------------------------
 
@@ -586,13 +457,6 @@ def _module_that_stays(node: Ask) -> Any:
         there = isinstance(wanted, ast.Constant) and hasattr(sys.modules[name], str(wanted.value))
         return sys.modules[name] if there else None
     return sys.modules[name.partition(".")[0] if node.function is asking.top_module else name]
-
-
-def _each(name: str, items: ast.expr, at: ast.AST) -> ast.ListComp:
-    """`[name for name in items]`"""
-    through = ast.comprehension(ast.Name(name, ast.Store()), items, [], 0)
-    found: ast.ListComp = placed(ast.ListComp(ast.Name(name, ast.Load()), [through]), at)
-    return found
 
 
 def _keyword_pairs(node: ast.Call) -> list[tuple[ast.expr | None, ast.expr]]:

@@ -36,7 +36,11 @@ class Loops(Lowering):
     ) -> None:
         """Lower a loop whose body is lowered by `run`; `assigning` are the nodes that may assign in it."""
         pieces: list[Piece] = []
+        around, self.between = self.between, node if isinstance(node, ast.expr) else None
+        if node in self.stop_of:
+            self.between = None
         iteration = self._iteration(self._items_alone(iterable), target, pieces)
+        self.between = around
         names = self._assigned(assigning)
         carried, env = self._open_loop(names)
         outer, self.env = self.env, env
@@ -128,7 +132,9 @@ class Loops(Lowering):
                 first, counter = self._expression(start), self._item(parts[0], pieces)
                 inner = self._iteration(self._items_alone(iterable.args[0], more), parts[1], pieces, more)
                 return ir.Enumerated(counter, first, inner)
-        value = self._columns(iterable, "t") or self._expression(iterable)
+        if more:
+            self.between = None
+        value = self._columns(iterable, "t") or self._merged(iterable, "t") or self._expression(iterable)
         return ir.Sequence(value, self._item(target, pieces))
 
     def _items_alone(self, iterable: ast.expr, more: bool = False) -> ast.expr:
@@ -139,7 +145,13 @@ class Loops(Lowering):
         """Lower a value that is consumed immediately and used nowhere else."""
         if isinstance(node, ast.GeneratorExp):
             return self._get_ListComp(node, "t")
-        return self._columns(node, base) or self._expression(node, base)
+        around, self.between = self.between, node
+        found = self._columns(node, base) or self._merged(node, base) or self._expression(node, base)
+        self.between = around
+        return found
+
+    def _merged(self, node: ast.expr, base: str) -> ir.Atom | None:
+        raise NotImplementedError
 
     def _columns(self, node: ast.expr, base: str) -> ir.Atom | None:
         """`zip(*rows)`, for a caller that consumes it immediately; None for anything else."""

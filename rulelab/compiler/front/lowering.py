@@ -78,6 +78,8 @@ class Lowering:
         self.rebound = rebound_captures(source.node, set(code.co_cellvars), self._turns_first) | shared
         self.cells: dict[str, ir.Atom] = {name: name for name in cells}  # the cells of such variables
         self.stop_of: dict[ast.AST, str] = {}
+        # The expression whose parts run between two items that are being read; None for a statement.
+        self.between: ast.expr | None = None
         self.sliced: ir.Atom = ir.Const(None)  # the value that is indexed by the expression being lowered
 
     # -- names -----------------------------------------------------------------------------------------------

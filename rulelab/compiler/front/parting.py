@@ -16,6 +16,7 @@ from ..base.copying import shallow
 from .making import assign, variable
 
 _NEW = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp)
+STAYS = ".items"  # the beginning of the names of what only the iterator refers to
 _OVER_EACH = (zip, heapq.merge)  # those that run over all their arguments
 _CALLING = (map, filter)  # those that run over all but the first
 _WORDS = frozenset({"strict", "reverse", "key"})
@@ -80,7 +81,7 @@ class Parting:
     def _over(self, items: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
         """What stands for an iterable once `before` has run."""
         if isinstance(items, _NEW) or (isinstance(items, ast.Name) and self._holds_list(items)):
-            name = self._fresh("items")
+            name = self._fresh(STAYS[1:] if isinstance(items, _NEW) else "list")
             before.append(assign(name, items, items))
             return variable(name, items)
         if isinstance(items, ast.Constant) or self._is_steady_range(items):

@@ -13,6 +13,7 @@ from ...tangents.holding import captured
 from ..base import ir
 from ..base.libraries import is_library, is_of_library
 from ..base.source import names_in
+from .bindings import Comprehension
 from .consumers import calls_inside
 
 _STOPPING = frozenset({"next", "StopIteration", "__next__"})
@@ -23,8 +24,8 @@ _COMPUTING = frozenset(
 )
 
 
-def may_stop(node: ast.GeneratorExp, known: Callable[[ast.expr], Any]) -> bool:
-    """Whether anything that a generator expression calls may raise StopIteration; unknown callees may."""
+def may_stop(node: Comprehension, known: Callable[[ast.expr], Any]) -> bool:
+    """Whether anything that a comprehension calls may raise StopIteration; unknown callees may."""
     return any(_may_raise(callee, known(callee)) for callee in calls_inside(node))
 
 
