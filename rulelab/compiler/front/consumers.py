@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import heapq
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -269,7 +270,7 @@ def _is_own(node: ast.expr, own: set[str]) -> bool:
 
 def ends_none(function: Any) -> bool:
     """Whether a function is C code that neither raises StopIteration nor reads its caller's variables."""
-    if isinstance(function, (np.ufunc, type(np.sum))):
+    if isinstance(function, (np.ufunc, type(np.sum))) or any(function is one for one in _OPERATORS):
         return True
     if not is_of_c(function) or any(function is other for other in _OTHERS):
         return False
@@ -277,6 +278,7 @@ def ends_none(function: Any) -> bool:
 
 
 _PLAIN = ("builtins", "math", "cmath")
+_OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.neg)
 _OTHERS = (next, eval, exec, locals, vars, dir, super)
 OWN_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 

@@ -20,7 +20,7 @@ from ..base.source import is_of
 from . import asking
 from .bindings import assigned
 from .captures import own_name
-from .consumers import as_generator, ends_nothing
+from .consumers import ends_nothing
 from .desugar import LONGEST_CHAIN, Collect, arms_of
 from .fence import refusal
 from .generators import code_of, item_of, test_of
@@ -325,7 +325,7 @@ class Expressions(Restating):
         immediately is read as a list.
         """
         if node is call.args[0] and self._reads_first(call):
-            return self._unpackable(as_generator(node, self._is_builtin, self._ends_none) or node)
+            return self._unpackable(self._as_generator(node) or node)
         if node is call.args[0] and isinstance(node, ast.List) and self.around.joins(self._known(call.func)):
             return self._read_at_once(node)
         return self._expression(node)
@@ -341,6 +341,8 @@ class Expressions(Restating):
         """Lower a call that other operations can replace: `any`, `all`, `list`, `dict` of pairs or an array
         of the items of a generator expression, or a call that selects or sorts by a key. None for others.
         """
+        if (found := self._next(node, base)) is not None:
+            return found
         meant = self._restated(node)
         generator = self._as_generator(node.args[0]) if meant is not None else None
         if meant is not None and generator is not None and ends_nothing(generator, self._ends_none):

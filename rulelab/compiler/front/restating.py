@@ -21,20 +21,19 @@ from ...tangents.ranks import (
 )
 from ..base import ir
 from .bindings import is_function_alone
-from .consumers import OWN_SCOPES, Ranking, as_generator, ends_nothing, ranking, some_ranked
-from .loops import Loops, Scope
+from .consumers import OWN_SCOPES, Ranking, ends_nothing, ranking, some_ranked
+from .loops import Scope
 from .making import placed, variable
 from .names import renamed
 from .parting import STAYS
-from .readers import Restated, path_of
+from .stepping import DISPLAYS, Stepping
 from .stopping import may_stop
 
-_DISPLAYS = (ast.List, ast.Tuple, ast.ListComp)
-_READING = (ast.Call, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_EMPTY = ir.Const("reduce() of empty iterable with no initial value")
 _MOST = 16  # items of a display that are combined one by one
 
 
-class Restating(Loops):
+class Restating(Stepping):
     """The part of the lowering that replaces such calls."""
 
     def _select(
@@ -96,14 +95,6 @@ class Restating(Loops):
 
         some = self._let(ir.Compare(">", count, ir.Const(0)), node)
         return self._select(some, lambda: self._by_places(found, node, base, count), none_at_all, node)
-
-    def _is_restated(self, function: ast.expr) -> bool:
-        """Whether calls of a function may be replaced, as it has no rule; if so, the pass relies on that."""
-        path, target = path_of(function), self._known(function)
-        if path is None or path[0] in self.free or self.around.has_rule(target):
-            return False
-        self.readers[".".join(path)] = Restated(".".join(path), target, ((path, target),))
-        return True
 
     def _by_places(
         self, found: Ranking, node: ast.Call, base: str, count: ir.Atom | None = None
@@ -206,7 +197,7 @@ class Restating(Loops):
         """Whether an iterable has the same items whenever they are read: only this function knows it, and
         its items, if computed, are numbers of what nothing else changes.
         """
-        if isinstance(items, _DISPLAYS) or (isinstance(items, ast.Name) and items.id.startswith(STAYS)):
+        if isinstance(items, DISPLAYS) or (isinstance(items, ast.Name) and items.id.startswith(STAYS)):
             return True
         if isinstance(items, ast.Name):
             return self.between is not None and self._is_quiet(self.between)
@@ -215,15 +206,6 @@ class Restating(Loops):
         if self.between is None or not self._is_quiet(self.between):
             return False
         return self._stays(items.generators[0].iter) and ends_nothing(items, self._ends_none)
-
-    def _is_quiet(self, reading: ast.expr) -> bool:
-        """Whether an expression that reads items only computes: it changes no list and no variable."""
-        if not isinstance(reading, _READING):
-            return False
-        calls = [n.func for n in ast.walk(reading) if isinstance(n, ast.Call)]
-        walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(reading))
-        merge = [call for call in calls if self._known(call) is heapq.merge]
-        return not walrus and all(call in merge or self._ends_none(call) for call in calls)
 
     # -- functools.reduce ------------------------------------------------------------------------------------
 
@@ -264,7 +246,7 @@ class Restating(Loops):
 
         self._comprehension(through, [found, item] if start else [found, item, begun], run)
         if not start:
-            self._choose(self.env[begun], lambda: None, lambda: self._fail(node), node)
+            self._choose(self.env[begun], lambda: None, lambda: self._fail(TypeError, (_EMPTY,), node), node)
         self.env.pop(begun), self.env.pop(item, None)
         return self.env.pop(found)
 
@@ -299,17 +281,6 @@ class Restating(Loops):
             value = self._expression(combined)
         self.env.pop(found, None), self.env.pop(item, None)
         return value
-
-    def _fail(self, node: ast.AST) -> None:
-        message = ir.Const("reduce() of empty iterable with no initial value")
-        error = self._let(ir.Call(ir.Const(TypeError), (message,)), node, "error")
-        self.block.append(ir.Raise(self._position(node), error, None))
-
-    # -- generator expressions -------------------------------------------------------------------------------
-
-    def _as_generator(self, node: ast.expr) -> ast.GeneratorExp | None:
-        found = as_generator(node, self._is_builtin, self._ends_none) or node
-        return found if isinstance(found, ast.GeneratorExp) else None
 
 
 def _each(name: str, items: ast.expr, at: ast.AST) -> ast.ListComp:
