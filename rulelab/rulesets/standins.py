@@ -354,7 +354,16 @@ def _merged_places(rows, key, reverse):
 
 
 def _check_ends(iterables):
-    """NotDifferentiableError for iterables that go on for ever: all of them are read."""
+    """NotDifferentiableError for iterables that go on for ever, since each is read to its end, and for an
+    iterator that is passed twice, of which Python takes items in turn.
+    """
+    iterators = [id(x) for x in iterables if hasattr(type(x), "__next__")]
+    if len(set(iterators)) < len(iterators):
+        raise NotDifferentiableError(
+            "heapq.merge of one iterator with itself is not differentiated",
+            fixes=("merge lists of its items",),
+            read="limitations#iteration",
+        )
     if any(isinstance(x, (itertools.count, itertools.cycle, itertools.repeat)) for x in iterables):
         raise NotDifferentiableError(
             "heapq.merge of iterators that may never end is not differentiated",

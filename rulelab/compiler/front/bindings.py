@@ -91,6 +91,16 @@ def function_alone(function: ast.AST, name: str) -> ast.FunctionDef | ast.Lambda
     return lambdas.get(id(bound[0]))
 
 
+def is_bound_to(function: ast.AST, name: str, kinds: tuple[type, ...]) -> bool:
+    """Whether a variable of a function is ever assigned only expressions of these kinds."""
+    nodes = list(ast.walk(function))
+    given = [n for n in nodes if isinstance(n, ast.Assign) and isinstance(n.value, kinds)]
+    targets = {id(n.targets[0]) for n in given if len(n.targets) == 1}
+    bound = binders(function, name)
+    is_argument = any(isinstance(n, ast.arg) and n.arg == name for n in nodes)
+    return bool(bound) and not is_argument and all(id(n) in targets for n in bound)
+
+
 def binders(node: ast.AST, name: str) -> list[ast.AST]:
     """The nodes inside this one that assign a variable."""
     found = [

@@ -20,7 +20,7 @@ from ...tangents.ranks import (
     places_of_smallest,
 )
 from ..base import ir
-from .bindings import is_function_alone
+from .bindings import is_bound_to, is_function_alone
 from .consumers import OWN_SCOPES, Ranking, ends_nothing, ranking, some_ranked
 from .loops import Scope
 from .making import placed, variable
@@ -29,6 +29,7 @@ from .parting import STAYS
 from .stepping import DISPLAYS, Stepping
 from .stopping import may_stop
 
+_LISTS = (ast.List, ast.ListComp)
 _EMPTY = ir.Const("reduce() of empty iterable with no initial value")
 _MOST = 16  # items of a display that are combined one by one
 
@@ -199,8 +200,9 @@ class Restating(Stepping):
         """
         if isinstance(items, DISPLAYS) or (isinstance(items, ast.Name) and items.id.startswith(STAYS)):
             return True
-        if isinstance(items, ast.Name):
-            return self.between is not None and self._is_quiet(self.between)
+        if isinstance(items, ast.Name):  # of two names for one iterator, each would take what the other has
+            is_list = items.id not in self.cells and is_bound_to(self.source.node, items.id, _LISTS)
+            return is_list and self.between is not None and self._is_quiet(self.between)
         if not isinstance(items, ast.GeneratorExp) or len(items.generators) > 1:
             return False
         if self.between is None or not self._is_quiet(self.between):

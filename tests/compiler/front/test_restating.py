@@ -149,6 +149,23 @@ def test_it_is_code_of_the_pass(cells, name):
     assert "reduce_at" not in text and "merge_at" not in text and "generated_at" not in text
 
 
+SHARED = {
+    "one iterator": "it = iter([4 * x, x, 3 * x, 2 * x, 0.5 * x])\n    rows = heapq.merge(it, it)",
+    "two names of it": "it = iter([4 * x, x, 3 * x])\n    jt = it\n    rows = heapq.merge(it, [x], jt)",
+    "a list twice": "xs = [4 * x, x, 3 * x]\n    rows = heapq.merge(xs, xs)",
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_one_iterable_twice(cells, name):
+    """Of an iterator, each takes what the other does not have; a list is read by both."""
+    f = program(cells, f"{SHARED[name]}\n    return sum([k * v for k, v in enumerate(rows)])")
+    try:
+        check_slope(f, 1.3)
+    except RuleLabError:
+        assert "list" not in name
+
+
 EFFECTS = {
     "items and calls in turn": (
         "functools.reduce(lambda p, q: noted(p, 'call') * q, (noted(v, 'item') * x for v in [x, 2.0, 3.0]))"
