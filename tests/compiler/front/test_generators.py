@@ -103,7 +103,7 @@ def test_an_assignment_inside_is_refused_under_the_caret():
 
     def program(x):
         g = ((w := v) for v in [x])
-        return next(g) + w
+        return next(iter(g)) + w
 
     with pytest.raises(UnsupportedSyntaxError, match="generator expression with := that is passed on") as it:
         rl.gradient(program, 2.0)

@@ -88,7 +88,8 @@ MERGED = {
         "        t = t * v + x\n    return t"
     ),
     "names": (
-        "xs, ys = [x, 3 * x], [2 * x]\n    return sum([i * v for i, v in enumerate(heapq.merge(xs, ys))])"
+        "xs = [x, 3 * x]\n    ys = [2 * x]\n"
+        "    return sum([i * v for i, v in enumerate(heapq.merge(xs, ys))])"
     ),
     "within a comprehension": (
         "return sum([sum(i * v for i, v in enumerate(heapq.merge([k * x], [x, 5.0]))) for k in range(3)])"

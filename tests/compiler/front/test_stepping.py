@@ -70,6 +70,7 @@ STEPPED = {
     "the first": "return next(v * x for v in [0.5, x, 2.0] if v > 1)",
     "the first or else": "return next((v * x for v in [0.5, 0.6] if v > 1), x) * x",
     "the first of several": "return next(v * w for v in [0.5, x] for w in [v, x * x] if v * w > 1) * x",
+    "the first, under a new name": "g = ((w := v * x) for v in [x, 2.0])\n    return next(g) * w",
     "the first of a variable": "g = (v * x for v in [x, 2.0])\n    s = x\n    return next(g) * s",
     "within a comprehension": (
         "return sum([next(v * k for v in [x, 5.0] if v > k) for k in range(3)])"
