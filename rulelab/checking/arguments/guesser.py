@@ -194,7 +194,8 @@ class Guesser:
                 intervals[name] = (0.0, math.inf)
         for name in (name for name in self.names if name not in self.domain):
             low, high = intervals.get(name, interval_of_name(name))
-            if name in intervals:
+            tuples = _tuples_annotated(notes.get(name))
+            if name in intervals and tuples is None:
                 self.bounds = {**self.bounds, name: Kind(low=low, high=high)}
                 domain[name] = self.bounds[name]
             if name in numbers and name not in arrays:
@@ -207,6 +208,8 @@ class Guesser:
                 picks = read[0] if read else Kind("indices", 0.0, 3.0)
                 domain[name] = dataclasses.replace(picks, dtype=AS_LIST, is_asked=True)
                 used.pop(name, None)
+            elif tuples is not None:
+                used[name] = (sequence(list, [tuples] * LISTED),)
             elif _is_list_of(notes.get(name), float):
                 used[name] = (sequence(list, [Kind(low=low, high=high)] * LISTED),)
             elif notes.get(name) is int and name in picking:
@@ -610,6 +613,15 @@ def _numbers_annotated(note: Any) -> Kind | None:
         return None
     parts = tuple((str(i), Kind("number" if part is float else "integer")) for i, part in enumerate(of))
     return Kind("object", made=tuple, parts=parts, is_asked=True)
+
+
+def _tuples_annotated(note: Any) -> Kind | None:
+    """The tuple of numbers of which an annotation such as `list[tuple[float, float]]` means several; None for
+    any other.
+    """
+    of = typing.get_args(note)
+    is_list = typing.get_origin(note) in (list, collections.abc.Sequence)
+    return _numbers_annotated(of[0]) if is_list and len(of) == 1 else None
 
 
 def _below_zero(x: np.ndarray) -> np.ndarray:

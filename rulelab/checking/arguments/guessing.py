@@ -326,8 +326,8 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with numbers for vectors between numbers, behind a vector, if nothing describes them and the
-    function takes numbers there. In `f(x, rate, shape, scale)`, `shape` is hardly an array like x if `rate`
+    """The kinds with numbers for vectors behind a vector and a number, if there are two numbers or more, nothing
+    describes these vectors and the function takes numbers there. In `f(x, rate, shape, scale)`, `shape` is hardly an array like x if `rate`
     and `scale` are numbers: a rule that sums for these two lacks a sum for it.
     """
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector"]
@@ -335,8 +335,8 @@ def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
     if vectors[:1] != [0] or len(numbers) < 2 or guesser.mode != "rrule":
         return kinds
     said = f"{docstring_of(guesser.target)} {' '.join(getattr(guesser.target, '__annotations__', ()))}"
-    within = {i for i in vectors if numbers[0] < i < numbers[-1] and guesser.names[i] not in said}
-    within = {i for i in within if kinds[i] == Kind("vector") and not guesser.is_asked(i)}
+    within = {i for i in vectors if numbers[0] < i and guesser.names[i] not in said}
+    within = {i for i in within if not kinds[i].dims and not guesser.is_asked(i)}
     as_numbers = _with_numbers(kinds, within)
     return as_numbers if within and guesser.takes(as_numbers) else kinds
 

@@ -313,7 +313,7 @@ class NonfinitePlaces(Settling):
 
     def _at_a_bend(self, probe: Probe, position: int, base: Point) -> Finding | None:
         """A finding at zero if the slopes on both sides are equal although differences of higher order do not
-        settle, as for `v * abs(v)`. If the slope is not zero, the function must be intended for zero.
+        settle, as for `v * abs(v)`. The function must be intended for zero.
         """
         name = self.subject.names[position]
         start = next((leaf.start for leaf in probe.truth.inputs if leaf.name == name), None)
@@ -321,7 +321,7 @@ class NonfinitePlaces(Settling):
             return None
         for at, slope in self._slopes_at(probe, position):
             has_none = not np.all(np.isfinite(probe.matrix[:, start + at]))
-            if has_none and (not np.any(slope) or self._is_met_at(probe, base, position)):
+            if has_none and self._is_met_at(probe, base, position):
                 return self._at_zero(probe, name, "gives nan or inf", slope)
         return None
 

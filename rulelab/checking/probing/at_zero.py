@@ -69,7 +69,7 @@ def branching_at_zero(f: Callable) -> frozenset[str]:
         word = last_name(call.func)
         if word in _PARTING:
             given = [*call.args, *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
-            found.update(name for arg in given for name in _names_in(arg, made))
+            found.update(name for arg in given for name in _names_in(arg, made, of_zero=True))
         elif word == "sqrt":
             found.update(_angles_squared(call.args, made))
     return names & found | compared_with_number(f, 0.0)
@@ -126,12 +126,26 @@ def _is_number(node: ast.expr, mark: float) -> bool:
     return isinstance(node, ast.Constant) and node.value == mark
 
 
-def _names_in(node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-            if inner.id in made and depth:
-                yield from _names_in(made[inner.id], made, depth - 1)
+def _names_in(
+    node: ast.AST, made: Mapping[str, ast.expr], depth: int = 3, of_zero: bool = False
+) -> Iterator[str]:
+    """The names in an expression, also by what they were assigned. With `of_zero` not those in a sum with a
+    number, as `x - 0.5`, which is not zero where x is.
+    """
+    if of_zero and _has_offset(node):
+        return
+    if isinstance(node, ast.Name):
+        yield node.id
+        if node.id in made and depth:
+            yield from _names_in(made[node.id], made, depth - 1, of_zero)
+    for inner in ast.iter_child_nodes(node):
+        yield from _names_in(inner, made, depth, of_zero)
+
+
+def _has_offset(node: ast.AST) -> bool:
+    is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub))
+    sides = (node.left, node.right) if is_sum else ()  # type: ignore[attr-defined]
+    return any(isinstance(side, ast.Constant) and side.value != 0 for side in sides)
 
 
 def _squared(args: Iterable[ast.expr]) -> Iterator[ast.expr]:
