@@ -326,9 +326,10 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with numbers for vectors behind a vector and a number, if there are two numbers or more, nothing
-    describes these vectors and the function takes numbers there. In `f(x, rate, shape, scale)`, `shape` is hardly an array like x if `rate`
-    and `scale` are numbers: a rule that sums for these two lacks a sum for it.
+    """The kinds with numbers for vectors behind a vector and a number, if there are two numbers or more,
+    nothing describes these vectors and the function takes numbers there. In `f(x, rate, shape, scale)`,
+    `shape` is hardly an array like x if `rate` and `scale` are numbers: a rule that sums for these two lacks
+    a sum for it.
     """
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector"]
     numbers = [i for i, kind in enumerate(kinds) if kind.form == "number"]
