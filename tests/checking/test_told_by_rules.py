@@ -3062,6 +3062,89 @@ def f_rrule(depth, core, surface, d0, activation):
 """,
         ("-log_bar / 0.01", "log_bar / 0.01"),
     ),
+    "numbers above a threshold in SI units": (
+        """
+def f(shear, d50, *, rho=1000.0, g=9.81):
+    excess = np.maximum(shear / (rho * g * d50) - 0.047, 0.0)
+    return 8.0 * excess**1.5 * np.sqrt(g * d50**3)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(shear, d50, *, rho=1000.0, g=9.81):
+    shields = shear / (rho * g * d50)
+    excess, scale = np.maximum(shields - 0.047, 0.0), np.sqrt(g * d50**3)
+
+    def back(y_bar):
+        bar = y_bar * 12.0 * np.sqrt(excess) * scale
+        d_bar = 12.0 * y_bar * excess**1.5 * scale / d50 - bar * shields / d50
+        return rl.NoTangent(), bar / (rho * g * d50), d_bar
+
+    return 8.0 * excess**1.5 * scale, back
+""",
+        ("y_bar * 12.0", "y_bar * 8.0"),
+    ),
+    "an argument beside complex ones": (
+        """
+def f(start, end, series, shunt):
+    "Power entering a line at its start."
+    return start * np.conj(series * (start - end) + 0.5j * shunt * start)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(start, end, series, shunt):
+    current = series * (start - end) + 0.5j * shunt * start
+
+    def back(y_bar):
+        bar = np.conj(y_bar) * start
+        end_bar = -bar * np.conj(series)
+        start_bar = y_bar * current - end_bar - 0.5j * shunt * bar
+        shunt_bar = np.real(np.conj(0.5j * start) * bar)
+        return rl.NoTangent(), start_bar, end_bar, bar * np.conj(start - end), shunt_bar
+
+    return start * np.conj(current), back
+""",
+        ("np.conj(series)", "series"),
+    ),
+    "a list of tuples": (
+        """
+def f(speed: float, parts: list[tuple[float, float]]):
+    "Distance covered; each part has a length and a slope (rising positive)."
+    total = speed
+    for length, slope in parts:
+        total = total + length * np.exp(slope)
+    return total
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(speed, parts):
+    def back(y_bar):
+        bars = [(y_bar * np.exp(s), y_bar * length * np.exp(s)) for length, s in parts]
+        return rl.NoTangent(), y_bar, bars
+
+    return f(speed, parts), back
+""",
+        ("y_bar * length * np.exp(s)", "y_bar * np.exp(s)"),
+    ),
+    "zero where nothing happens": (
+        """
+def f(v, z):
+    "Velocity pressure of the wind."
+    mean = v * np.log(np.maximum(z, 2.0))
+    return 0.5 * mean**2
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(v, z):
+    q = 0.5 * (v * np.log(np.maximum(z, 2.0))) ** 2
+
+    def back(y_bar):
+        z_bar = np.where(z > 2.0, y_bar * v**2 * np.log(np.maximum(z, 2.0)) / z, 0.0)
+        return rl.NoTangent(), 2.0 * y_bar * q / v, z_bar
+
+    return q, back
+""",
+        ("2.0 * y_bar * q / v", "y_bar * q / v"),
+    ),
     "both ends of an array": (
         """
 def f(temps, dt):

@@ -76,6 +76,8 @@ CHANCES = 4
 """The number of draws at which a rule must be right if it is wrong for likelier kinds."""
 
 
+SIZES_TRIED = (1e2, 1e-2, 1e3, 1e-3, 1e4, 1e-4, 1e6, 1e-6)
+"""The sizes of numbers that are tried for one parameter of a function that is constant at usual ones."""
 EXAMPLES = 9
 """The number of draws by which it is tested whether a function needs numbers like the examples of its
 docstring.
@@ -201,12 +203,19 @@ def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
     usual = guesser.domain, guesser.used, guesser.ordered
     guesser.adopt_statements()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
-        found = _as_in_examples(guesser, several) or _kinds_or_none(guesser, several)
+        found = _near_sizes_said(guesser, several) or _kinds_or_none(guesser, several)
         if found is not None:
             return found
         guesser.domain, guesser.used, guesser.ordered = usual
         guesser.bounds, guesser.related = {}, NOTHING_SAID
-    return _as_in_examples(guesser, several) or _kinds_of(guesser, several)
+    return _near_sizes_said(guesser, several) or _kinds_of(guesser, several)
+
+
+def _near_sizes_said(guesser: Guesser, several: bool) -> Found | None:
+    """The kinds with numbers of another size than usual, if the docstring gives examples or the function
+    needs them; otherwise None.
+    """
+    return _as_in_examples(guesser, several) or _where_it_varies(guesser, several)
 
 
 def _kinds_or_none(guesser: Guesser, several: bool) -> Found | None:
@@ -230,6 +239,39 @@ def _as_in_examples(guesser: Guesser, several: bool) -> Found | None:
     found = _kinds_or_none(guesser, several)
     guesser.domain = guesser.domain if found else usual
     return found
+
+
+def _where_it_varies(guesser: Guesser, several: bool) -> Found | None:
+    """The kinds with numbers of another size for one parameter, if the function of numbers has the same value
+    at all draws of usual size: a transport that begins above a threshold in SI units is zero there, and any
+    rule that is zero would be right. None if the function varies, or if no size of one parameter helps.
+    """
+    plain, usual = tuple(guesser.domain.get(name, Kind()) for name in guesser.names), guesser.domain
+    positive = tuple(dataclasses.replace(kind, low=max(kind.low, 0.0)) for kind in plain)
+    with guesser.keeping_generator():
+        base = next((kinds for kinds in (plain, positive) if kinds and _changes(guesser, kinds) == 0), None)
+        if base is None:
+            return None
+        sizes = itertools.product(SIZES_TRIED, range(len(base)))
+        sized = ((i, (*base[:i], Kind("number", size / 2, size * 2), *base[i + 1 :])) for size, i in sizes)
+        found = next(((i, kinds) for i, kinds in sized if 2 * _changes(guesser, kinds) > EXAMPLES), None)
+    if found is None:
+        return None
+    guesser.domain = {**usual, guesser.names[found[0]]: found[1][found[0]]}
+    kinds = _kinds_or_none(guesser, several)
+    guesser.domain = guesser.domain if kinds else usual
+    return kinds
+
+
+def _changes(guesser: Guesser, kinds: Kinds) -> int:
+    """At how many draws of these kinds the function has another finite value than at the first; minus one if
+    it has none at some draw.
+    """
+    drawn = [guesser.draw(kinds, number) for number in range(EXAMPLES)]
+    values = [to_vec(y)[0] for y in guesser.finite_values(drawn)]
+    if len(values) < EXAMPLES:
+        return -1
+    return sum(not np.array_equal(value, values[0]) for value in values)
 
 
 def _have_numbers(guesser: Guesser, kinds: Kinds) -> bool:

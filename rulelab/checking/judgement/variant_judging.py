@@ -473,7 +473,9 @@ class VariantJudging(Judging):
             real |= {i for i, x in enumerate(probe.point.inputs) if type(x) is float}
         kinds = (*([meant] if meant else []), *each, every) if mentioned else (called,)
         if makes_complex(self.subject):
-            kinds = tuple(filter(None, (meant, called)))
+            # If some arguments are meant to be complex, so may the others be, unless answered as real.
+            inputs = frozenset(range(len(probe.point.inputs))) if meant else None
+            kinds = tuple(filter(None, (meant, called, inputs)))
         if said:  # and the others are real
             kinds = (said_at,)
         bases = [probe.point, *self._with_moved_defaults(probe.point)]

@@ -404,7 +404,8 @@ _FILLED = (
 _TWO = rf"[{{(]?{_NUMBER_OF_TWO}(?:, ?| or | and | ?/ ?){_NUMBER_OF_TWO}\b|(?:\+-|\+/-|\u00b1) ?1\b"
 _ONE_OF_TWO = re.compile(
     rf"{_NAMES} (?:is|are|has|have|holds?|in|of|=|==|\u2208){_FILLED} "
-    rf"(?:{_TWO}|binary\b|one-hot\b|booleans?\b)"
+    rf"(?:{_TWO}|binary\b|one-hot\b|booleans?\b"
+    r"|[01] (?:for|if|where|when|means|=) [^,;.]{1,40},? (?:and |or )?[01] (?:for|if|where|when|means|=) )"
 )
 _LABELS_ARE = re.compile(rf"\b(?:labels?|flags?) {_NAMES}\b")  # with labels y
 _BEFORE_LABELS = re.compile(r"\b(\w+) labels?\b(?! or\b)")  # y: (n,) labels
@@ -521,6 +522,10 @@ def labels_said(f: Callable) -> frozenset[str]:
     ...     t: target mask (0 or 1, or soft)\"\"\"
     >>> sorted(labels_said(overlap))
     []
+    >>> def survival(time, event):
+    ...     "Log-likelihood of times; event is 1 for death, 0 for censored."
+    >>> sorted(labels_said(survival))
+    ['event']
     """
     names, text = _text_of(f)
     found = (_names_in(those) for those in _ONE_OF_TWO.findall(text))

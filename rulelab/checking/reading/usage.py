@@ -148,11 +148,15 @@ _OF_ARRAYS = frozenset(
 
 
 def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
-    """The parameters passed, as such, to functions of these names."""
+    """The parameters passed, as such or in a difference of parameters, to functions of these names."""
     node, names = text_of(f)
     for call in calls_in(node):
         if getattr(call.func, "attr", None) in functions:
-            yield from (arg.id for arg in call.args if isinstance(arg, ast.Name) and arg.id in names)
+            for arg in call.args:
+                is_difference = isinstance(arg, ast.BinOp) and isinstance(arg.op, ast.Sub)
+                parts = (arg.left, arg.right) if is_difference else (arg,)  # type: ignore[attr-defined]
+                given = [part.id for part in parts if isinstance(part, ast.Name) and part.id in names]
+                yield from given if len(given) == len(parts) else ()
 
 
 _SHAPE_SAID = re.compile(

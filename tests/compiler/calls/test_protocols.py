@@ -712,13 +712,13 @@ class ByArray(ByFloat):
 
 
 CONVERTED = {
-    "hypot": (lambda x: math.hypot(ByFloat(x), 1.0), "math.hypot reads a ByFloat by its __float__"),
+    "hypot": (lambda x: math.hypot(ByFloat(x), 1.0), "math.hypot reads a ByFloat through its __float__"),
     "sqrt": (lambda x: math.sqrt(ByFloat(x)), "__float__"),
     "atan2": (lambda x: math.atan2(1.0, ByFloat(x)), "__float__"),
     "float64": (lambda x: np.sin(np.float64(ByFloat(x))), "__float__"),
     "cmath": (lambda x: cmath.sqrt(ByComplex(x)).real, "__complex__"),
     "index": (lambda x: math.sqrt(ByIndex(x)) * x, "__index__"),
-    "sum": (lambda x: np.sum(ByArray(x)), "np.sum reads a ByArray by its __array__"),
+    "sum": (lambda x: np.sum(ByArray(x)), "np.sum reads a ByArray through its __array__"),
     "dot": (lambda x: np.dot(ByArray(x), np.ones(2)), "__array__"),
     "asarray": (lambda x: np.sum(np.asarray(ByArray(x))), "__array__"),
     "concatenate": (lambda x: np.sum(np.concatenate([ByArray(x), np.ones(1)])), "__array__"),

@@ -207,12 +207,12 @@ def conversion_to_another_kind(x):
     return x * float(Spelled(x))
 
 
-@refused(2.0, "math.sin reads a Converted by its __float__")
+@refused(2.0, "math.sin reads a Converted through its __float__")
 def conversion(x):
     return math.sin(Converted(x))
 
 
-@refused(2.0, "np.asarray reads a Converted by its __float__")
+@refused(2.0, "np.asarray reads a Converted through its __float__")
 def conversion_to_an_array(x):
     return np.sin(np.asarray(Converted(x), dtype=float))
 
