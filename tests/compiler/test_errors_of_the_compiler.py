@@ -491,7 +491,8 @@ def with_jump_in_finally(x):
 
 def with_generator(x):
     RAN.append(1)
-    return next((w := v * v) for v in [x]) + w
+    pair = ((w := v * v) for v in [x]), 1.0
+    return next(pair[0]) + w
 
 
 def with_class(x):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import NotDifferentiableError, Place, an
+from ...errors import Place
 from ..base.classes import in_class, is_generated, written_in_python
 from ..base.refusals import mutation
 from . import containers, heap
@@ -130,12 +130,6 @@ def _by_descriptor(kind: str, target: Any, name: str, value: Any) -> tuple[Any, 
     none, and its arguments.
     """
     found, sets = in_class(type(target), name), kind == "attribute"
-    if name == "__dict__":
-        raise NotDifferentiableError(
-            f"The attributes of {an(type(target).__name__)} are not differentiated as a dict",
-            fixes=("set them by their names",),
-            read="limitations#attributes",
-        )
     given = (target, value) if sets else (target,)
     if isinstance(found, property):
         return found.fset if sets else found.fdel, given
