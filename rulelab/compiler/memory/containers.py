@@ -19,6 +19,7 @@ from ...tangents.structural import Tangent, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
 from ..base import ir
+from ..base.classes import in_class
 from .heap import (
     CELL,
     FACTORY,
@@ -470,11 +471,13 @@ def write_attribute(o: Any, name: str, value: Any) -> Any:
 
 
 def _check_dict(o: Any, name: str, value: Any) -> None:
-    """NotDifferentiableError if `o.__dict__ = value` replaces attributes: what is read from then on would be
-    taken for what was set before.
+    """NotDifferentiableError if `o.__dict__ = value` replaces attributes, also those of the class: what is
+    read from then on would be taken for what was there before.
     """
-    if name == "__dict__" and isinstance(value, dict) and not value.keys().isdisjoint(getattr(o, name, ())):
-        refuse_dict(o)
+    if name == "__dict__" and isinstance(value, dict):
+        own = getattr(o, name, ())
+        if any(key in own or isinstance(key, str) and in_class(type(o), key) is not None for key in value):
+            refuse_dict(o)
 
 
 def delete_attribute(o: Any, name: str, _: Any = None) -> Any:
