@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import heapq
 import inspect
-import itertools
 import math
 import operator
 
@@ -354,20 +353,13 @@ def _merged_places(rows, key, reverse):
 
 
 def _check_ends(iterables):
-    """NotDifferentiableError for iterables that go on for ever, since each is read to its end, and for an
-    iterator that is passed twice, of which Python takes items in turn.
+    """NotDifferentiableError for iterators, since each is read to its end: Python takes their items in turn
+    and only when they are needed, so that others that read the same items find fewer.
     """
-    iterators = [id(x) for x in iterables if hasattr(type(x), "__next__")]
-    if len(set(iterators)) < len(iterators):
+    if any(hasattr(type(x), "__next__") for x in iterables):
         raise NotDifferentiableError(
-            "heapq.merge of one iterator with itself is not differentiated",
-            fixes=("merge lists of its items",),
-            read="limitations#iteration",
-        )
-    if any(isinstance(x, (itertools.count, itertools.cycle, itertools.repeat)) for x in iterables):
-        raise NotDifferentiableError(
-            "heapq.merge of iterators that may never end is not differentiated",
-            fixes=("merge as many items as are needed: itertools.islice",),
+            "heapq.merge of iterators is not differentiated",
+            fixes=("merge lists of their items: heapq.merge(list(xs), list(ys))",),
             read="limitations#iteration",
         )
 

@@ -399,6 +399,18 @@ class _Tangent(TypedTangents):
         elif not (self.typed and self.of_arrays(op, target)):
             self.push(target, ir.Const(getattr(operator, op.operator)), (op.value,))
 
+    def of_compare(self, op: ir.Compare, target: str) -> None:
+        """`x in xs` takes items from an iterator, and their tangents have to go with them."""
+        is_asked = op.symbol in ("in", "not in") and self.varies(op.right)
+        kind = self.types(op.right)
+        if not is_asked or _is_plain_sequence(kind) or kind == LIST:
+            self.keep(target, op)
+            return
+        both = self.push_pair(ir.Const(operator.contains), (op.right, op.left), (), None)
+        found = self.let(ir.Item(both, ir.Const(0)), "found")
+        negated = ir.Call(ir.Const(operator.not_), (found,))
+        self.keep(target, ir.Move(found) if op.symbol == "in" else negated)
+
     def of_attribute(self, op: ir.Attribute, target: str) -> None:
         if self.typed and target in self.varied and self.varies(op.value) and self.of_arrays(op, target):
             return

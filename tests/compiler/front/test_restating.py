@@ -153,6 +153,10 @@ def test_it_is_code_of_the_pass(cells, name):
 SHARED = {
     "one iterator": "it = iter([4 * x, x, 3 * x, 2 * x, 0.5 * x])\n    rows = heapq.merge(it, it)",
     "two names of it": "it = iter([4 * x, x, 3 * x])\n    jt = it\n    rows = heapq.merge(it, [x], jt)",
+    "one of them takes some first": (
+        "it = iter([4 * x, x, 3 * x])\n    rows = [next(heapq.merge(it, [2 * x])), 2 * next(it, x)]"
+    ),
+    "a generator over the other": "it = iter([4 * x, x])\n    rows = heapq.merge(it, (2 * v for v in it))",
     "a list twice": "xs = [4 * x, x, 3 * x]\n    rows = heapq.merge(xs, xs)",
 }
 

@@ -251,3 +251,29 @@ def test_a_ufunc_with_several_results_in_forward_mode():
     assert rl.pushforward(f, 0.7)(1.0) == pytest.approx(slope, rel=1e-14)
     assert rl.pushforward(f, np.float64(0.7))(1.0) == pytest.approx(slope, rel=1e-14)
     assert rl.pushforward(f, 2)(1.0) == pytest.approx(rl.gradient(f, 2)[0], rel=1e-14)
+
+
+def found_in_iterator(v):
+    it = iter([v[0], v[1], v[0] * v[1], v[0] ** 3])
+    is_there = v[1] in it
+    return next(it) * (2.0 if is_there else 3.0)
+
+
+def not_found_in_generator(v):
+    it = (x * v[1] for x in v)
+    is_missing = 100.0 not in it
+    return next(it, v[0]) * (2.0 if is_missing else 3.0)
+
+
+def found_in_reversed(v):
+    it = reversed([v[0], v[1], v[0] * v[2]])
+    return next(it) if v[1] not in it else next(it) * v[2]
+
+
+@pytest.mark.parametrize("f", [found_in_iterator, not_found_in_generator, found_in_reversed])
+def test_a_question_to_an_iterator_takes_the_tangents_of_its_items(f):
+    """`x in iterator` reads items until one is found, and what follows is read from there."""
+    v, dot = np.array([0.3, 0.5, -0.2]), np.array([1.0, -0.5, 2.0])
+    wanted = (f(v + 1e-6 * dot) - f(v - 1e-6 * dot)) / 2e-6
+    assert rl.pushforward(f, v)(dot) == pytest.approx(wanted, rel=1e-6)
+    assert rl.gradient(f, v)[0] @ dot == pytest.approx(wanted, rel=1e-6)
