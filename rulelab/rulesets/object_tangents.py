@@ -13,13 +13,14 @@ import types
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..rules.capabilities import RuleConfig
 from ..rules.programs import check_namespace, refuse_dict
+from ..rules.recalling import decorated, recalled
 from ..rules.rule_table import RuleTable
 from ..rules.vectorized import check_vectorized, dtype_of_results
-from ..tangents.holding import CACHED, UNBOUND, held_by
+from ..tangents.cached_answers import key_of, note_made
+from ..tangents.holding import CACHED
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_of
-from ..tangents.tracked import check_cached_answer
 from ..tangents.zeros import NoTangent
 from .array_likes import dense, refuse
 from .container_tangents import FORWARDS, check_kept
@@ -82,8 +83,9 @@ def write_array_attribute(x, x_dot, name, value, value_dot):
     check_kept(x, x_dot, value_dot)
     if name not in ("real", "imag"):
         if not is_constant(x_dot):
-            refuse(f"The attribute {name} of an array that varies was assigned",
-                   "make a new array with astype")
+            refuse(
+                f"The attribute {name} of an array that varies was assigned", "make a new array with astype"
+            )
         setattr(x, name, value)
         return
     setattr(x, name, value)
@@ -217,51 +219,32 @@ def partial_call_frule(config, tangents, held, /, *args, **words):
     return config.frule_via_ad(given, held.func, *held.args, *args, **all_words)
 
 
-@TABLE.rrule(functools.cache, leading=1)
-def cache_rrule(user_function, /):
-    """The wrapper has the cotangent of what it wraps."""
-    check_bound(user_function)
-
-    def cache_pullback(y_bar):
-        return NO, y_bar
-
-    return functools.cache(user_function), cache_pullback
-
-
-def check_bound(f):
-    """NotDifferentiableError for a function that captures what has no value yet: by decoration that is most
-    often itself, and its own cotangent would be part of itself.
-    """
-    if isinstance(f, types.FunctionType):
-        missing = [name for name, value in held_by(f).captured.items() if value is UNBOUND]
-        if missing:
-            raise NotDifferentiableError(
-                f"In functools.cache(function) the function captures {missing[0]}, which has no value yet",
-                fixes=("define it outside the function that is differentiated", "use rl.forwarddiff"),
-                read="limitations#foreign-calls",
-            )
-
-
-TABLE.non_differentiable(check_bound)
-
-
-@TABLE.rrule(functools.lru_cache, leading=1)
-def lru_cache_rrule(maxsize=128, typed=False):
-    def lru_cache_pullback(y_bar):
-        return NO, y_bar
-
-    return functools.lru_cache(maxsize, typed), lru_cache_pullback
-
-
 @TABLE.frule(functools.cache)
 def cache_frule(tangents, user_function, /):
     """The wrapper has the tangent of what it wraps."""
-    return functools.cache(user_function), tangents[1]
+    y = functools.cache(user_function)
+    note_made(y)
+    return y, tangents[1]
 
 
 @TABLE.frule(functools.lru_cache)
 def lru_cache_frule(tangents, maxsize=128, typed=False):
-    return functools.lru_cache(maxsize, typed), tangents[1] if callable(maxsize) else NO
+    y = functools.lru_cache(maxsize, typed)
+    if not callable(maxsize):
+        return y, NO
+    note_made(y)
+    return y, tangents[1]
+
+
+TABLE.non_differentiable(note_made)
+
+
+@TABLE.frule(decorated)
+def decorated_frule(tangents, decorate, f, /):
+    """`functools.lru_cache(...)(f)`"""
+    y = decorate(f)
+    note_made(y)
+    return y, tangents[2]
 
 
 @TABLE.frule(CACHED.__call__, requires=FORWARDS, keyword_tangents=True)
@@ -269,12 +252,18 @@ def cached_call_frule(config, tangents, held, /, *args, **words):
     """What it keeps is of other calls, and it may keep nothing that varies: the function itself is called."""
     if all(map(is_constant, tangents)):
         return held(*args, **words), NO
-    y, y_dot = config.frule_via_ad(tangents[1:], held.__wrapped__, *args, **words)
-    check_cached_answer(held, args, words, y)
-    return y, y_dot
+    key = key_of(held, args, words)
+    return recalled(config, held, key, 1, tangents[1:], held.__wrapped__, *args, **words)
 
 
-TABLE.non_differentiable(check_cached_answer)
+TABLE.non_differentiable(key_of)
+
+
+@TABLE.frule(recalled, requires=FORWARDS, keyword_tangents=True)
+def recalled_frule(config, tangents, outer, held, key, depth, dots, f, /, *args, **words):
+    """Each level of differentiation keeps its own answers."""
+    given, call = (NO, NO, *tangents[5:]), (RuleConfig.frule_via_ad, outer, dots, f)
+    return recalled(config, held, key, depth + 1, given, *call, *args, **words)
 
 
 @TABLE.frule(operator.call, requires=FORWARDS, keyword_tangents=True)

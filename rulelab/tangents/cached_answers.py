@@ -1,47 +1,138 @@
 """What cached functions return while a derivative is computed.
 
-A function behind `functools.cache` is differentiated as if it were not cached, so it runs again where a plain
-call would be answered from the cache. That is right only if it returns the same again.
+A cached function runs once for each key, but what `functools.cache` keeps has no derivative. So a derivative
+keeps answers of its own, each with its tangent or its pullback, and gives them again where Python would. If it
+cannot know that two calls have the same arguments, with the same derivatives, the function runs again, and has
+to return the same.
 """
 
 from __future__ import annotations
 
 import functools
 import types
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
+from .zeros import AbstractZero
+
+
+class Answer:
+    """What a call of a cached function returned; `inputs` stay alive, so that no identity is reused."""
+
+    __slots__ = ("clock", "inputs", "y")
+
+    def __init__(self, y: Any, inputs: Any, clock: Any = None) -> None:
+        self.y, self.inputs, self.clock = y, inputs, clock
+
+
+_MADE: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def note_made(held: Any) -> None:
+    """Note that a cached function was made while a derivative is computed.
+
+    One that comes from outside may be several arguments, each with a derivative of its own.
+    """
+    _MADE.add(held)
+
+
+def is_made_within(held: Any) -> bool:
+    """Whether the cached function was noted by `note_made`."""
+    return held in _MADE
 
 
 class CachedAnswers:
-    """The results of the cached functions that one run of a differentiated function has called."""
+    """The answers of the cached functions that one run of a differentiated function has called.
+
+    A key of Python's may have several answers, by what varies. They are forgotten when Python would.
+    """
 
     def __init__(self) -> None:
-        self._found: dict[Any, Any] = {}  # keeps the functions and arguments, so that no identity is reused
+        self._found: dict[Any, dict[Any, dict[Any, Answer]]] = {}
 
-    def check(
-        self, held: Any, args: tuple[Any, ...], words: dict[str, Any], y: Any, place: Place | None = None
-    ) -> None:
-        """Raise NotDifferentiableError unless `y`, the result of a call of the cached function `held`, equals
-        that of an earlier call with the same arguments.
-        """
-        typed = held.cache_parameters()["typed"]
-        try:
-            key = (held, functools._make_key(args, words, typed))
-            before = self._found.setdefault(key, y)
-        except TypeError:  # arguments without a hash: Python's own error in a plain call
+    def of(self, held: Any, key: Any) -> dict[Any, Answer]:
+        """The answers that the cached function `held` has for a key, used most recently from now on."""
+        found = self._found.get(held, {})
+        if key not in found:
+            return {}
+        found[key] = found.pop(key)
+        return found[key]
+
+    def keep(self, held: Any, key: Any, inner: Any, answer: Answer) -> None:
+        """Keep an answer, as the one for `inner`."""
+        found, room = self._found.setdefault(held, {}), held.cache_parameters()["maxsize"]
+        if room == 0:
             return
-        if before is not y and not _is_same(before, y, 0):
-            name = getattr(held, "__name__", "that is called")
-            raise NotDifferentiableError(
-                f"The cached function {name} returns something else when it runs again with the same "
-                "arguments, which a plain call answers from the cache",
-                place=place,
-                fixes=("do not change what it reads or returns", "take the cache away"),
-                read="limitations#iteration",
-            )
+        found.setdefault(key, {})[inner] = answer
+        if room is not None and len(found) > room:
+            del found[next(iter(found))]
+
+
+def key_of(held: Any, args: tuple[Any, ...], words: dict[str, Any]) -> Any:
+    """Python's key of a call of a cached function; raises its TypeError for an argument without a hash.
+
+    >>> key_of(functools.cache(len), (2,), {}) == key_of(functools.cache(len), (2.0,), {})
+    True
+    """
+    return functools._make_key(args, words, held.cache_parameters()["typed"])
+
+
+def identity(x: Any) -> Any:
+    """A key that is equal only for the same numbers, or the same objects.
+
+    >>> identity(1.0) == identity(1.0), identity(1.0) == identity(1), identity([]) == identity([])
+    (True, False, False)
+    """
+    if isinstance(x, (int, float, complex, np.generic, str)):
+        return type(x), x
+    if type(x) is tuple:
+        return tuple(map(identity, x))
+    return AbstractZero if isinstance(x, AbstractZero) else id(x)
+
+
+def recall(
+    answers: CachedAnswers, held: Any, key: Any, depth: int, inputs: tuple[Any, ...], run: Callable[[], Any]
+) -> Any:
+    """The answer kept for these inputs, else that of `run`; its value is in the first entry, `depth` deep."""
+    inner = depth, identity(inputs)
+    known = answers.of(held, key)
+    if inner in known:
+        return known[inner].y
+    before = next(iter(known.items()), None)
+    y = run()
+    if before is not None:
+        check_same(held, value_of(before[1].y, before[0][0]), value_of(y, depth))
+    answers.keep(held, key, inner, Answer(y, inputs))
+    return y
+
+
+def value_of(y: Any, depth: int) -> Any:
+    """The value in an answer with its tangents, `depth` deep: the first of the first, and so on."""
+    for _ in range(depth):
+        y = y[0]
+    return y
+
+
+def check_same(held: Any, before: Any, y: Any, place: Place | None = None) -> None:
+    """Raise NotDifferentiableError unless the results of two calls with the same arguments are equal."""
+    if before is not y and not _is_same(before, y, 0):
+        raise changed_answer(held, place)
+
+
+def changed_answer(held: Any, place: Place | None = None) -> NotDifferentiableError:
+    """The error for a cached function that runs again and does not do the same."""
+    name = getattr(held, "__name__", "that is called")
+    return NotDifferentiableError(
+        f"The cached function {name} returns something else when it runs again with the same "
+        "arguments, which a plain call answers from the cache",
+        place=place,
+        fixes=("do not change what it reads or returns", "take the cache away"),
+        read="limitations#iteration",
+    )
 
 
 _DEPTH = 20

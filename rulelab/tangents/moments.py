@@ -49,6 +49,10 @@ class StateSnapshot:
                 if mine(x):
                     self._mine.add(id(x))
 
+    def objects(self) -> list[Any]:
+        """The objects whose contents it has."""
+        return [x for x, _ in self._kept.values()]
+
     def changed(self) -> list[Any]:
         """The objects whose contents have changed since."""
         return [x for x, state in self._kept.values() if not _same(state, self._state(x))]

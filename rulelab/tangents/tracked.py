@@ -76,12 +76,11 @@ def within_reverse() -> Iterator[None]:
         _NOW.within_reverse = before
 
 
-def check_cached_answer(held: Any, args: tuple[Any, ...], words: dict[str, Any], y: Any) -> None:
-    """`CachedAnswers.check` for the forward run in progress."""
-    if _NOW.forward:
-        if _NOW.answers is None:
-            _NOW.answers = CachedAnswers()
-        _NOW.answers.check(held, args, words, y)
+def cached_answers() -> CachedAnswers | None:
+    """What cached functions have returned in the forward run in progress; None if there is none."""
+    if _NOW.forward and _NOW.answers is None:
+        _NOW.answers = CachedAnswers()
+    return _NOW.answers
 
 
 def check_untracked(a: Any) -> None:

@@ -57,20 +57,6 @@ def _call(pullbacks: Question, call: Call) -> Handler | None:
     return without_owner(inner)
 
 
-def checked_again(call: Call, inner: Handler) -> Handler:
-    """The handler of a call of a cached function, by that of the function, which must return what it returned
-    before.
-    """
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        y, back = inner(*args, **kwargs)
-        heap.answers().check(call.target, args, kwargs, y, call.place)
-        return y, back
-
-    return Uncached(run)
-
-
 # -- partial -------------------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ from ..implicit import hidden
 from ..memory import copies, crossings, heap, snapshots
 from ..memory.fingerprints import Seen
 from ..memory.operands import carries
-from . import questions
+from . import cached, questions
 from .binding import before_rest, bind, flags_by_slot, flags_in_order, in_order
 from .borrowed import (
     about_to_run,
@@ -112,7 +112,8 @@ def run_plain(
         return _run_pass(made.bound_to(function), function, values, bound)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
     if known is None and type(target) is CACHED and any(varied):
-        return pullbacks.run_plain(target.__wrapped__, everything, kwargs, spread, place)
+        behind = functools.partial(pullbacks.run_plain, target.__wrapped__, everything, kwargs, spread, place)
+        return cached.plain(target, everything, kwargs, behind)
     if known is None and type(target) is functools.partial:
         held = held_by_partial(Call(target, args, kwargs, varied, place))
         return pullbacks.run_plain(held.target, held.args, held.kwargs, held.active, place)

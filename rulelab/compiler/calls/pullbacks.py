@@ -16,6 +16,7 @@ from ...parsing import with_room
 from ...rules.capabilities import RuleConfig
 from ...rules.kinds import signature_of
 from ...rules.programs import content_of, new_object
+from ...rules.recalling import is_cache_decorator
 from ...rules.registry import Found, NoRule, OptedOut
 from ...rules.rule import Rule
 from ...rules.signatures import types_of
@@ -34,7 +35,7 @@ from ..memory import containers, copies, crossings, heap, snapshots, support
 from ..memory.handlers import NO, Handler, Uncached, constant, default_of, with_bound, without_name
 from ..memory.operands import carries, may_vary
 from ..memory.writes import attribute_writer, writes_attribute
-from . import built_in, by_author, holders, piecemeal, questions
+from . import built_in, by_author, cached, holders, piecemeal, questions
 from .attributes import attribute_finder
 from .binding import (
     active_defaults,
@@ -439,9 +440,11 @@ class Pullbacks:
     def without_rule(self, call: Call) -> Handler | None:
         """The handler of a call of C code whose behaviour is known to this package; None for any other."""
         __tracebackhide__ = True
-        target, args, kwargs, active, place = call.target, call.args, call.kwargs, call.active, call.place
+        target, args, kwargs, place = call.target, call.args, call.kwargs, call.place
         if type(target) is CACHED:  # its cached results are of other calls; it must cache none that varies
-            return holders.checked_again(call, self.find(target.__wrapped__, args, kwargs, active, place))
+            return cached.handler(self, call)
+        if is_cache_decorator(target):
+            return cached.made(self, call)
         if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
             if len(args) == 3 and not questions.answered(hasattr, args[:2], {}, place):
                 return Uncached(default_of)

@@ -31,6 +31,7 @@ from ...rules import programs
 from ...rules.calling import checked_pair, watch_of_frule
 from ...rules.capabilities import RuleConfig, check_tangents
 from ...rules.programs import Seed
+from ...rules.recalling import decorated, is_cache_decorator
 from ...rules.registry import Found
 from ...rules.rule import Rule
 from ...rules.signatures import types_of, weakly
@@ -293,6 +294,8 @@ class Push:
             return self.through(call.raw, chosen, call.refs(), call.dot_refs(), names)
         if constructors.makes_from_items(g, args) and not names:
             return Program(programs.made_from_items, (self, arg(0), arg(1), dot(1)), trusted=True)
+        if is_cache_decorator(g) and not names:
+            return self.through(call.raw, decorated, (g, *call.refs()), (NO, *call.dot_refs()))
         if g is super and len(args) == 2:
             return Program(programs.made_super, (arg(0), arg(1), dot(1)), trusted=True)
         if isinstance(g, type):

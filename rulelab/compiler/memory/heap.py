@@ -253,6 +253,13 @@ def answers() -> CachedAnswers:
     return written().answers
 
 
+def keep(x: Any) -> None:
+    """Note that a value is kept, and may be used again."""
+    known = _STATE.here.sweep.fresh
+    if known is not None:
+        known.pop(id(x), None)
+
+
 def is_fresh(x: Any) -> bool:
     """Whether only the running statement holds an array."""
     known = _STATE.here.sweep.fresh
