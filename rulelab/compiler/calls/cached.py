@@ -28,6 +28,7 @@ from ...tangents.cached_answers import (
     note_made,
     value_of,
 )
+from ...tangents.holding import CACHED
 from ...tangents.moments import Moment
 from ...tangents.zeros import AbstractZero
 from ..memory import heap
@@ -44,9 +45,11 @@ _PLAIN = "plain"  # in place of what varies: an answer without a pullback
 _MUTABLE = (list, dict, set, deque, bytearray)
 
 
-def handler(pullbacks: Question, call: Call) -> Handler:
-    """The handler of a call of a cached function."""
+def handler(pullbacks: Question, call: Call) -> Handler | None:
+    """The handler of a call of a cached function, or of what `functools.lru_cache(...)` returns."""
     held = call.target
+    if type(held) is not CACHED:
+        return made(pullbacks, call)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True

@@ -441,10 +441,8 @@ class Pullbacks:
         """The handler of a call of C code whose behaviour is known to this package; None for any other."""
         __tracebackhide__ = True
         target, args, kwargs, place = call.target, call.args, call.kwargs, call.place
-        if type(target) is CACHED:  # its cached results are of other calls; it must cache none that varies
+        if type(target) is CACHED or is_cache_decorator(target):
             return cached.handler(self, call)
-        if is_cache_decorator(target):
-            return cached.made(self, call)
         if target is getattr and 2 <= len(args) <= 3 and not kwargs and isinstance(args[1], str):
             if len(args) == 3 and not questions.answered(hasattr, args[:2], {}, place):
                 return Uncached(default_of)
