@@ -7,8 +7,8 @@ back into the AD), `lent` (checks that arguments were not changed); for authors:
 `constant`, `twins`, `stub`, `listing`, `doubt` (rules of redefined functions); what is certain about values
 before they are computed: `kinds`, `operator_kinds` and `results` (of operators and functions), `formulas`
 (partials as text), `direct` (the ufunc methods behind NumPy's Python functions); and `rule_table` (tables of
-built-in rules), `programs` (operations of forward mode that take more than one call) and `vectorized` (checks
-of an `np.vectorize` object).
+built-in rules), `programs` (operations of forward mode that take more than one call), `recalling` (calls of
+cached functions in forward mode) and `vectorized` (checks of an `np.vectorize` object).
 """
 
 from ..own_code import keeps_records

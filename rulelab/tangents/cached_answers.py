@@ -1,9 +1,9 @@
 """What cached functions return while a derivative is computed.
 
 A cached function runs once for each key, but what `functools.cache` keeps has no derivative. So a derivative
-keeps answers of its own, each with its tangent or its pullback, and gives them again where Python would. If
-it cannot know that two calls have the same arguments, with the same derivatives, the function runs again, and
-has to return the same.
+keeps answers of its own, each with its tangent or its pullback, and gives them again where Python would.
+Where the arguments of two calls may be different variables, the function runs again, and has to return the
+same.
 """
 
 from __future__ import annotations

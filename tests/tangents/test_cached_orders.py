@@ -1,4 +1,4 @@
-"""Cached functions in both modes and the four orders of second derivatives: right, or refused with a typed error.
+"""Cached functions in both modes and the four orders of second derivatives: right, or a typed error.
 
 What a cached function does is done once for each key, and what it returned is one object.
 """
