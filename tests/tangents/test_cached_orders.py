@@ -303,6 +303,16 @@ def equal_keys_of_two_variables(x, y):
     return f(x) * f(y) * x
 
 
+def asked_before(x, y):
+    @functools.cache
+    def f(a):
+        return a * x
+
+    if f(y) > 100.0 or int(f(2)) > 100:
+        return x
+    return f(y) * f(2) * f(y)
+
+
 def of_partials(x, y):
     f = functools.cache(functools.partial(lambda c, n: c * n, x))
     return f(2) * f(2) * y
@@ -310,7 +320,7 @@ def of_partials(x, y):
 
 PURE = [
     *(recursion, recursion_by_name, recursion_with_traced_keys, binomials, table, arrays),
-    *(equal_keys_of_two_variables, of_partials),
+    *(equal_keys_of_two_variables, asked_before, of_partials),
 ]
 
 

@@ -115,7 +115,7 @@ def plain(held: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callabl
     for (depth, *_), answer in answers.of(held, key).items():
         return value_of(answer.y, depth)
     y = run()
-    answers.keep(held, key, (0, _PLAIN), Answer(y, args))
+    answers.keep(held, key, (0, _PLAIN), Answer(y, args, heap.now()))
     return y
 
 
