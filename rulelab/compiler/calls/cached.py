@@ -29,7 +29,7 @@ from ...tangents.cached_answers import (
     value_of,
 )
 from ...tangents.holding import CACHED
-from ...tangents.moments import Moment
+from ...tangents.moments import StateSnapshot
 from ...tangents.zeros import AbstractZero
 from ..memory import heap
 from ..memory.handlers import NO, Handler, Uncached, rearranged
@@ -191,7 +191,7 @@ def _check_again(
     if _may_change(second) or answer.clock is None:
         raise changed_answer(held, place)
     if heap.now()[0] != answer.clock[0]:
-        reached = Moment(held.__wrapped__, args).objects()
+        reached = StateSnapshot(held.__wrapped__, args).objects()
         if any(heap.was_changed(x, answer.clock) for x in reached):
             raise changed_answer(held, place)
 
