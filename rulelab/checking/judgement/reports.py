@@ -72,7 +72,7 @@ class RuleCheck(Report):
         What was found, including warnings and what could not be judged.
     diagnoses : tuple of Diagnosis
         The mistakes behind the findings, each with a corrected line if one was found.
-    points : tuple of LookedAt
+    points : tuple of PointShown
         The arguments at which it was checked.
     notes : tuple of str
         What else should be known: that arguments were drawn, for instance.
