@@ -5,17 +5,42 @@ functions that make cached ones.
 from __future__ import annotations
 
 import functools
+import types
 
-from ..tangents.cached_answers import recall
-from ..tangents.tracked import cached_answers
+from ..tangents.cached_answers import HAS_EFFECTS, changed_answer, recall
+from ..tangents.holding import CACHED, everything_held
+from ..tangents.moments import StateSnapshot
+from ..tangents.tracked import cached_answers, readable
 
 
 def recalled(config, held, key, depth, tangents, f, /, *args, **words):
     """`config.frule_via_ad(tangents, f, ...)`, once for each key and tangents of a cached function."""
     answers, inputs = cached_answers(), (tangents, args, tuple(words.values()))
-    if answers is None:
+
+    def run():
         return config.frule_via_ad(tangents, f, *args, **words)
-    return recall(answers, held, key, depth, inputs, lambda: config.frule_via_ad(tangents, f, *args, **words))
+
+    def run_again():
+        # each further level of differentiation puts a config, tangents and a function before the arguments
+        before = StateSnapshot(*_read_by(held), *args[3 * (depth - 1) :], *words.values(), arrays=True)
+        y = run()
+        if before.changed():
+            raise changed_answer(held, HAS_EFFECTS)
+        return y
+
+    return run() if answers is None else recall(answers, held, key, depth, inputs, run, run_again)
+
+
+def _read_by(held):
+    """What a cached function can read besides its arguments, itself or in functions of its module."""
+    names = getattr(held.__wrapped__, "__globals__", None)
+
+    def inside(x):
+        if isinstance(x, CACHED):
+            return [x.__wrapped__]
+        return readable(x, ()) if isinstance(x, types.FunctionType) and x.__globals__ is names else ()
+
+    return list(everything_held([held], inside))
 
 
 def is_cache_decorator(x):

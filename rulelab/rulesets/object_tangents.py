@@ -249,7 +249,7 @@ def decorated_frule(tangents, decorate, f, /):
 
 @TABLE.frule(CACHED.__call__, requires=FORWARDS, keyword_tangents=True)
 def cached_call_frule(config, tangents, held, /, *args, **words):
-    """What it keeps is of other calls, and it may keep nothing that varies: the function itself is called."""
+    """What it keeps has no tangents: where something varies, the function itself is called."""
     if all(map(is_constant, tangents)):
         return held(*args, **words), NO
     key = key_of(held, args, words)

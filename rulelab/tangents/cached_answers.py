@@ -8,15 +8,19 @@ same.
 
 from __future__ import annotations
 
+import dis
 import functools
 import types
 import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..errors import NotDifferentiableError, Place
+from .contents import own_attributes
+from .holding import everything_held, inside
 from .zeros import AbstractZero
 
 
@@ -95,17 +99,28 @@ def identity(x: Any) -> Any:
 
 
 def recall(
-    answers: CachedAnswers, held: Any, key: Any, depth: int, inputs: tuple[Any, ...], run: Callable[[], Any]
+    answers: CachedAnswers,
+    held: Any,
+    key: Any,
+    depth: int,
+    inputs: tuple[Any, ...],
+    run: Callable[[], Any],
+    run_again: Callable[[], Any],
 ) -> Any:
-    """The answer kept for these inputs, else that of `run`; its value is in the first entry, `depth` deep."""
+    """The answer kept for these inputs, else that of `run`; its value is in the first entry, `depth` deep.
+    Where Python would not call the function once more, `run_again` does.
+    """
     inner = depth, identity(inputs)
     known = answers.of(held, key)
     if inner in known:
         return known[inner].y
     before = next(iter(known.items()), None)
-    y = run()
+    y = run() if before is None else run_again()
     if before is not None:
-        check_same(held, value_of(before[1].y, before[0][0]), value_of(y, depth))
+        first, second = value_of(before[1].y, before[0][0]), value_of(y, depth)
+        check_same(held, first, second)
+        if may_change(second, first, arrays=True):
+            raise changed_answer(held, IS_NEW)
     answers.keep(held, key, inner, Answer(y, inputs))
     return y
 
@@ -120,19 +135,60 @@ def value_of(y: Any, depth: int) -> Any:
 def check_same(held: Any, before: Any, y: Any, place: Place | None = None) -> None:
     """Raise NotDifferentiableError unless the results of two calls with the same arguments are equal."""
     if before is not y and not _is_same(before, y, 0):
-        raise changed_answer(held, place)
+        raise changed_answer(held, IS_ANOTHER, place)
 
 
-def changed_answer(held: Any, place: Place | None = None) -> NotDifferentiableError:
+IS_ANOTHER = "returns something else"
+IS_NEW = "returns a new object that can be changed"
+READS_CHANGED = "reads what has been changed"
+HAS_EFFECTS = "changes something"
+
+
+def changed_answer(held: Any, what: str, place: Place | None = None) -> NotDifferentiableError:
     """The error for a cached function that runs again and does not do the same."""
     name = getattr(held, "__name__", "that is called")
     return NotDifferentiableError(
-        f"The cached function {name} returns something else when it runs again with the same "
-        "arguments, which a plain call answers from the cache",
+        f"The cached function {name} {what} when it runs again with the same arguments, which a plain call "
+        "answers from the cache",
         place=place,
         fixes=("do not change what it reads or returns", "take the cache away"),
         read="limitations#iteration",
     )
+
+
+_MUTABLE = (list, dict, set, deque, bytearray)
+
+
+def may_change(y: Any, before: Any, arrays: bool = False) -> bool:
+    """Whether a result holds something that a caller can change and that the result `before` does not hold.
+
+    >>> may_change([1.0], [1.0]), may_change((1.0, len), (1.0, len))
+    (True, False)
+    """
+    shared = {id(x) for x in everything_held([before], _parts)}
+    return any(id(x) not in shared and _is_mutable(x, arrays) for x in everything_held([y], _parts))
+
+
+def _parts(x: Any) -> Any:
+    return x if type(x) is tuple else inside(x)
+
+
+def _is_mutable(x: Any, arrays: bool) -> bool:
+    if isinstance(x, types.FunctionType):
+        return _assigns(x.__code__)
+    if isinstance(x, np.ndarray):
+        return arrays
+    return isinstance(x, _MUTABLE) or (
+        hasattr(x, "__dict__") and not isinstance(x, (type, types.ModuleType, AbstractZero))
+    )
+
+
+def _assigns(code: types.CodeType) -> bool:
+    """Whether a function with this code, or one inside it, assigns to a variable that it captures."""
+    for step in dis.get_instructions(code) if code.co_freevars else ():
+        if step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval in code.co_freevars:
+            return True
+    return any(isinstance(part, types.CodeType) and _assigns(part) for part in code.co_consts)
 
 
 _DEPTH = 20
@@ -146,15 +202,20 @@ def _is_same(x: Any, y: Any, depth: int) -> bool:
         return False
     if isinstance(x, np.ndarray):
         return x.dtype == y.dtype and np.array_equal(x, y, equal_nan=x.dtype.kind in "fc")
+    if isinstance(x, types.FunctionType) and x.__code__ is not y.__code__:
+        return False
+    if callable(x) and (held := list(inside(x))):
+        return _is_same(held, list(inside(y)), depth + 1)
     if isinstance(x, types.FunctionType):
-        return x.__code__ is y.__code__
+        return not list(inside(y))
     if isinstance(x, (list, tuple)):
         return len(x) == len(y) and all(_is_same(a, b, depth + 1) for a, b in zip(x, y))
     if isinstance(x, dict):
         return list(x) == list(y) and all(_is_same(a, b, depth + 1) for a, b in zip(x.values(), y.values()))
-    if hasattr(x, "__dict__"):
-        return _is_same(vars(x), vars(y), depth + 1)
+    if hasattr(x, "__dict__") and type(x).__eq__ is object.__eq__:
+        return _is_same(own_attributes(x), own_attributes(y), depth + 1)
     try:
-        return bool(x == y) or bool(x != x and y != y)
+        equal = bool(x == y) or bool(x != x and y != y)
     except (TypeError, ValueError):  # objects that cannot be compared
         return False
+    return equal and (not hasattr(x, "__dict__") or _is_same(own_attributes(x), own_attributes(y), depth + 1))

@@ -32,6 +32,10 @@ def of_a_list_that_grows(x):
     return made(2)[0] * len(made(2))
 
 
+class Length(float):
+    pass
+
+
 class Scaled:
     def __init__(self, scale):
         self.scale = scale
@@ -80,6 +84,167 @@ def test_a_function_that_returns_the_same_is_followed():
     assert rl.pushforward(of_lists_and_arrays, 2.0)(1.0) == pytest.approx(2 * 24**2 * 2.0)
 
 
+def of_two_closures(x, y):
+    count = [0]
+
+    @functools.cache
+    def made(k):
+        count[0] += 1
+        n = count[0]
+        return lambda t: n * t * k
+
+    return made(x)(1.0) + made(y)(1.0)
+
+
+def of_two_defaults(x, y):
+    count = [0]
+
+    @functools.cache
+    def made(k):
+        count[0] += 1
+        return lambda t, n=count[0]: n * t * k
+
+    return made(x)(1.0) + made(y)(1.0)
+
+
+def of_two_partials(x, y):
+    count = [0]
+
+    @functools.cache
+    def made(k):
+        count[0] += 1
+        return functools.partial(lambda n, t: n * t * k, count[0])
+
+    return made(x)(1.0) + made(y)(1.0)
+
+
+def of_a_closure_with_state(x, y):
+    @functools.cache
+    def made(k):
+        held = [0.0]
+
+        def step():
+            held[0] = held[0] + k
+            return held[0]
+
+        return step
+
+    made(x)()
+    return made(y)()
+
+
+def of_a_closure_that_counts(x, y):
+    @functools.cache
+    def made(k):
+        n = 0.0
+
+        def step():
+            nonlocal n
+            n = n + k
+            return n
+
+        return step
+
+    made(x)()
+    return made(y)()
+
+
+def of_a_list_changed_later(x, y):
+    @functools.cache
+    def made(k):
+        return [k]
+
+    a, b = made(x), made(y)
+    a[0] = a[0] * 3.0
+    return b[0] * x
+
+
+def of_an_object_changed_later(x, y):
+    @functools.cache
+    def made(k):
+        return Scaled(k)
+
+    a, b = made(x), made(y)
+    a.scale = a.scale * 3.0
+    return b.scale * x
+
+
+def of_a_log(x, y):
+    log = []
+
+    def note():
+        log.append(1.0)
+
+    @functools.cache
+    def squared(k):
+        note()
+        return k * k
+
+    return (squared(x) + squared(y)) * len(log)
+
+
+OF_TWO_VARIABLES = [
+    *(of_two_closures, of_two_defaults, of_two_partials, of_a_closure_with_state, of_a_closure_that_counts),
+    *(of_a_list_changed_later, of_an_object_changed_later, of_a_log),
+]
+
+
+@pytest.mark.parametrize("f", OF_TWO_VARIABLES)
+def test_what_differs_for_equal_variables_is_refused(f):
+    """Python calls the function once for two equal numbers, whose derivatives need a call each."""
+    asked = [lambda: rl.gradient(f, 2.0, 2.0), lambda: rl.pushforward(f, 2.0, 2.0)(1.0, 0.0)]
+    for ask in asked:
+        for _ in range(2):
+            with pytest.raises(rl.NotDifferentiableError, match="same arguments"):
+                ask()
+
+
+def of_an_array_changed_later(x, y):
+    @functools.cache
+    def made(k):
+        return np.array([k, 1.0])
+
+    a, b = made(x), made(y)
+    a[0] = a[0] * 3.0
+    return b[0] * x
+
+
+LOG = []
+
+
+@functools.cache
+def logged(k):
+    LOG.append(1.0)
+    return k * k
+
+
+def of_a_global_log(x, y):
+    return (logged(x) + logged(y)) * len(LOG)
+
+
+@pytest.mark.parametrize("f", [of_an_array_changed_later, of_a_global_log])
+def test_arrays_and_globals_are_refused_in_forward_mode(f):
+    """Reverse mode refuses the writes themselves."""
+    with pytest.raises(rl.MutationError):
+        rl.gradient(f, 2.0, 2.0)
+    with pytest.raises(rl.NotDifferentiableError, match="same arguments"):
+        rl.pushforward(f, 2.0, 2.0)(1.0, 0.0)
+
+
+def of_pure_closures(x, y):
+    @functools.cache
+    def made(k):
+        return lambda t: t * k
+
+    return made(x)(2.0) * made(y)(1.0)
+
+
+def test_closures_that_only_read_are_followed():
+    """2 x y, at equal x and y."""
+    assert rl.gradient(of_pure_closures, 3.0, 3.0) == (6.0, 6.0)
+    assert rl.pushforward(of_pure_closures, 3.0, 3.0)(1.0, 0.0) == 6.0
+
+
 @functools.cache
 def made(n):
     return [float(n)]
@@ -108,6 +273,11 @@ def test_a_cached_constant_is_the_one_in_the_cache():
         (Scaled(1.0), Scaled(1.0), True),
         (Scaled(1.0), Scaled(2.0), False),
         (iter([1.0]), iter([1.0]), False),
+        (Length(1.0), Length(1.0), True),
+        (Length(1.0), Length(2.0), False),
+        (functools.partial(max, 1.0), functools.partial(max, 1.0), True),
+        (functools.partial(max, 1.0), functools.partial(max, 2.0), False),
+        (Scaled(1.0).times, Scaled(2.0).times, False),
     ],
 )
 def test_contents_are_compared(first, second, same):

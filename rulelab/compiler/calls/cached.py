@@ -9,22 +9,21 @@ do the same.
 from __future__ import annotations
 
 import functools
-import types
-from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ...errors import Place
 from ...rules.recalling import recalled
 from ...tangents.cached_answers import (
+    IS_NEW,
+    READS_CHANGED,
     Answer,
     changed_answer,
     check_same,
     identity,
     is_made_within,
     key_of,
+    may_change,
     note_made,
     value_of,
 )
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
 _BAR = "answer"  # the key of the cotangents of later calls, in the table
 _PLAIN = "plain"  # in place of what varies: an answer without a pullback
-_MUTABLE = (list, dict, set, deque, bytearray)
 
 
 def handler(pullbacks: Question, call: Call) -> Handler | None:
@@ -186,19 +184,13 @@ def _check_again(
 ) -> None:
     """Raise NotDifferentiableError unless running the function again made no difference."""
     ((depth, *_), answer), (depth_now, y) = before, now
-    second = value_of(y, depth_now)
-    check_same(held, value_of(answer.y, depth), second, place)
-    if _may_change(second) or answer.clock is None:
-        raise changed_answer(held, place)
+    first, second = value_of(answer.y, depth), value_of(y, depth_now)
+    check_same(held, first, second, place)
+    if may_change(second, first):
+        raise changed_answer(held, IS_NEW, place)
+    if answer.clock is None:
+        raise changed_answer(held, READS_CHANGED, place)
     if heap.now()[0] != answer.clock[0]:
         reached = StateSnapshot(held.__wrapped__, args).objects()
         if any(heap.was_changed(x, answer.clock) for x in reached):
-            raise changed_answer(held, place)
-
-
-def _may_change(y: Any) -> bool:
-    if type(y) is tuple:
-        return any(map(_may_change, y))
-    if isinstance(y, (type, types.FunctionType, types.ModuleType, np.ndarray)):
-        return False
-    return isinstance(y, _MUTABLE) or hasattr(y, "__dict__")
+            raise changed_answer(held, READS_CHANGED, place)
