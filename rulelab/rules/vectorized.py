@@ -1,4 +1,6 @@
-"""Checks of an `np.vectorize` object before it is differentiated, in either mode."""
+"""Checks of an `np.vectorize` object before it is differentiated, in either mode, and of the results that
+`np.apply_along_axis` puts together.
+"""
 
 import numpy as np
 
@@ -36,3 +38,18 @@ def dtype_of_results(held, results, place=None):
             read="limitations#iteration",
         )
     return dtype
+
+
+def check_along(first, whole, place=None):
+    """NotDifferentiableError if the array of all results has another dtype than the first, which NumPy uses
+    for all: it truncates floats, or drops imaginary parts.
+    """
+    dtype = np.asarray(first).dtype
+    if dtype != whole.dtype:
+        raise NotDifferentiableError(
+            f"np.apply_along_axis gives {dtype} here, as its first result is, which does not hold "
+            f"{whole.dtype}",
+            place=place,
+            fixes=("return floats from the function, for each part",),
+            read="limitations#iteration",
+        )

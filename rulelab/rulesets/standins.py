@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import NotDifferentiableError
 from ..rules.rule_table import RuleTable
+from ..rules.vectorized import check_along
 from ..tangents.ranks import places_of_largest, places_of_smallest
 from ..tangents.zeros import NoTangent
 from . import numpy_elementwise
@@ -72,7 +73,9 @@ def apply_along_axis(func1d, axis, arr, args=()):
     flat = np.reshape(lines, (math.prod(shape), lines.shape[-1]))
     if len(flat) == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    results = np.array([_called_with(func1d, line, args) for line in flat])
+    found = [_called_with(func1d, line, args) for line in flat]
+    results = np.array(found)
+    check_along(found[0], results)
     inner = results.shape[1:]
     whole = np.reshape(results, shape + inner)
     return np.moveaxis(whole, _from(len(shape), len(inner)), _from(at, len(inner)))
@@ -97,7 +100,7 @@ def _from(first, count):
     return tuple(range(first, first + count))
 
 
-TABLE.non_differentiable(_axis, _from)
+TABLE.non_differentiable(_axis, _from, check_along)
 
 
 @TABLE.stands_in(np.fromiter)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import Place, RuleShapeError
+from ...rules.vectorized import check_along
 from ...tangents.projection import unbroadcast
 from ...tangents.structural import make
 from ...tangents.thunks import unthunk
@@ -135,8 +136,11 @@ def _stacked(
     """
     kinds = set(map(type, results))
     if kinds <= _NUMBERS or (kinds == {np.ndarray} and all(y.dtype == _F8 for y in results)):
-        return np.array(results), lambda bars: bars
+        y = np.array(results)
+        check_along(results[0], y, place)
+        return y, lambda bars: bars
     y, back = pullbacks.find(np.array, (results,), {}, (False, True), place)(results)
+    check_along(results[0], y, place)
     return y, lambda bars: back(bars)[1]
 
 

@@ -55,6 +55,25 @@ def np_free(x):
     return np.exp(x) * x[0]
 
 
+TRUNCATED = [
+    lambda m: np.sum(np.apply_along_axis(lambda r: 1 if r[0] > 1 else r[0] * 1.5, 1, m) * m[:, 1]),
+    lambda m: np.sum(np.apply_along_axis(lambda r: [1, 2] if r[0] > 1 else [r[0] * 1.5, r[1]], 1, m)),
+    lambda m: np.sum(np.apply_along_axis(lambda r: np.arange(3) if r[0] > 1 else r * 1.5, 1, m)),
+]
+
+
+@pytest.mark.parametrize("f", TRUNCATED)
+def test_a_first_result_that_truncates_the_others_is_refused(f):
+    """NumPy takes the dtype of the first result for all. Where all are floats there is nothing to refuse, and
+    the pass for these is used again.
+    """
+    floats = np.minimum(M, 0.5)
+    assert rl.withgradient(f, floats).val == pytest.approx(f(floats))
+    for ask in (lambda: rl.gradient(f, M[::-1]), lambda: rl.pushforward(f, M[::-1])(M)):
+        with pytest.raises(rl.NotDifferentiableError, match="as its first result is"):
+            ask()
+
+
 def along(m):
     rows = np.apply_along_axis(lambda r: r * r[0], 1, m)
     columns = np.apply_along_axis(np.sum, 0, m)
