@@ -59,7 +59,8 @@ _FITS = {
     and ({len}({bar}) == {len}({x}) if {bar}.ndim == 1 == {x}.ndim else {bar}.shape == {x}.shape)
     )""",
 }
-# For cotangents that `Fresh` is certain of: arrays of one shape with axes, and a seed that is a float.
+# For cotangents that `FreshCotangents` is certain of: arrays of one shape with axes, and a seed that is a
+# float.
 _NOT_ALIKE = {
     1: "not {0}.ndim",
     2: "({len}({0}) != {len}({1}) if {0}.ndim == 1 == {1}.ndim else not {0}.ndim or {0}.shape != {1}.shape)",

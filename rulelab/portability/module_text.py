@@ -181,8 +181,6 @@ def _bindings(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 # --- the tests ----------------------------------------------------------------------------------------------
 
-_CHECKS = {RRULE: "check_rrule", FRULE: "check_frule"}
-
 
 def text_of_tests(module: str, every: Sequence[Gathered], tested: Sequence[Tested]) -> str:
     """The text of a pytest file for an exported module; run as a program it times the rules."""

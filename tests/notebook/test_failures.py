@@ -103,7 +103,7 @@ def check_shown(kind, shown):
     """One line where it is wrong use, the user's lines elsewhere, and never one of ours."""
     assert f"{kind.error}: " in shown or kind.error == "CellSyntaxError", shown
     assert kind.words in " ".join(shown.split())
-    assert "/rulelab/" not in shown and "magics.py" not in shown and "manners.py" not in shown
+    assert "/rulelab/" not in shown and "magics.py" not in shown and "magic_methods.py" not in shown
     if kind.alone:
         first, *broken = shown.strip().splitlines()  # one sentence, between words where it is long
         assert all(line.startswith("  ") for line in broken) and "Traceback" not in shown
