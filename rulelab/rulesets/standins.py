@@ -8,12 +8,13 @@ import dataclasses
 import functools
 import heapq
 import inspect
+import itertools
 import math
 import operator
 
 import numpy as np
 
-from ..errors import NotDifferentiableError
+from ..errors import MutationError, NotDifferentiableError
 from ..rules.rule_table import RuleTable
 from ..rules.vectorized import check_along
 from ..tangents.ranks import places_of_largest, places_of_smallest
@@ -122,10 +123,21 @@ def piecewise(x, condlist, funclist, args=()):
     whole = np.zeros_like(array)
     for mask, piece in zip(masks, funclist):
         if not callable(piece):
-            whole = np.where(mask, piece, whole)
+            whole = _placed(whole, mask, _held_in(array, piece))
         elif np.any(mask):
-            whole = _placed(whole, mask, _called_with(piece, array[mask], args))
+            whole = _placed(whole, mask, _held_in(array, _called_with(piece, array[mask], args)))
     return whole
+
+
+def _held_in(array, values):
+    """What an array of this kind holds of the values: one of whole numbers cuts them off. A single whole
+    number is an argument that varies, written without a decimal point.
+    """
+    return values if array.dtype.kind in "fc" or array.ndim == 0 else _cut_off(array, values)
+
+
+def _cut_off(array, values):
+    return np.asarray(values).astype(array.dtype)
 
 
 def _masks(x, condlist, count):
@@ -142,7 +154,7 @@ def _masks(x, condlist, count):
     return list(masks)
 
 
-TABLE.non_differentiable(_masks)
+TABLE.non_differentiable(_masks, _cut_off)
 
 
 def _placed(whole, mask, values):
@@ -341,18 +353,45 @@ def _first_ones(places, n, iterable, key):
 def merge(iterables=(), *, key=None, reverse=False):
     _check_ends(iterables)
     rows = [list(items) for items in iterables]
-    return iter([rows[number][k] for number, k in _merged_places(rows, key, reverse)])
+    places, heads = _merged_places(rows, key, reverse)
+    going = itertools.takewhile(_unchanged(iterables, rows), heads)
+    return map(operator.itemgetter(1), zip(going, [rows[number][k] for number, k in places]))
 
 
 def _merged_places(rows, key, reverse):
-    """Where each item of the merged rows comes from: the number of its row, and its place there."""
+    """Where each item of the merged rows comes from: the number of its row, and its place there. Also where
+    in each row Python looks next, before each of the items and at the end.
+    """
 
     def rank(place):
         item = rows[place[0]][place[1]]
         return item if key is None else key(item)
 
-    places = [[(number, k) for k in range(len(row))] for number, row in enumerate(rows)]
-    return list(heapq.merge(*places, key=rank, reverse=reverse))
+    every = [[(number, k) for k in range(len(row))] for number, row in enumerate(rows)]
+    places, heads = list(heapq.merge(*every, key=rank, reverse=reverse)), [(0,) * len(rows)]
+    for number, k in places:
+        heads.append((*heads[-1][:number], k + 1, *heads[-1][number + 1 :]))
+    return places, heads
+
+
+def _unchanged(iterables, rows):
+    """A function that raises MutationError if a list has changed where Python would look now, since all items
+    are taken before.
+    """
+
+    def is_unchanged(heads):
+        for x, row, k in zip(iterables, rows, heads, strict=True):
+            if not isinstance(x, list):
+                continue
+            if len(x) != len(row) or (k < len(row) and list.__getitem__(x, k) is not row[k]):
+                raise MutationError(
+                    "A list was changed while heapq.merge was reading it",
+                    fixes=("merge copies: heapq.merge(list(xs), list(ys))",),
+                    read="limitations#iteration",
+                )
+        return True
+
+    return is_unchanged
 
 
 def _check_ends(iterables):
@@ -367,7 +406,7 @@ def _check_ends(iterables):
         )
 
 
-TABLE.non_differentiable(_check_ends, _merged_places, bisect.bisect_left, bisect.bisect_right)
+TABLE.non_differentiable(_check_ends, _merged_places, _unchanged, bisect.bisect_left, bisect.bisect_right)
 
 
 @TABLE.stands_in(bisect.insort_right)

@@ -9,6 +9,7 @@ do the same.
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -186,7 +187,8 @@ def _check_again(
     ((depth, *_), answer), (depth_now, y) = before, now
     first, second = value_of(answer.y, depth), value_of(y, depth_now)
     check_same(held, first, second, place)
-    if may_change(second, first):
+    is_new_function = isinstance(second, types.FunctionType) and first is not second  # its variables are new
+    if is_new_function or may_change(second, first):
         raise changed_answer(held, IS_NEW, place)
     if answer.clock is None:
         raise changed_answer(held, READS_CHANGED, place)

@@ -37,7 +37,7 @@ class Loops(Lowering):
         """Lower a loop whose body is lowered by `run`; `assigning` are the nodes that may assign in it."""
         pieces: list[Piece] = []
         around, self.between = self.between, node if isinstance(node, ast.expr) else None
-        if node in self.stop_of:
+        if node in self.stop_of or node in self.acting:
             self.between = None
         iteration = self._iteration(self._items_alone(iterable), target, pieces)
         self.between = around

@@ -252,6 +252,7 @@ class _Lowerer(Expressions):
             changed.append(counter)
         if node in self.stop_of:
             self.stop_of[generator] = self.stop_of[node]
+        self.acting.add(generator)
         outside = self.renaming
 
         def run(scope: Scope) -> None:

@@ -80,6 +80,7 @@ class Lowering:
         self.stop_of: dict[ast.AST, str] = {}
         # The expression whose parts run between two items that are being read; None for a statement.
         self.between: ast.expr | None = None
+        self.acting: set[ast.AST] = set()  # comprehensions between whose items other code runs too
         self.sliced: ir.Atom = ir.Const(None)  # the value that is indexed by the expression being lowered
 
     # -- names -----------------------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ class Restating(Stepping):
         if isinstance(found.key, ast.Name) and found.key.id == ".item":
             keys = self.env[xs] = self._lists(keyed, [keyed.elt], "t")[0]
         else:
+            self._note_acting(keyed, found.key)
             self.env[xs], keys = self._lists(keyed, [keyed.elt, found.key], "t")
         self.env.pop(given, None)
         if found.function in ("max", "min"):
@@ -148,6 +149,11 @@ class Restating(Stepping):
         made = self._in_order(xs, order, node, base)
         self.env.pop(xs), self.env.pop(order)
         return made
+
+    def _note_acting(self, through: ast.expr, more: ast.expr) -> None:
+        """Note that code which may change something runs between the items of a comprehension."""
+        if not self._changes_nothing(more):
+            self.acting.add(through)
 
     def _merged(self, node: ast.expr, base: str) -> ir.Atom | None:
         """Lower `heapq.merge(xs, ys)`, for a caller that reads it, as the list of its items; None for any
@@ -223,6 +229,7 @@ class Restating(Stepping):
         through = self._as_generator(items) or _each(".item", items, node)
         if combined is None or may_stop(through, self._known) or not self._is_restated(node.func):
             return None
+        self._note_acting(through, combined)
         if isinstance(function, ast.Name):
             self._expression(function)  # an error here if it has no value
         if start and not isinstance(items, (ast.List, ast.Tuple)) and not isinstance(start[0], ast.Constant):

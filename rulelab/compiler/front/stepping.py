@@ -162,7 +162,7 @@ class Stepping(Loops):
         """Whether a loop for each iterable does what one over their `chain` does: Python makes iterators of
         what generators run over before the first item, and these notice when it changes.
         """
-        if not isinstance(node, ast.expr):
+        if not isinstance(node, ast.expr) or node in self.acting:
             return False
         generators = [each for row in rows if (each := self._as_generator(row)) is not None]
         over = [each.generators[0].iter for each in generators]
@@ -170,10 +170,12 @@ class Stepping(Loops):
 
     def _is_quiet(self, reading: ast.expr) -> bool:
         """Whether an expression that reads items only computes: it changes no list and no variable."""
-        if not isinstance(reading, _READING):
-            return False
-        calls = [n.func for n in ast.walk(reading) if isinstance(n, ast.Call)]
-        walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(reading))
+        return isinstance(reading, _READING) and self._changes_nothing(reading)
+
+    def _changes_nothing(self, node: ast.expr) -> bool:
+        """Whether an expression only computes."""
+        calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+        walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
         handing = [call for call in calls if any(self._known(call) is each for each in _HANDING)]
         return not walrus and all(call in handing or self._ends_none(call) for call in calls)
 

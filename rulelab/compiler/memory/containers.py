@@ -132,7 +132,7 @@ def append(xs: Any, item: Any) -> Any:
     """`xs.append(item)`"""
     n = len(xs)
     list.append(xs, item)
-    note_change(xs)
+    note_change(xs, n)
     return None, effectful(lambda _: (NO, ZERO, take(xs, n)))
 
 
@@ -140,8 +140,8 @@ def write_item(xs: Any, index: Any, item: Any) -> Any:
     """`xs[index] = item`"""
     if type(xs) is list and type(index) is int:  # most often
         xs[index] = item
-        note_change(xs)
         position = index + len(xs) if index < 0 else index
+        note_change(xs, position)
         return None, effectful(lambda _: (NO, ZERO, NO, take(xs, position)))
     by_key = isinstance(xs, dict)
     if isinstance(index, slice) and not by_key:
@@ -149,8 +149,8 @@ def write_item(xs: Any, index: Any, item: Any) -> Any:
         back = _rearranged(xs, lambda ys, new: list.__setitem__(ys, index, new), items.items)
         return None, effectful(lambda _: (NO, ZERO, NO, items.cotangent(back(_))))
     store(xs, index, item)
-    note_change(xs)
     key = index if by_key else _where(xs, index)
+    note_change(xs, key)
     return None, effectful(lambda _: (NO, ZERO, NO, take(xs, key)))
 
 

@@ -53,7 +53,7 @@ class _Sweep:
 
     __slots__ = (
         *("bars", "changed", "clock", "factories", "followed", "fresh", "holders", "made", "numbers"),
-        *("answers", "lent", "oldest", "outlines", "settled", "texts"),
+        *("answers", "lent", "oldest", "outlines", "read", "settled", "texts"),
     )
 
     def __init__(self) -> None:
@@ -72,6 +72,8 @@ class _Sweep:
         self.holders: dict[int, set[int]] = {}  # for each container, those with a kept outline that hold it
         self.texts: dict[int, str] = {}  # forward mode: strings that may spell out values that vary
         self.answers = CachedAnswers()
+        # For each container that an iterator reads, the clock of the last write to each key; most have none.
+        self.read: dict[int, dict[Any, int]] = {}
 
 
 # Never written to: no sweep at all, and a sweep that has made nothing yet.
@@ -297,8 +299,13 @@ def followed() -> list[Any]:
     return [sweep.made[number] for number in sweep.followed]
 
 
-def note_change(x: Any) -> None:
-    """Note that a container was changed, for `changed_since` and `was_changed`."""
+EVERY_KEY = object()
+
+
+def note_change(x: Any, at: Any = EVERY_KEY) -> None:
+    """Note that a container was changed, perhaps only under one key, for `changed_since`, `was_changed` and
+    `was_written`.
+    """
     sweep = _STATE.here.sweep
     if sweep is _EMPTY or sweep is _OUTSIDE:
         sweep = written()
@@ -312,6 +319,8 @@ def note_change(x: Any) -> None:
     changed[key] = clock
     if sweep.outlines:
         _forget_outlines(sweep, key)
+    if sweep.read and key in sweep.read:
+        sweep.read[key][at] = clock
 
 
 def _forget_outlines(sweep: _Sweep, changed: int) -> None:
@@ -350,6 +359,20 @@ def was_changed(x: Any, point: tuple[int, int]) -> bool:
     clock, count = point
     later = sweep.numbers.get(id(x), 0) >= count
     return sweep.changed.get(id(x), 0) > (max(clock, sweep.settled.get(id(x), 0)) if later else clock)
+
+
+def note_read(x: Any) -> None:
+    """Note that an iterator reads a container, so that the keys of later writes are noted."""
+    if is_own(x):
+        written().read.setdefault(id(x), {})
+
+
+def was_written(x: Any, key: Any, point: tuple[int, int]) -> bool:
+    """Whether what a container read by an iterator has under a key may have been put there after that point,
+    even if it is the same object.
+    """
+    noted = _STATE.here.sweep.read.get(id(x))
+    return noted is not None and max(noted.get(key, 0), noted.get(EVERY_KEY, 0)) > point[0]
 
 
 def settle_made(point: tuple[int, int]) -> None:

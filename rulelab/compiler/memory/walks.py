@@ -18,6 +18,7 @@ from ...tangents.missing import MissingSlope
 from ...tangents.structural import Tangent, entries_of, is_namedtuple, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent, ZeroTangent
+from .heap import note_read, now, was_written
 from .outlines import Numbered, entries_in, hand_in, outline
 from .support import add, settle
 
@@ -94,6 +95,8 @@ class OfSequence(Source):
         self.kind: Any = list if type(owner) is deque else type(owner)
         self.size = len(owner)
         self.owner, self.at_start = owner, tuple(owner)
+        self.start = read_from_now(owner)
+        self.where = outline(owner) if self.kind is list and type(owner) is deque else None
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         for key, item in enumerate(self.items):
@@ -103,7 +106,9 @@ class OfSequence(Source):
 
     def check(self, key: int, item: Any) -> None:
         """Raise MutationError if the list has changed."""
-        if len(self.owner) != self.size or (item is not None and item is not self.at_start[key]):
+        if len(self.owner) != self.size:
+            raise changed_while_read("list")
+        if item is not None and (item is not self.at_start[key] or was_written(self.owner, key, self.start)):
             raise changed_while_read("list")
 
     def cotangent(self, sums: Sums) -> Any:
@@ -111,8 +116,14 @@ class OfSequence(Source):
             return make(self.kind, {self.kind._fields[key]: bar for key, bar in sums.items()})
         bars = make(self.kind, {key: sums.get(key, ZERO) for key in range(self.size)}, self.size)
         if isinstance(self.owner, deque):  # one of this sweep: its cotangent goes by identity only
-            return hand_in(outline(self.owner), bars)
+            return hand_in(self.where, bars)
         return bars
+
+
+def read_from_now(owner: Any) -> tuple[int, int]:
+    """The point from which a container is read by an iterator."""
+    note_read(owner)
+    return now()
 
 
 def changed_while_read(what: str) -> MutationError:
@@ -158,14 +169,16 @@ class OfView(Source):
 
     def __init__(self, owner: Any, own: Any = None) -> None:
         super().__init__(owner)
-        self.own = own
+        self.own, self.where = own, outline(own)  # the pullback may run in a sweep that has no outline
         self.of_items = isinstance(owner, DICT_ITEMS)
         self.at_start = dict(owner.mapping)
+        self.start = read_from_now(own)
         self.keys = list(self.at_start)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         for key, item in zip(self.keys, self.items, strict=True):
-            if (item[1] if self.of_items else item) is not self.at_start[key]:
+            value = item[1] if self.of_items else item
+            if value is not self.at_start[key] or was_written(self.own, key, self.start):
                 raise changed_while_read("dict")
             yield key, item
 
@@ -177,14 +190,14 @@ class OfView(Source):
             bars = {key: bar[1] for key, bar in bars.items()}
         if self.own is None:
             return make(dict, bars)
-        return hand_in(outline(self.own), make(dict, bars))
+        return hand_in(self.where, make(dict, bars))
 
 
 class Backwards:
     """The sequence of tokens that `reversed` reads in place of a list, tuple, array or range."""
 
     def __init__(self, source: Source, owner: Any) -> None:
-        self.owner = owner
+        self.owner, self.start = owner, read_from_now(owner)
         self.tokens = list(tokens(source))
 
     def __len__(self) -> int:
@@ -192,8 +205,10 @@ class Backwards:
 
     def __getitem__(self, number: int) -> Token:
         token, owner = self.tokens[number], self.owner
-        if isinstance(owner, list) and (len(owner) != len(self) or owner[number] is not token.value):
-            raise changed_while_read("list")
+        if isinstance(owner, list):
+            changed = len(owner) != len(self) or owner[number] is not token.value
+            if changed or was_written(owner, number, self.start):
+                raise changed_while_read("list")
         return token
 
 

@@ -1,0 +1,29 @@
+"""np.piecewise and np.apply_along_axis where NumPy holds the results as whole numbers."""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+from rulelab.ad.forward import jvp
+from rulelab.errors import NotDifferentiableError
+
+
+@pytest.mark.parametrize("x", [np.array([1, 2, 3]), np.array([True, False, True])])
+def test_piecewise_of_whole_numbers_is_constant(x):
+    def f(k):
+        return np.sum(np.piecewise(x, [x > 0], [lambda v: v * k, k])) + k * k
+
+    assert rl.withgradient(f, 1.3) == (f(1.3), (2.6,))
+    assert jvp(f, (1.3,), (1.0,)) == (f(1.3), 2.6)
+
+
+def test_results_that_the_first_makes_whole_numbers():
+    x = np.array([[0.3, -1.2], [0.9, 1.7]])
+
+    def f(x):
+        return np.sum(np.apply_along_axis(lambda row: 1 if row[0] < 0.5 else row[0] * 2, 1, x))
+
+    with pytest.raises(NotDifferentiableError, match="whole numbers"):
+        rl.gradient(f, x)
+    with pytest.raises(NotDifferentiableError, match="whole numbers"):
+        jvp(f, (x,), (x,))
