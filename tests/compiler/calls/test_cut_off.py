@@ -23,7 +23,7 @@ def test_results_that_the_first_makes_whole_numbers():
     def f(x):
         return np.sum(np.apply_along_axis(lambda row: 1 if row[0] < 0.5 else row[0] * 2, 1, x))
 
-    with pytest.raises(NotDifferentiableError, match="whole numbers"):
+    with pytest.raises(NotDifferentiableError, match="int64"):
         rl.gradient(f, x)
-    with pytest.raises(NotDifferentiableError, match="whole numbers"):
+    with pytest.raises(NotDifferentiableError, match="int64"):
         jvp(f, (x,), (x,))
