@@ -687,3 +687,52 @@ def test_traceback_of_a_users_error_points_at_the_users_line():
         rl.gradient(divides, 1.0)
     line = line_of(divides, "return y / 0.0")
     assert any(entry.lineno + 1 == line and str(entry.path).endswith(FILE) for entry in caught.traceback)
+
+
+class Kept:
+    def __init__(self, a):
+        self.a = a
+
+
+def made_by_the_handler(x, y):
+    try:
+        raise TypeError
+    except TypeError:
+        kept = Kept(y)
+    return kept.a * kept.a + x
+
+
+def made_before_the_exception(x, y):
+    kept = None
+    try:
+        kept = Kept(x * y)
+        raise TypeError
+    except TypeError:
+        pass
+    return kept.a * x
+
+
+def held_by_what_the_handler_made(x, y):
+    try:
+        raise TypeError
+    except TypeError:
+        pair = (Kept(y), 1.0)
+    return pair[0].a * x
+
+
+def made_where_nothing_is_caught(x, y):
+    before = Kept(x)
+    try:
+        kept = Kept(y)
+    except TypeError:
+        kept = before
+    return kept.a * kept.a * before.a
+
+
+def test_an_object_that_outlives_an_except_block_is_not_lost():
+    """Its cotangent is kept beside the sweep, not in a variable."""
+    for f in (made_by_the_handler, made_before_the_exception, held_by_what_the_handler_made):
+        for _ in range(2):
+            refusal(CatchBlockError, f, 2.0, 3.0)
+    for _ in range(2):
+        assert rl.gradient(made_where_nothing_is_caught, 2.0, 3.0) == (9.0, 12.0)

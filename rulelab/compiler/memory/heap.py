@@ -20,6 +20,7 @@ import numpy as np
 
 from ...python_facts import CONTAINERS
 from ...tangents.cached_answers import CachedAnswers
+from ...tangents.holding import everything_held, inside
 from ...tangents.structural import make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
@@ -493,11 +494,19 @@ def take_all(x: Any) -> dict[Key, Any]:
 
 def any_cotangent() -> bool:
     """Whether any container has a nonzero cotangent."""
-    return any(
-        not isinstance(bar, AbstractZero) and not (_is_plain(bar) and not np.any(bar))
-        for bars in written().bars.values()
-        for bar in bars.values()
-    )
+    return any(map(_are_nonzero, written().bars.values()))
+
+
+def has_cotangent(x: Any) -> bool:
+    """Whether a value, or anything that it holds, is a container or object with a nonzero cotangent."""
+    bars = written().bars
+    held = everything_held([x], inside, LEAVES) if bars else ()
+    return any(_are_nonzero(bars[id(part)]) for part in held if id(part) in bars)
+
+
+def _are_nonzero(bars: dict[Key, Any]) -> bool:
+    found = (bar for bar in bars.values() if not isinstance(bar, AbstractZero))
+    return any(not _is_plain(bar) or np.any(bar) for bar in found)
 
 
 def _is_plain(bar: Any) -> bool:

@@ -575,6 +575,8 @@ class _Adjoint(Stored):
         asked = [self.need(caught), *sorted(self.flow(slot.target) for slot in active)]
         if changed:
             asked.append(self.asked(heap.any_cotangent))
+        objects = (slot.target for slot in active if not _is_numeric(self.types(slot.target)))
+        asked += [self.asked(heap.has_cotangent, self.need(name)) for name in objects]
         refusal = Line(f"{refuse}({', '.join(asked)})", position)
         nodes: list[Node] = [Region([(f"if {self.need(caught)}:", [refusal]), ("else:", reverse)], position)]
         return nodes, [slot.target for slot in active]
@@ -639,3 +641,8 @@ def _follows(puts: list[Node], node: Node) -> bool:
         return False
     others = cast(list[Put], puts)
     return all(put.sets == node.sets and put.number != node.number for put in others)
+
+
+def _is_numeric(kind: Type) -> bool:
+    """Whether values of a type are numbers or arrays, which hold nothing that has a cotangent of its own."""
+    return is_real(kind) or isinstance(kind, Array)
