@@ -244,7 +244,7 @@ def recognised_constant(value):
     >>> recognised_constant(0.1)[0].factor, recognised_constant(1/3)[0].factor
     (Fraction(1, 10), Fraction(1, 3))
     >>> recognised_constant(2 * math.pi)
-    (Constant(factor=Fraction(2, 1), name='pi'), '6.283185307179586 was taken as 2*pi')
+    (Constant(factor=Fraction(2, 1), name='pi'), '6.283185307179586 is treated as 2*pi')
     """
     near = Fraction(value).limit_denominator(10_000)
     if float(near) == value:

@@ -79,7 +79,7 @@ class CachedAnswers:
 def key_of(held: Any, args: tuple[Any, ...], words: dict[str, Any]) -> Any:
     """Python's key of a call of a cached function; raises its TypeError for an argument without a hash.
 
-    >>> key_of(functools.cache(len), (2,), {}) == key_of(functools.cache(len), (2.0,), {})
+    >>> key_of(functools.cache(max), (2, 3), {}) == key_of(functools.cache(max), (2.0, 3), {})
     True
     """
     return functools._make_key(args, words, held.cache_parameters()["typed"])
@@ -88,7 +88,8 @@ def key_of(held: Any, args: tuple[Any, ...], words: dict[str, Any]) -> Any:
 def identity(x: Any) -> Any:
     """A key that is equal only for the same numbers, or the same objects.
 
-    >>> identity(1.0) == identity(1.0), identity(1.0) == identity(1), identity([]) == identity([])
+    >>> one, other = [], []
+    >>> identity(1.0) == identity(1.0), identity(1.0) == identity(1), identity(one) == identity(other)
     (True, False, False)
     """
     if isinstance(x, (int, float, complex, np.generic, str)):

@@ -254,8 +254,8 @@ REFUSED = {
     # It changes what goes back, which no tangent does.
     ("hook", "*", ("forward", *SECOND)): "hook changes a gradient",
     # The cell of the variable is shared with code that does not run in the columns.
-    ("forwarddiff", "variable set again", WITH_REVERSE): "set more than once",
-    ("forwarddiff of gradient", "variable set again", WITH_REVERSE): "set more than once",
+    ("forwarddiff", "variable set again", WITH_REVERSE): "a captured variable more than once",
+    ("forwarddiff of gradient", "variable set again", WITH_REVERSE): "a captured variable more than once",
 }
 
 

@@ -625,7 +625,7 @@ PUT_BACK = {
         "            level_bar = level_bar - err_bar\n"
         "        return rl.NoTangent(), y_bar, rate_bar\n"
         "    return np.sum(errs**2), f_pullback\n",
-        "drops what its loop carries: lacks `y_bar[0] += level_bar` after it",
+        "drops what its loop carries: lacks `y_bar[0] += level_bar` after the loop",
         "y_bar[0] += level_bar",
     ),
     "an element on both sides": (

@@ -75,13 +75,13 @@ def test_signs_are_compared_with_those_of_given_arrays_at_other_lengths_too(whol
 def test_a_negative_number_that_one_value_of_a_default_allows_condemns_no_rule():
     """The square of a negative total is a number, and its power 1 / 0.51 is none."""
     report = judged(MEAN.format(q=0.5, widths_bar=BY_THE_MEAN))
-    assert report.verdict == "inconclusive" and "for q = 0.5, and not for" in report.sentence
+    assert report.verdict == "inconclusive" and "for q = 0.5, and none for" in report.sentence
 
 
 def test_what_stands_beside_a_default_is_asked_where_positive_arguments_are_given_too():
     args = (np.array([0.7, 1.2, 2.1]), np.array([0.4, 1.1, 0.3]))
     report = judged(MEAN.format(q=0.5, widths_bar=BY_THE_MEAN), *args)
-    assert report.verdict == "inconclusive" and "for q = 0.5, and not for" in report.sentence
+    assert report.verdict == "inconclusive" and "for q = 0.5, and none for" in report.sentence
 
 
 @pytest.mark.first(1)

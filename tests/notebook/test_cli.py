@@ -621,7 +621,7 @@ def test_check_takes_a_domain(rules, capsys):
         (["no_such_module"], "there is no module named no_such_module"),
         (["nowhere.py"], "there is no file nowhere.py"),
         (["FAILING"], "rules_of_a_test.py cannot be imported: ZeroDivisionError: division by zero, at"),
-        (["EMPTY"], "rules_of_a_test.py states no rules; @rl.rrule_for(f)"),
+        (["EMPTY"], "rules_of_a_test.py states no rules; state one with @rl.rrule_for(f)"),
         (["RULES", "cuby"], "there is no rule for a function named 'cuby'; did you mean cube?"),
         (["RULES", "--domain", "odd"], "'odd' is not a domain"),
         (["RULES", "--domain", "q=unit"], "no function here has a parameter 'q'"),

@@ -49,7 +49,7 @@ def test_the_one_equals_sign_outside_of_brackets_splits(text, left, right):
     [
         ("x < 1", "one `==` between it and a formula"),
         ("x == 1 == 2", "one `==` between it and a formula"),
-        ("x*y == y, x", "is a tuple in brackets"),
+        ("x*y == y, x", "must be a tuple in parentheses"),
         ("x ==", "cannot read the expression `x ==`"),
         ("x = 2", "must be one expression, not `x = 2`"),
     ],

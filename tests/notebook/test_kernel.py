@@ -19,7 +19,7 @@ def test_the_first_rule_in_three_cells(kernel):
 def test_failures_stop_run_all(kernel):
     """Wrong use, an error in the body, a syntax error, a refusal of ours: all are errors to Jupyter."""
     for cell, words in (
-        ("%grad_compare mse mse_cr", "MagicError: %grad_compare: say where"),
+        ("%grad_compare mse mse_cr", "MagicError: %grad_compare: give the arguments with --at"),
         ("%%rrule mse\ndef f(x): pass\n1 / 0", "ZeroDivisionError"),
         ("%%rrule mse\ndef f(x) pass", "expected ':'"),
         ("%gradient addone(y)", "%rule_stub addone"),

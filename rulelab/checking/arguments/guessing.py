@@ -21,7 +21,7 @@ from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
 from ..reading.answers_read import held_by_answers, lists_answered
 from ..reading.axes_read import scaling_sums, summed_for
-from ..reading.by_name import COUNTS
+from ..reading.by_name import COUNTS, names_of_curve
 from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
 from ..reading.kinds import Kind, Lengths, is_square, lengths_of_axes, of_lengths
@@ -247,7 +247,7 @@ def _where_it_varies(guesser: Guesser, several: bool) -> Found | None:
     rule that is zero would be right. None if the function varies, or if no size of one parameter helps.
     """
     plain, usual = tuple(guesser.domain.get(name, Kind()) for name in guesser.names), guesser.domain
-    positive = tuple(dataclasses.replace(kind, low=max(kind.low, 0.0)) for kind in plain)
+    positive = tuple(k if k.high <= 0.0 else dataclasses.replace(k, low=max(k.low, 0.0)) for k in plain)
     with guesser.keeping_generator():
         base = next((kinds for kinds in (plain, positive) if kinds and _changes(guesser, kinds) == 0), None)
         if base is None:
@@ -380,6 +380,8 @@ def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
     said = f"{docstring_of(guesser.target)} {' '.join(getattr(guesser.target, '__annotations__', ()))}"
     within = {i for i in vectors if numbers[0] < i and guesser.names[i] not in said}
     within = {i for i in within if not kinds[i].dims and not guesser.is_asked(i)}
+    # What is named like a parameter of a curve is in doubt elsewhere.
+    within = {i for i in within if not names_of_curve(guesser.names[i], guesser.names[0])}
     as_numbers = _with_numbers(kinds, within)
     return as_numbers if within and guesser.takes(as_numbers) else kinds
 

@@ -346,7 +346,7 @@ def test_unknown_mode(cache):
     """A mode that does not exist is refused, with those that do."""
     with pytest.raises(RuleLabError, match="'sometimes'") as caught:
         cache.refresh("sometimes")
-    assert "auto, manual" in str(caught.value)
+    assert "auto or manual" in str(caught.value)
     assert cache.mode == "auto"
 
 
