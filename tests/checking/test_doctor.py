@@ -599,7 +599,7 @@ def test_a_division_by_zero_at_one_place_takes_no_correction_away():
     again = corrected(wrong, report.diagnoses[0].diff)
     assert judged(again, 0.5, 0.25).verdict == "right"
     report = judged(again)
-    assert report.verdict == "wrong" and "a = [0., 0., 0.]" in report.sentence
+    assert report.verdict == "right" and "nan or infinite at" in report.sentence
     assert "ZeroDivisionError" in str(report)  # of numbers, which need not be meant for zero
 
 

@@ -343,7 +343,7 @@ def test_a_file_that_is_there_stays_unless_forced(cube, tmp_path, monkeypatch):
     "file, words",
     [("cubes.txt", "end with .py"), ("x y.py", "is not a name"), ("a\nb.py", "is not a name"),
      ("import.py", "is not a name"), ("{{x}}.py", "is not a name"), ("numpy.py", "would hide"),
-     ("random.py", "would hide"), ("", "ends with"), ("a\0b.py", "is not a name"),
+     ("random.py", "would hide"), ("", "must end with"), ("a\0b.py", "is not a name"),
      ("\u202ea.py", "is not a name"),
      ("conftest.py", "run by pytest"), ("__init__.py", "run by Python"),
      ("sitecustomize.py", "run by Python"), ("NUL.py", "on Windows"), ("cubes", "do: name it cubes.py")],

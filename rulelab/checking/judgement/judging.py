@@ -283,9 +283,11 @@ class Judging:
 
     def _is_at_the_edge(self, point: Point) -> bool:
         """Whether the function has no finite value at a point once one argument that may have both signs has
-        the other one: some number beside it is outside the function's domain, and the function does not use
-        it at the point.
+        the other one: some number in an object beside it is outside the function's domain, and the function
+        does not use it at the point. (For other numbers, trials have shown their intervals.)
         """
+        if all(kind.made is None for kinds in self.source.choices for kind in kinds):
+            return False
         each = [*zip(*self.source.choices)]
         has_both = [min(k.low for k in kinds) < 0.0 < max(k.high for k in kinds) for kinds in each]
         for i, x in enumerate(point.inputs[: len(each)]):

@@ -157,7 +157,7 @@ def _shapes_in_order(doc: str, names: tuple[str, ...]) -> str:
     """A sentence with a shape for each parameter, in their order, in which each follows its name.
 
     >>> _shapes_in_order("Of colours (..., 3) under the white point (3,).", ("xyz", "white"))
-    'Of xyz (..., 3) under the white white (3,).'
+    'Of colours xyz (..., 3) under the white point white (3,).'
     """
     found = _WORD_AND_SHAPE.findall(doc)
     if len(found) != len(names) or len(names) < 2 or "\n" in doc.strip():
@@ -165,7 +165,12 @@ def _shapes_in_order(doc: str, names: tuple[str, ...]) -> str:
     if any(word in names and word != name for word, name in zip(found, names)):
         return doc
     left = iter(names)
-    return _WORD_AND_SHAPE.sub(lambda shape: shape[0].replace(shape[1], next(left), 1), doc)
+
+    def named(shape: re.Match[str]) -> str:
+        name = next(left)
+        return shape[0] if shape[1] == name else f"{shape[0]} {name}"
+
+    return _WORD_AND_SHAPE.sub(named, doc)
 
 
 _WORD_AND_SHAPE = re.compile(
