@@ -118,12 +118,27 @@ def recall(
     before = next(iter(known.items()), None)
     y = run() if before is None else run_again()
     if before is not None:
-        first, second = value_of(before[1].y, before[0][0]), value_of(y, depth)
-        check_same(held, first, second)
-        if may_change(second, first, arrays=True):
-            raise changed_answer(held, IS_NEW)
+        check_again(held, before, (depth, y), arrays=True)
     answers.keep(held, key, inner, Answer(y, inputs))
     return y
+
+
+def check_again(
+    held: Any,
+    before: tuple[Any, Answer],
+    now: tuple[int, Any],
+    place: Place | None = None,
+    arrays: bool = False,
+) -> tuple[Any, Any]:
+    """The values of an answer that is kept and of the call that ran again, each given with its depth; raises
+    NotDifferentiableError unless they are equal and nothing in the new one can be changed.
+    """
+    ((depth, *_), answer), (depth_now, y) = before, now
+    first, second = value_of(answer.y, depth), value_of(y, depth_now)
+    check_same(held, first, second, place)
+    if may_change(second, first, arrays):
+        raise changed_answer(held, IS_NEW, place)
+    return first, second
 
 
 def value_of(y: Any, depth: int) -> Any:

@@ -203,15 +203,15 @@ def _kinds_heeded(guesser: Guesser, several: bool) -> Found:
     usual = guesser.domain, guesser.used, guesser.ordered
     guesser.adopt_statements()
     if usual != (guesser.domain, guesser.used, guesser.ordered) or guesser.related.relations:
-        found = _near_sizes_said(guesser, several) or _kinds_or_none(guesser, several)
+        found = _of_other_sizes(guesser, several) or _kinds_or_none(guesser, several)
         if found is not None:
             return found
         guesser.domain, guesser.used, guesser.ordered = usual
         guesser.bounds, guesser.related = {}, NOTHING_SAID
-    return _near_sizes_said(guesser, several) or _kinds_of(guesser, several)
+    return _of_other_sizes(guesser, several) or _kinds_of(guesser, several)
 
 
-def _near_sizes_said(guesser: Guesser, several: bool) -> Found | None:
+def _of_other_sizes(guesser: Guesser, several: bool) -> Found | None:
     """The kinds with numbers of another size than usual, if the docstring gives examples or the function
     needs them; otherwise None.
     """
@@ -249,12 +249,14 @@ def _where_it_varies(guesser: Guesser, several: bool) -> Found | None:
     plain, usual = tuple(guesser.domain.get(name, Kind()) for name in guesser.names), guesser.domain
     positive = tuple(k if k.high <= 0.0 else dataclasses.replace(k, low=max(k.low, 0.0)) for k in plain)
     with guesser.keeping_generator():
-        base = next((kinds for kinds in (plain, positive) if kinds and _changes(guesser, kinds) == 0), None)
-        if base is None:
+        base, is_constant = plain, _is_constant(guesser, plain) if plain else False
+        if is_constant is None:  # it has no value at some draws: of negative numbers, perhaps
+            base, is_constant = positive, _is_constant(guesser, positive)
+        if not is_constant:
             return None
         sizes = itertools.product(SIZES_TRIED, range(len(base)))
         sized = ((i, (*base[:i], Kind("number", size / 2, size * 2), *base[i + 1 :])) for size, i in sizes)
-        found = next(((i, kinds) for i, kinds in sized if 2 * _changes(guesser, kinds) > EXAMPLES), None)
+        found = next(((i, kinds) for i, kinds in sized if _mostly_varies(guesser, kinds)), None)
     if found is None:
         return None
     guesser.domain = {**usual, guesser.names[found[0]]: found[1][found[0]]}
@@ -263,15 +265,22 @@ def _where_it_varies(guesser: Guesser, several: bool) -> Found | None:
     return kinds
 
 
-def _changes(guesser: Guesser, kinds: Kinds) -> int:
-    """At how many draws of these kinds the function has another finite value than at the first; minus one if
-    it has none at some draw.
-    """
+def _is_constant(guesser: Guesser, kinds: Kinds) -> bool | None:
+    """Whether the function has the same value at all draws of these kinds; None if it has none at some."""
+    first, count = None, 0
+    for y in guesser.finite_values([guesser.draw(kinds, number) for number in range(EXAMPLES)]):
+        first, count = to_vec(y)[0] if first is None else first, count + 1
+        if not np.array_equal(to_vec(y)[0], first):
+            return False
+    return True if count == EXAMPLES else None
+
+
+def _mostly_varies(guesser: Guesser, kinds: Kinds) -> bool:
+    """Whether the function has finite values at all draws of these kinds, most of them unlike the first."""
     drawn = [guesser.draw(kinds, number) for number in range(EXAMPLES)]
     values = [to_vec(y)[0] for y in guesser.finite_values(drawn)]
-    if len(values) < EXAMPLES:
-        return -1
-    return sum(not np.array_equal(value, values[0]) for value in values)
+    differ = sum(not np.array_equal(value, values[0]) for value in values)
+    return len(values) == EXAMPLES and 2 * differ > EXAMPLES
 
 
 def _have_numbers(guesser: Guesser, kinds: Kinds) -> bool:
@@ -346,15 +355,18 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     vectors = [i for i, kind in enumerate(kinds) if kind.form == "vector" and not guesser.is_asked(i)]
     if len(vectors) < 2 or guesser.mode != "rrule":
         return kinds
-    rules = authors_of(guesser.target, guesser.registry, "rrule")
-    of_number = guesser.makes_one_number(kinds)
-    summed = frozenset().union(*(summed_for(rule, of_number) for rule in rules))
     args = guesser.drawn(kinds)
     bars = guesser.answered(args)[1 : len(kinds) + 1]
     pairs = [(i, bar) for i, bar in enumerate(bars) if i in vectors]
+    zero = [i for i, bar in pairs if not np.any(to_vec(bar)[0])]
+    is_right = guesser.seems_right(args)
+    if is_right and not zero:
+        return kinds
+    of_number = guesser.makes_one_number(kinds)
+    rules = authors_of(guesser.target, guesser.registry, "rrule")
+    summed = frozenset().union(*(summed_for(rule, of_number) for rule in rules))
     # A rule that sums where it should not is right where the sum is zero.
-    is_zero = any(guesser.names[i] in summed and not np.any(to_vec(bar)[0]) for i, bar in pairs)
-    if guesser.seems_right(args) and not is_zero:
+    if is_right and summed.isdisjoint(guesser.names[i] for i in zero):
         return kinds
     alone = {i for i, bar in pairs if shape_of_answer(bar) == ()}
     summed |= scaling_sums(guesser.target)

@@ -20,11 +20,10 @@ from ...tangents.cached_answers import (
     READS_CHANGED,
     Answer,
     changed_answer,
-    check_same,
+    check_again,
     identity,
     is_made_within,
     key_of,
-    may_change,
     note_made,
     value_of,
 )
@@ -184,11 +183,9 @@ def _check_again(
     place: Place | None,
 ) -> None:
     """Raise NotDifferentiableError unless running the function again made no difference."""
-    ((depth, *_), answer), (depth_now, y) = before, now
-    first, second = value_of(answer.y, depth), value_of(y, depth_now)
-    check_same(held, first, second, place)
-    is_new_function = isinstance(second, types.FunctionType) and first is not second  # its variables are new
-    if is_new_function or may_change(second, first):
+    answer = before[1]
+    first, second = check_again(held, before, now, place)
+    if isinstance(second, types.FunctionType) and first is not second:  # its variables are new
         raise changed_answer(held, IS_NEW, place)
     if answer.clock is None:
         raise changed_answer(held, READS_CHANGED, place)
