@@ -203,13 +203,16 @@ def test_nothing_runs_in_a_panel(hostile):
     panel.get_by_role("link", name="Save picture-2.svg").wait_for()
     visible(panel, "Markdown").click()
     field = panel.get_by_role("textbox", name="Arguments of size n:", exact=True)
-    for text, looked_at in (*((word, word) for word in (WORDS[1], WORDS[5])), (GENERATOR, "the next Run")):
+    for text, looked_at, answer in (
+        *((word, word, "Times: ") for word in (WORDS[1], WORDS[5])),
+        (GENERATOR, "the next Run", "ValueError: <script>"),
+    ):
         field.fill(text)
         notebook.page.keyboard.press("Tab")
         # ipywidgets keeps a text back until the kernel has answered for the one before, but never a click.
         status.filter(has_text=looked_at).wait_for()
         visible(panel, "Run").click()
-    status.filter(has_text="ValueError: <script>").wait_for()
+        status.filter(has_text=answer).wait_for()  # which would replace the words about the next text
     notebook.page.locator(".rulelab-copy summary").first.click()
     watched.calm()
     assert notebook.errors == [] and notebook.outside == []
