@@ -20,7 +20,6 @@ with _without_collections():
     from . import rules as _rules
     from . import rulesets as _rulesets
     from . import tangents as _tangents
-    from .ad.asked import WithGradient
     from .ad.buffer import TABLE as _BUFFER
     from .ad.buffer import Buffer
     from .ad.checkpointed import checkpointed
@@ -42,6 +41,7 @@ with _without_collections():
     )
     from .ad.nested import HANDED_ON as _HANDED_ON
     from .ad.nested import TABLE as _NESTED
+    from .ad.operator_arguments import WithGradient
     from .ad.reverse import debug_mode, grad, gradient, pullback, withgradient
     from .compiler.calls.cache import StaleRuleWarning, refresh
     from .compiler.calls.reading import adjoint_source

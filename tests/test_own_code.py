@@ -7,7 +7,7 @@ import pytest
 import rulelab as rl
 from rulelab import own_code
 from rulelab.ad import marks, matrices, nested, nested_functions
-from rulelab.ad.asked import PULLBACKS
+from rulelab.ad.operator_arguments import PULLBACKS
 from rulelab.compiler.front import ignoring
 from rulelab.compiler.memory.walks import Walk
 from rulelab.rules.capabilities import RuleConfig

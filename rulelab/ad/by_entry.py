@@ -12,8 +12,8 @@ from ..compiler.calls.entries import Entry
 from ..compiler.calls.fused import fused_of
 from ..compiler.memory.heap import enter, leave
 from ..errors import RuleLabError
-from .asked import seed_of
 from .natural import should_restart
+from .operator_arguments import seed_of
 
 
 def run_entry(

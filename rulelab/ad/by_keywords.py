@@ -11,9 +11,9 @@ from typing import Any
 from ..compiler.calls.binding import in_order
 from ..compiler.calls.entries import KEPT
 from ..rules.kinds import varies
-from .asked import PULLBACKS
 from .by_entry import run_entry
 from .natural import natural_entries
+from .operator_arguments import PULLBACKS
 
 
 def by_keywords(

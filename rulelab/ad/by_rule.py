@@ -27,8 +27,8 @@ from ..rules.calling import check_cotangents, checked_answer
 from ..rules.lent import DEBUGGING
 from ..rules.rule import Rule
 from ..tangents.projection import dense
-from .asked import seed_of
 from .natural import OURS, natural_entries, should_restart
+from .operator_arguments import seed_of
 
 Way = Callable[..., "tuple[Any, ...] | None"]
 # The number of gradients after which a rule is joined with its pullback: joining costs about as much as it
@@ -204,7 +204,7 @@ def _joined(known: Known, entry: Entry, kinds: tuple[Any, ...], cache: Cache, pl
     """Join the rule and its pullback into one function if its source allows it; else return the plain
     path.
     """
-    from .joined import joined, like_pullback  # a few gradients need not wait for it
+    from .fused_rule import joined, like_pullback  # a few gradients need not wait for it
 
     rule = None if entry.rule is None else entry.rule()
     if rule is None or type(rule.function) is not FunctionType:

@@ -25,10 +25,10 @@ from ..tangents.tracked import readable, tracked
 from ..tangents.zeros import AbstractZero, NoTangent
 from .agreement import agree
 from .argument_snapshots import ArgumentSnapshot
-from .asked import PULLBACKS, complete_error
 from .directions import Direction, copied, directions, gathered, pairing
 from .free_phases import run_checking_phases
 from .nested_functions import pushforward_
+from .operator_arguments import PULLBACKS, complete_error
 from .uncallable import refuse_uncallable
 
 runs_out_of_sight(__name__)

@@ -26,7 +26,7 @@ from ..tables import Page, Report, Table
 from ..tangents.algebra import is_number
 from ..tangents.projection import to_natural
 from .agreement import Compared
-from .asked import WithGradient, complete_error, seed_of
+from .operator_arguments import WithGradient, complete_error, seed_of
 from .uncallable import refuse_uncallable
 
 _PULLBACKS = Pullbacks(DEFAULT_CACHE, implicit=True)

@@ -18,9 +18,9 @@ from ..tangents.zeros import AbstractZero
 from . import forward
 from .agreement import agree
 from .allowance import Allowance, counted
-from .asked import numbers_asked, return_place, which_asked
 from .implicit import Params, jacobian_of_params
 from .keywords import refuse_shared
+from .operator_arguments import numbers_asked, return_place, which_asked
 from .progress import Progress
 from .reverse import gradient, sweeps
 

@@ -12,7 +12,7 @@ from ..compiler.calls.borrowed import asks_for_copies
 from ..compiler.calls.entries import NO
 from ..errors import RuleLabError
 from ..tangents.projection import to_natural
-from .asked import complete_error
+from .operator_arguments import complete_error
 
 
 def _references() -> tuple[int, int]:

@@ -18,7 +18,6 @@ from ..rules.rule_table import RuleTable
 from ..tangents.algebra import is_number
 from ..tangents.zeros import AbstractZero, NoTangent
 from . import derivatives, forward, matrices, reverse
-from .asked import SEED, SEED_OF_FIRST, WithGradient, numbers_asked
 from .directions import directions
 from .nested_functions import (
     PUSH,
@@ -30,6 +29,7 @@ from .nested_functions import (
     pushforward_,
     with_words,
 )
+from .operator_arguments import SEED, SEED_OF_FIRST, WithGradient, numbers_asked
 
 stands_in(__file__)
 

@@ -16,7 +16,7 @@ from ..own_code import stands_in
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from ..tangents.zeros import NoTangent
-from .asked import PULLBACKS, SEED, numbers_asked
+from .operator_arguments import PULLBACKS, SEED, numbers_asked
 
 stands_in(__file__)
 

@@ -39,7 +39,15 @@ from ..tangents.algebra import is_number
 from ..tangents.projection import project, to_natural
 from ..tangents.zeros import NoTangent, ZeroTangent
 from .agreement import Compared
-from .asked import (
+from .by_entry import run_entry
+from .by_keywords import by_keywords
+from .fast_gradient import note_chosen, note_parts, note_way, through_parts
+from .fast_pullback import pulled
+from .implicit import gradient_of_params, implicit_params
+from .keywords import refuse_shared
+from .natural import natural_entries
+from .nested_functions import grad_
+from .operator_arguments import (
     PULLBACKS,
     WithGradient,
     asks_for_several,
@@ -49,14 +57,6 @@ from .asked import (
     seed_of,
     which_asked,
 )
-from .at_once import note_chosen, note_parts, note_way, through_parts
-from .by_entry import run_entry
-from .by_keywords import by_keywords
-from .implicit import gradient_of_params, implicit_params
-from .keywords import refuse_shared
-from .natural import natural_entries
-from .nested_functions import grad_
-from .pulled import pulled
 from .uncallable import refuse_uncallable
 
 _NONE_GIVEN: Any = object()

@@ -19,8 +19,8 @@ from ..errors import An, MutationError, NotDifferentiableError, RuleError, an
 from ..own_code import holds_no_authors, only_look, stands_in
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, everything_held, inside
-from ..tangents.in_step import check_in_step
 from ..tangents.moments import Run, StateSnapshot
+from ..tangents.paired_iteration import check_in_step
 from ..tangents.pairings import (
     added,
     cotangent_from,

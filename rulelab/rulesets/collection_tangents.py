@@ -6,7 +6,7 @@ from collections import OrderedDict, defaultdict, deque
 from ..errors import An, NotDifferentiableError, an
 from ..python_facts import READS, methods_that
 from ..rules.rule_table import RuleTable
-from ..tangents.in_step import check_key, is_iterator
+from ..tangents.paired_iteration import check_key, is_iterator
 from ..tangents.shadows import is_constant, settled
 from ..tangents.zeros import NoTangent
 from .container_tangents import (

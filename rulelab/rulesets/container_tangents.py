@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import MutationError, NotDifferentiableError, an
 from ..rules.rule_table import RuleTable
-from ..tangents.in_step import check_in_step, check_key, check_keys, first, is_iterator, pairs
+from ..tangents.paired_iteration import check_in_step, check_key, check_keys, first, is_iterator, pairs
 from ..tangents.shadows import has_numbers, is_constant, settled, zero_kept, zero_of
 from ..tangents.tracked import check_untracked
 from ..tangents.zeros import NoTangent

@@ -1,7 +1,8 @@
 """Forward rules of iteration: of what hands items on, of what calls a function for each, of what reads them.
 
 Where all that is read are sequences, which reading does not change, Python's own function runs over them and
-over their tangents side by side. Where one is an iterator, it runs over pairs (`tangents/in_step.py`).
+over their tangents side by side. Where one is an iterator, it runs over pairs
+(`tangents/paired_iteration.py`).
 """
 
 import functools
@@ -15,8 +16,8 @@ import numpy as np
 from ..errors import NotDifferentiableError, items_refused
 from ..python_facts import HANDED_ON, HANDING_ON
 from ..rules.rule_table import RuleTable
-from ..tangents.generated import generated, tested
-from ..tangents.in_step import (
+from ..tangents.generator_expressions import generated, tested
+from ..tangents.paired_iteration import (
     Nothings,
     authors_method,
     beside_entry,

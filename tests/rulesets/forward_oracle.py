@@ -18,7 +18,7 @@ from rulelab.rules.registry import Found, Registry
 from rulelab.rules.signatures import types_of
 from rulelab.rules.targets import resolve
 from rulelab.rulesets.catalogue import install
-from rulelab.tangents.in_step import pairs
+from rulelab.tangents.paired_iteration import pairs
 from rulelab.tangents.shadows import attributes_of, kind_of, zero_of
 from rulelab.tangents.zeros import AbstractZero, NoTangent
 

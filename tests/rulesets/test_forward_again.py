@@ -9,7 +9,7 @@ import pytest
 from forward_oracle import NO, rule_for
 
 import rulelab as rl
-from rulelab.ad.asked import PULLBACKS
+from rulelab.ad.operator_arguments import PULLBACKS
 
 from ..differences import gradient_by_differences
 

@@ -265,7 +265,7 @@ def test_objects_of_the_authors_are_iterated_by_their_own_methods():
     import types
 
     from rulelab.rules.capabilities import RuleConfig
-    from rulelab.tangents.in_step import pairs
+    from rulelab.tangents.paired_iteration import pairs
 
     config = RuleConfig(forwards=forwards_of_objects)
     assert list(pairs(config, Countdown(2.5), types.SimpleNamespace(top=3.0))) == [

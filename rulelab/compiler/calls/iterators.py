@@ -18,8 +18,8 @@ import numpy as np
 from ...errors import MutationError, NotDifferentiableError, Place, an, items_refused
 from ...python_facts import HANDED_ON, HANDING_ON
 from ...tangents.algebra import is_number
-from ...tangents.generated import generated, tested
-from ...tangents.in_step import Nothings
+from ...tangents.generator_expressions import generated, tested
+from ...tangents.paired_iteration import Nothings
 from ...tangents.structural import Tangent, make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import Place
 from ...rules.programs import new_object
 from ...rules.targets import name_of, resolve
-from ...tangents.generated import generated, tested
+from ...tangents.generator_expressions import generated, tested
 from ...tangents.holding import CACHED
 from ...tangents.tracked import within_reverse
 from ..analysis.effects import Noted, side_effect_of_call

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...python_facts import BY_NODE, COMPARISONS, PREFIXES
-from ...tangents.generated import generated, tested
+from ...tangents.generator_expressions import generated, tested
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.source import is_of

@@ -37,7 +37,7 @@ from ...rules.kinds import (
     is_sequence_of_numbers,
 )
 from ...rules.rule import Rule
-from ...tangents.in_step import check_key, check_keys
+from ...tangents.paired_iteration import check_key, check_keys
 from ...tangents.shadows import zero_of
 from ...tangents.zeros import NoTangent
 from ..analysis.types import Types

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.ad.asked import PULLBACKS
+from rulelab.ad.operator_arguments import PULLBACKS
 from rulelab.compiler.calls.entries import KEPT
 
 from .changing import make_changing

@@ -19,8 +19,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.ad import at_once as at_once_module
-from rulelab.ad import natural, reverse
+from rulelab.ad import fast_gradient, natural, reverse
 from rulelab.compiler.calls.cache import DEFAULT, Cache, refresh
 from rulelab.compiler.calls.entries import KEPT
 from rulelab.compiler.memory import heap
@@ -752,7 +751,7 @@ def way_of(f, *args, **changes):
     """The quickest way of a function, made of an entry in which something is changed."""
     known = settled(f, *args).__dict__[KEPT]
     entry = dataclasses.replace(next(iter(known.entries.values())), **changes)
-    return at_once_module._way(known, entry, args, DEFAULT)
+    return fast_gradient._way(known, entry, args, DEFAULT)
 
 
 @pytest.mark.parametrize("xs", [(X,), (X, X)], ids=["one", "two"])

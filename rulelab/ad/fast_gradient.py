@@ -25,9 +25,9 @@ from ..compiler.calls.on_floats import MOST_MISSES, forward_of_gradient
 from ..compiler.calls.opened import Way
 from ..compiler.memory.heap import enter, is_nested, leave
 from ..errors import RuleLabError
-from .asked import PULLBACKS, seed_of
 from .by_rule import way_by_rule
 from .natural import OURS, natural_entries, should_restart
+from .operator_arguments import PULLBACKS, seed_of
 
 _Way = Callable[..., "tuple[Any, ...] | None"]
 _Otherwise = Callable[[Any, "tuple[Any, ...]", Any], "tuple[Any, ...]"]

@@ -15,7 +15,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.ad import by_rule
-from rulelab.ad.joined import joined
+from rulelab.ad.fused_rule import joined
 from rulelab.compiler.calls.entries import FLOAT64, KEPT
 from rulelab.rules.lent import DEBUGGING
 from tests.benchmarks.bytecodes import executed

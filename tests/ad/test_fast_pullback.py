@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
-from rulelab.ad import pulled as quick
+from rulelab.ad import fast_pullback as quick
 from rulelab.ad import reverse
 from rulelab.errors import MutatedAfterCaptureError
 

@@ -28,8 +28,8 @@ from ..compiler.memory.heap import enter, leave
 from ..compiler.memory.snapshots import Snapshots
 from ..errors import RuleLabError
 from ..tangents.structural import make
-from .asked import PULLBACKS, complete_error
 from .natural import natural_entries
+from .operator_arguments import PULLBACKS, complete_error
 
 _FLOATS = frozenset({float, float64})
 _PYTHONS = frozenset({float})
