@@ -22,5 +22,5 @@ def rules() -> Any:
     from ..rules.registry import DEFAULT
     from .displays import Rules
 
-    DEFAULT.read_shelves()
+    DEFAULT.read_lazy_rules()
     return Rules(DEFAULT)

@@ -435,7 +435,7 @@ def run_rules(arguments: argparse.Namespace) -> int:
     from ..rules.listing import helpers_in, homes_in, listed, words_of
     from ..rules.registry import DEFAULT
 
-    DEFAULT.read_shelves()
+    DEFAULT.read_lazy_rules()
     offered = set(dir(sys.modules[__name__.partition(".")[0]]))
     entries = DEFAULT.entries()
     helpers, homes = helpers_in(entries, offered), homes_in(entries)

@@ -592,7 +592,7 @@ class RuleLab(ParsedMagics, Settings):
         """
         __tracebackhide__ = True
         args = parse_arguments(self.rules, line)
-        self.session.registry.read_shelves()
+        self.session.registry.read_lazy_rules()
         return self.kept(args, Rules(self.session.registry, args.text))
 
     @line_magic

@@ -486,7 +486,7 @@ def called_attribute(push, owner, owner_dot, name, args, dots, names):
 
 
 class Stated:
-    """An author's rule and its target, as an argument of `turned`; both are constants."""
+    """An author's rule and its target, as an argument of `transposed`; both are constants."""
 
     __slots__ = ("function", "rule", "target")
 
@@ -533,7 +533,7 @@ def check_still_frule(tangents, target, names, dots):
     return check_still(target, names, dots), NO
 
 
-def turned(vjp, stated, leading, args, dots, words):
+def transposed(vjp, stated, leading, args, dots, words):
     """The pushforward of a rule that only has a pullback: for a real number y it is J v = <J' 1, v>."""
     answer = stated.function(*leading, *args, **words)
     check_answer(stated, answer)
@@ -541,10 +541,10 @@ def turned(vjp, stated, leading, args, dots, words):
     unit = unit_of(y)
     if unit is not None:
         return y, paired(stated, args, dots, pullback(unit))
-    return y, turned_round(vjp, stated, leading, args, dots, words, y, pullback)
+    return y, transposed_for_value(vjp, stated, leading, args, dots, words, y, pullback)
 
 
-def turned_round(vjp, stated, leading, args, dots, words, y, pullback):
+def transposed_for_value(vjp, stated, leading, args, dots, words, y, pullback):
     """J v for a value y that is not a real number.
 
     A pullback is linear over the real numbers only, so for a complex number J v is <J' 1, v> + i <J' i, v>.

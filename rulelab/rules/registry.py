@@ -161,16 +161,16 @@ def _after_last_opt_out_of_everything(fitting):
 class Snapshot:
     """What a registry knows at one epoch. Immutable."""
 
-    __slots__ = ("entries", "epoch", "hidden", "mutators", "packages", "shelves", "stand_ins")
+    __slots__ = ("entries", "epoch", "hidden", "mutators", "packages", "lazy_rules", "stand_ins")
 
-    def __init__(self, epoch, entries, hidden, mutators, stand_ins, shelves=()):
+    def __init__(self, epoch, entries, hidden, mutators, stand_ins, lazy_rules=()):
         self.epoch = epoch
         self.entries = entries  # id of the target -> Entry, or a weak reference if the target keeps it
         self.hidden = hidden  # id of the target -> a token for each open `without` block
         self.mutators = mutators  # id of the target -> (the target, description)
         self.stand_ins = stand_ins  # id of the target -> (the target, StandIn)
-        self.shelves = shelves  # those that have not been read yet
-        self.packages = tuple({shelf.module.partition(".")[0] for shelf in shelves})
+        self.lazy_rules = lazy_rules  # those that have not been read yet
+        self.packages = tuple({lazy.module.partition(".")[0] for lazy in lazy_rules})
 
     def entry(self, target):
         """The entry of a target, or None."""
@@ -252,13 +252,13 @@ class Registry:
         """Add the rules of one target in one step: all of them take effect, or none."""
         self.install([(target, rule) for rule in rules])
 
-    def install(self, pairs, mutators=(), stand_ins=(), shelves=()):
+    def install(self, pairs, mutators=(), stand_ins=(), lazy_rules=()):
         """Add many `(target, rule)`, `(target, description)` and `(target, StandIn)` in one step: all of them
-        take effect, or none. What is on the `shelves` is added when one of its targets is first used.
+        take effect, or none. What is in `lazy_rules` is added when one of its targets is first used.
         """
         known = {id(target): (target, text) for target, text in mutators}
         standing = {id(target): (target, stand_in) for target, stand_in in stand_ins}
-        if self.snapshot.shelves:
+        if self.snapshot.lazy_rules:
             for target, _ in pairs:
                 if self.snapshot.entry(target) is None:  # SciPy re-exports some NumPy functions
                     self._meet(target)
@@ -267,7 +267,7 @@ class Registry:
             return self._changes(old, pairs), {
                 "mutators": {**old.mutators, **known} if known else old.mutators,
                 "stand_ins": {**old.stand_ins, **standing} if standing else old.stand_ins,
-                "shelves": (*old.shelves, *shelves),
+                "lazy_rules": (*old.lazy_rules, *lazy_rules),
             }
 
         self._write(add)
@@ -290,9 +290,9 @@ class Registry:
         return changed
 
     def _meet(self, target):
-        """Read the shelf that contains a target, if any; return whether one was read.
+        """Read the lazy rules that contain a target, if any; return whether some were read.
 
-        The epoch does not change: no earlier question was about a function on the shelf, so no answer is
+        The epoch does not change: no earlier question was about one of their functions, so no answer is
         outdated.
         """
         snapshot, loaded = self.snapshot, sys.modules
@@ -301,47 +301,47 @@ class Registry:
                 break
         else:
             return False
-        shelves = snapshot.shelves
-        for shelf in shelves:
-            if shelf.module in loaded and shelf.holds(target):
+        lazy_rules = snapshot.lazy_rules
+        for lazy in lazy_rules:
+            if lazy.module in loaded and lazy.holds(target):
                 break
         else:
             return False
         with without_collections():
-            self._read_in_order(shelf, shelves)
+            self._read_in_order(lazy, lazy_rules)
         return True
 
-    def _read_in_order(self, shelf, shelves):
-        for other in shelves:
-            if other.module in shelf.after:
+    def _read_in_order(self, lazy, lazy_rules):
+        for other in lazy_rules:
+            if other.module in lazy.after:
                 self._read(other)
-        self._read(shelf)
+        self._read(lazy)
 
-    def read_shelves(self):
-        """Read all remaining shelves, importing their libraries; libraries that are not installed are
+    def read_lazy_rules(self):
+        """Read all remaining lazy rules, importing their libraries; libraries that are not installed are
         skipped. An error in the import of an installed library, or in its rules, is raised.
         """
-        for shelf in self.snapshot.shelves:
-            library = shelf.module.partition(".")[0]
+        for lazy in self.snapshot.lazy_rules:
+            library = lazy.module.partition(".")[0]
             try:
-                importlib.import_module(shelf.module)
+                importlib.import_module(lazy.module)
             except ModuleNotFoundError as missing:
                 if missing.name != library:
                     raise
                 continue
-            self._read_in_order(shelf, self.snapshot.shelves)
+            self._read_in_order(lazy, self.snapshot.lazy_rules)
 
-    def _read(self, shelf):
-        """Add the contents of a shelf, and remove the shelf."""
-        tables = tuple(shelf.read())  # imports modules, so no lock is held
+    def _read(self, lazy):
+        """Add the contents of lazy rules, and remove them from those that are left."""
+        tables = tuple(lazy.read())  # imports modules, so no lock is held
         pairs = [pair for table in tables for pair in table.rules]
         standing = {id(pair[0]): pair for table in tables for pair in table.stand_ins}
 
         def add(old):
-            left = tuple(other for other in old.shelves if other is not shelf)
-            if len(left) == len(old.shelves):  # another thread has already read it
+            left = tuple(other for other in old.lazy_rules if other is not lazy)
+            if len(left) == len(old.lazy_rules):  # another thread has already read it
                 return None
-            others = {"shelves": left, "epoch": old.epoch, "stand_ins": {**old.stand_ins, **standing}}
+            others = {"lazy_rules": left, "epoch": old.epoch, "stand_ins": {**old.stand_ins, **standing}}
             return self._changes(old, pairs), others
 
         self._write(add)
@@ -522,7 +522,7 @@ class Registry:
                 others.get("hidden", old.hidden),
                 others.get("mutators", old.mutators),
                 others.get("stand_ins", old.stand_ins),
-                others.get("shelves", old.shelves),
+                others.get("lazy_rules", old.lazy_rules),
             )
             written = self.snapshot is old
             if written:  # there is no call between the test and the assignment, so no interruption either

@@ -1,7 +1,7 @@
 """The rulesets that come with rulelab, and their one way into a registry."""
 
 from ..rules import programs
-from ..rules.shelves import Shelf
+from ..rules.lazy_rules import LazyRules
 from . import (
     array_writes,
     collection_tangents,
@@ -238,15 +238,15 @@ OF_STATS = ("scipy.stats._distn_infrastructure", "scipy.stats._multivariate")
 """Where the classes of distributions are that `scipy.stats` makes its own of."""
 
 
-SHELVES = (
-    Shelf("scipy.special", special_tables, beside=("scipy.special._multiufuncs",)),
-    Shelf("scipy.linalg", linalg_tables),
-    Shelf("scipy.fft", fourier_tables),
-    Shelf("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
-    Shelf("scipy.signal", signal_tables),
-    Shelf("scipy.integrate", integral_tables),
-    Shelf("scipy.optimize", solver_tables),
-    Shelf("scipy.stats", stats_tables, beside=OF_STATS, after=("scipy.special",)),
+LAZY_RULES = (
+    LazyRules("scipy.special", special_tables, beside=("scipy.special._multiufuncs",)),
+    LazyRules("scipy.linalg", linalg_tables),
+    LazyRules("scipy.fft", fourier_tables),
+    LazyRules("scipy.signal.windows", window_tables),  # before the other, which has get_window, too
+    LazyRules("scipy.signal", signal_tables),
+    LazyRules("scipy.integrate", integral_tables),
+    LazyRules("scipy.optimize", solver_tables),
+    LazyRules("scipy.stats", stats_tables, beside=OF_STATS, after=("scipy.special",)),
 )
 
 
@@ -258,5 +258,5 @@ def install(registry):
         [pair for table in tables() for pair in table.rules],
         [pair for table in tables() for pair in table.mutators],
         [pair for table in tables() for pair in table.stand_ins],
-        list(SHELVES),
+        list(LAZY_RULES),
     )

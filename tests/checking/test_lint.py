@@ -567,10 +567,10 @@ BUILT_IN = {
 def test_built_in_rules_keep_to_our_own_advice():
     """But for what stands above; a rule that comes tomorrow is read, too, and those that wait for SciPy."""
     if importlib.util.find_spec("scipy") is not None:
-        for shelf in DEFAULT.snapshot.shelves:
-            there = vars(importlib.import_module(shelf.module)).values()
-            DEFAULT.entry(next(value for value in there if callable(value) and shelf.holds(value)))
-        assert not DEFAULT.snapshot.shelves
+        for lazy in DEFAULT.snapshot.lazy_rules:
+            there = vars(importlib.import_module(lazy.module)).values()
+            DEFAULT.entry(next(value for value in there if callable(value) and lazy.holds(value)))
+        assert not DEFAULT.snapshot.lazy_rules
     found = set()
     for entry in DEFAULT.entries():
         for rule in entry.built_in:

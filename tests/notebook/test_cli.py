@@ -252,7 +252,7 @@ def test_rules_lists_those_with_the_text(capsys):
     assert "did you mean sin?" in capsys.readouterr().err
 
 
-@pytest.mark.slow  # SciPy is imported; tests/rules/test_shelves.py has what it takes
+@pytest.mark.slow  # SciPy is imported; tests/rules/test_lazy_rules.py has what it takes
 def test_rules_finds_those_of_libraries_that_nobody_imported(tmp_path):
     """A rule of SciPy's is found by its name in a process that has not used SciPy."""
     command = [sys.executable, "-m", "rulelab", "rules", "softmax"]

@@ -16,7 +16,7 @@ from special_oracle import ORACLE
 from special_rows import TABLES, free
 from stats_oracle import DENSITIES
 
-from rulelab.rulesets.catalogue import SHELVES
+from rulelab.rulesets.catalogue import LAZY_RULES
 from rulelab.rulesets.scipy_stats_rows import row_of
 
 LIBRARIES = ("scipy.linalg", "scipy.fft", "scipy.signal", "scipy.signal.windows")
@@ -59,9 +59,9 @@ def calls():
 
 
 def tests_of(module):
-    """The tests of the tables on a shelf."""
-    (shelf,) = [shelf for shelf in SHELVES if shelf.module == module]
-    return [f"test_{table.name}" for table in shelf.read() if not table.name.endswith("_without")]
+    """The tests of the tables of a module."""
+    (lazy,) = [lazy for lazy in LAZY_RULES if lazy.module == module]
+    return [f"test_{table.name}" for table in lazy.read() if not table.name.endswith("_without")]
 
 
 def calls_of(module, name):

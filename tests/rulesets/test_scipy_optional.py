@@ -1,4 +1,4 @@
-"""The shelves of `scipy.linalg`, `scipy.fft` and `scipy.signal`: no function is forgotten, none is told of
+"""The rules for `scipy.linalg`, `scipy.fft` and `scipy.signal`: no function is forgotten, none is told of
 twice, and nobody pays for what is not used.
 """
 
@@ -16,10 +16,10 @@ from library_calls import check_on_a_circle, first_of_each  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.errors import ForeignCallError, RuleLabError  # noqa: E402
 from rulelab.rules.registry import DEFAULT  # noqa: E402
-from rulelab.rulesets.catalogue import SHELVES  # noqa: E402
+from rulelab.rulesets.catalogue import LAZY_RULES  # noqa: E402
 from rulelab.rulesets.scipy_optional import LibraryTable, NoFunctions, named, optional, reasons  # noqa: E402
 
-TABLES = {shelf.module: shelf.read for shelf in SHELVES}
+TABLES = {lazy.module: lazy.read for lazy in LAZY_RULES}
 LISTS = {  # where it says what has no rule
     "scipy.linalg": "scipy_linalg_without",
     "scipy.fft": "scipy_fft",
@@ -80,7 +80,7 @@ def test_both_modes_have_the_same_rules(module):
 
 
 @pytest.mark.parametrize("module", LISTS)
-def test_all_functions_with_a_rule_are_on_the_shelf(module):
+def test_all_functions_with_a_rule_are_covered(module):
     """So that no answer which was given before the rules were read has become old."""
     known = {id(value) for value in vars(importlib.import_module(module)).values()}
     for table in TABLES[module]():

@@ -47,7 +47,7 @@ def test_both_modes_have_the_same_rules():
         assert reverse == {id(target) for target, rule in table.rules if rule.mode == "frule"}, table.name
 
 
-def test_all_functions_with_a_rule_are_on_the_shelf():
+def test_all_functions_with_a_rule_are_covered():
     """So that no answer which was given before the rules were read has become old."""
     known = {id(value) for value in vars(special).values()}
     package = rl.__name__

@@ -20,9 +20,9 @@ from library_calls import function_of  # noqa: E402
 from rule_points import leaves  # noqa: E402
 
 from rulelab.rules.registry import DEFAULT  # noqa: E402
-from rulelab.rulesets.catalogue import SHELVES  # noqa: E402
+from rulelab.rulesets.catalogue import LAZY_RULES  # noqa: E402
 
-TABLES = {shelf.module: shelf.read for shelf in SHELVES}
+TABLES = {lazy.module: lazy.read for lazy in LAZY_RULES}
 MODULES = {  # the title of each, and where it says what has no rule
     "scipy.linalg": ("Linear algebra", "scipy_linalg_without"),
     "scipy.fft": ("Fourier, cosine and sine transforms", "scipy_fft"),

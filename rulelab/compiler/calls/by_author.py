@@ -82,7 +82,7 @@ def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
     return Program(rule.function, of_author, words, rule=rule, of_rule=True)
 
 
-def turned(push: Forward, rule: Rule, call: Pushed) -> Program:
+def transposed(push: Forward, rule: Rule, call: Pushed) -> Program:
     """The pushforward of a rule that has only a pullback: the transpose of that pullback."""
     positional, given_dots, words = _bound(rule, call)
     leading = (push.config,) if rule.requires else ()
@@ -91,7 +91,7 @@ def turned(push: Forward, rule: Rule, call: Pushed) -> Program:
         y, pullback = apply_rrule(rule, call.target, given, named, push.config)
         pullback(cotangent_from(y, leaves_of(y)))
     stated = programs.Stated(rule, call.target)
-    return Program(programs.turned, (push.pullbacks.vjp, stated, leading, positional, given_dots, words))
+    return Program(programs.transposed, (push.pullbacks.vjp, stated, leading, positional, given_dots, words))
 
 
 def _bound(rule: Rule, call: Pushed) -> tuple[tuple[Any, ...], tuple[Any, ...], dict[str, Any]]:

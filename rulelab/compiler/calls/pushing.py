@@ -172,7 +172,7 @@ class Push:
             y_dot = stated_tangent(y, y_dot)
         if program.trusted:
             return y, y_dot
-        if program.rule is not None or program.function is programs.turned:
+        if program.rule is not None or program.function is programs.transposed:
             return y, beside_stated(y, y_dot, *arguments_of(program, values), program.rule is None)
         if isinstance(y_dot, AbstractZero) and is_number(y):
             return y, NO  # a strong zero: a number would not survive the NaN of a logarithm
@@ -384,7 +384,7 @@ class Push:
         if not rule.differentiable:
             return constant_program(call.raw, not PLAIN.issuperset(map(type, call.args)))
         if rule.mode == "rrule":
-            return by_author.turned(self, rule, call)
+            return by_author.transposed(self, rule, call)
         found = (built_in if rule.built_in else by_author).pushed_forward(self, rule, call)
         asks = rule.built_in and questions.asks_items(call.target, call.args)
         return dataclasses.replace(found, asks=True) if asks else found
@@ -656,7 +656,7 @@ def _own_memory(y: Any, y_dot: Any, known: list[tuple[np.ndarray, Any]], owned: 
 
 def arguments_of(program: Program, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The arguments of the call that a rule answers, and their tangents."""
-    if program.function is programs.turned:
+    if program.function is programs.transposed:
         return values[3], values[4]
     if program.function is programs.with_others_still:
         values = values[4]

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-class Shelf:
+class LazyRules:
     """The rules for the functions of one optional module: `read()` returns their tables.
 
     No question about these functions has been answered before, so reading the rules changes no earlier
     answer. The methods of the module's classes are covered too, and those of classes defined in the modules
-    `beside` it. If the rules themselves use functions with rules, the shelves of these modules are named in
+    `beside` it. If the rules themselves use functions with rules, these modules are named in
     `after` and are read first.
 
     >>> import colorsys
-    >>> shelf = Shelf("colorsys", tuple)
-    >>> shelf.holds(colorsys.rgb_to_hls), shelf.holds(len)
+    >>> lazy = LazyRules("colorsys", tuple)
+    >>> lazy.holds(colorsys.rgb_to_hls), lazy.holds(len)
     (True, False)
     """
 
@@ -61,7 +61,7 @@ class Shelf:
                     yield from _methods(value)
 
     def __repr__(self) -> str:
-        return f"Shelf({self.module!r})"
+        return f"LazyRules({self.module!r})"
 
 
 def _methods(kind: type) -> list[Any]:

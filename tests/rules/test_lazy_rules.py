@@ -10,9 +10,9 @@ import types
 import numpy as np
 import pytest
 
+from rulelab.rules.lazy_rules import LazyRules
 from rulelab.rules.registry import NO_RULE, Found, Registry
 from rulelab.rules.rule_table import RuleTable
-from rulelab.rules.shelves import Shelf
 from rulelab.rules.signatures import types_of
 
 
@@ -40,7 +40,7 @@ def tables_of(library):
 
 def registry_with(library):
     registry = Registry()
-    registry.install((), shelves=[Shelf(library.__name__, tables_of(library))])
+    registry.install((), lazy_rules=[LazyRules(library.__name__, tables_of(library))])
     return registry
 
 
@@ -71,7 +71,7 @@ def test_stand_ins_are_read_with_the_rules(library):
         return (table,)
 
     registry = Registry()
-    registry.install((), shelves=[Shelf(library.__name__, read)])
+    registry.install((), lazy_rules=[LazyRules(library.__name__, read)])
     assert registry.stand_in(library.other) is None
     assert registry.stand_in(library.double).function(2.0) == 4.0
 
@@ -101,22 +101,23 @@ def test_a_rule_of_the_authors_does_not_hide_them(library):
 def test_a_library_that_nobody_imported_is_left_alone():
     """No module is imported for a question."""
     registry = Registry()
-    registry.install((), shelves=[Shelf("no_such_library_at_all", lambda: 1 / 0)])
+    registry.install((), lazy_rules=[LazyRules("no_such_library_at_all", lambda: 1 / 0)])
     assert registry.entry(len) is None
 
 
 def test_all_are_read_for_a_list(library, monkeypatch):
     """Libraries are imported for it, and those that are not there are left alone."""
     registry = Registry()
-    shelves = [Shelf("no_such_library_at_all", lambda: 1 / 0), Shelf(library.__name__, tables_of(library))]
-    registry.install((), shelves=shelves)
+    missing = LazyRules("no_such_library_at_all", lambda: 1 / 0)
+    lazy_rules = [missing, LazyRules(library.__name__, tables_of(library))]
+    registry.install((), lazy_rules=lazy_rules)
     monkeypatch.delitem(sys.modules, library.__name__)
     monkeypatch.setattr(importlib, "import_module", lambda name: imported(name, library))
     before = registry.epoch
-    registry.read_shelves()
-    registry.read_shelves()
+    registry.read_lazy_rules()
+    registry.read_lazy_rules()
     assert library.reads == [1] and len(registry.rules()) == 2 and registry.epoch == before
-    assert [shelf.module for shelf in registry.snapshot.shelves] == ["no_such_library_at_all"]
+    assert [lazy.module for lazy in registry.snapshot.lazy_rules] == ["no_such_library_at_all"]
 
 
 @pytest.mark.parametrize("error", [ImportError, ModuleNotFoundError])
@@ -127,9 +128,9 @@ def test_rules_that_cannot_be_read_are_not_a_missing_library(error, library):
         raise error("No module named 'rulelab.rulesets.gone'", name="rulelab.rulesets.gone")
 
     registry = Registry()
-    registry.install((), shelves=[Shelf(library.__name__, read)])
+    registry.install((), lazy_rules=[LazyRules(library.__name__, read)])
     with pytest.raises(error, match="gone"):
-        registry.read_shelves()
+        registry.read_lazy_rules()
 
 
 @pytest.mark.parametrize(
@@ -148,10 +149,10 @@ def test_a_library_that_is_there_and_fails_is_not_missing(error, monkeypatch):
         raise error
 
     registry = Registry()
-    registry.install((), shelves=[Shelf("no_such_library.part", lambda: 1 / 0)])
+    registry.install((), lazy_rules=[LazyRules("no_such_library.part", lambda: 1 / 0)])
     monkeypatch.setattr(importlib, "import_module", failing)
     with pytest.raises(type(error), match=error.msg):
-        registry.read_shelves()
+        registry.read_lazy_rules()
 
 
 def imported(name, library):
@@ -172,7 +173,7 @@ def test_what_fails_leaves_the_old_state(library):
         return tables_of(library)()
 
     registry = Registry()
-    registry.install((), shelves=[Shelf(library.__name__, read)])
+    registry.install((), lazy_rules=[LazyRules(library.__name__, read)])
     with pytest.raises(KeyboardInterrupt):
         registry.entry(library.double)
     assert registry.snapshot.entries == {} and registry.entry(library.double) is not None
@@ -198,10 +199,10 @@ def test_threads_that_meet_it_together(library):
 def test_a_module_that_is_still_being_imported(library):
     """What it gets later is known, too."""
     library.__spec__._initializing = True
-    shelf = Shelf(library.__name__, tables_of(library))
-    assert not shelf.holds(np.sin)
+    lazy = LazyRules(library.__name__, tables_of(library))
+    assert not lazy.holds(np.sin)
     library.late = np.sin
-    assert shelf.holds(np.sin)
+    assert lazy.holds(np.sin)
 
 
 def test_methods_of_its_classes_are_on_it(library, monkeypatch):
@@ -223,9 +224,9 @@ def test_methods_of_its_classes_are_on_it(library, monkeypatch):
 
     library.Own, beside.Other, beside.Foreign = Own, Other, Foreign
     Other.__module__ = beside.__name__
-    shelf = Shelf(library.__name__, tuple, beside=(beside.__name__, "a_module_that_is_not_there"))
-    assert shelf.holds(Own) and shelf.holds(Own.method) and shelf.holds(Other.method)
-    assert not shelf.holds(Foreign.method)
+    lazy = LazyRules(library.__name__, tuple, beside=(beside.__name__, "a_module_that_is_not_there"))
+    assert lazy.holds(Own) and lazy.holds(Own.method) and lazy.holds(Other.method)
+    assert not lazy.holds(Foreign.method)
 
 
 def test_what_its_rules_are_made_of_is_read_before(library, monkeypatch):
@@ -245,8 +246,9 @@ def test_what_its_rules_are_made_of_is_read_before(library, monkeypatch):
         return tables_of(library)()
 
     registry = Registry()
-    shelves = [Shelf(library.__name__, read, after=(other.__name__,)), Shelf(other.__name__, read_other)]
-    registry.install((), shelves=shelves)
+    later = LazyRules(library.__name__, read, after=(other.__name__,))
+    lazy_rules = [later, LazyRules(other.__name__, read_other)]
+    registry.install((), lazy_rules=lazy_rules)
     assert registry.entry(library.double) is not None and order == ["other", "library"]
     assert registry.entry(other.half) is None and order == ["other", "library"]
 
@@ -320,7 +322,7 @@ def test_no_garbage_is_collected_while_rules_are_read(library, collects):
         return table_of()
 
     registry = Registry()
-    registry.install((), shelves=[Shelf(library.__name__, read)])
+    registry.install((), lazy_rules=[LazyRules(library.__name__, read)])
     (gc.enable if collects else gc.disable)()
     try:
         registry.entry(library.double)
