@@ -104,14 +104,14 @@ class Evidence:
 
     def finds_nothing(self, refuted):
         """Whether a rule is refuted where its function fails to find what it searches for, such as a root."""
-        args = None if self.meant is None else self._floats_of(refuted)
+        args = None if self.meant is None else self._values_of(refuted)
         return args is not None and self.meant.finds_nothing(args)
 
     def goes_on(self, refuted):
         """Whether a rule is refuted where its function, which iterates, has not finished, or only by digits
         that more iterations would change.
         """
-        args, steps = self._floats_of(refuted), self.differences and self.differences.guesser.iterated
+        args, steps = self._values_of(refuted), self.differences and self.differences.guesser.iterated
         if not args:
             return False
         is_near = refuted.kind == "gradient" and refuted.counterexample.digits >= CONVERGED
@@ -151,7 +151,7 @@ class Evidence:
         """Whether a rule is refuted by arguments that its function is not meant for, and seems right for
         those that it is meant for.
         """
-        args = None if self.meant is None else self._floats_of(refuted)
+        args = None if self.meant is None else self._values_of(refuted)
         return args is not None and self.meant.excludes(args)
 
     def excludes_ranks(self, plan):
@@ -170,29 +170,29 @@ class Evidence:
         if args is None or len(plan.given) != 1 or len(args) != len(plan.given[0]):
             return False
         given = tuple(map(plain_argument, plan.given[0]))
-        signs = [np.sign(x) if np.shape(x) == () else None for x in given]
+        signs = [np.sign(x) if isinstance(x, (int, float)) else None for x in given]
         if all(sign is None or sign == np.sign(x) for sign, x in zip(signs, args)):
             return False
         return not self.differences.excludes(given) and self.differences.excludes(args)
 
     def _shown_by(self, refuted):
-        """The arguments of a counterexample as floats, if the numeric differences have the same arguments;
-        None if not, or if some are neither numbers nor arrays of numbers.
+        """The arguments of a counterexample, if the numeric differences have the same arguments; None if not,
+        or if some cannot be read.
         """
-        args = None if self.differences is None else self._floats_of(refuted)
+        args = None if self.differences is None else self._values_of(refuted)
         is_same = args is not None and tuple(self.names) == self.differences.guesser.names
         return args if is_same else None
 
-    def _floats_of(self, refuted):
-        """The arguments of a counterexample as floats; None if some are neither numbers nor arrays of
-        numbers.
+    def _values_of(self, refuted):
+        """The arguments of a counterexample: floats, arrays of them, and what is held fixed, if it is None, a
+        flag or a string; None if some are something else.
         """
         example = refuted.counterexample
         if example is None:
             return None
         try:
-            return tuple(_number_of(example.arguments[name]) for name in self.names)
-        except (KeyError, ValueError):  # not a number, or not in the report
+            return tuple(_value_of(example.arguments[name]) for name in self.names)
+        except (KeyError, ValueError, SyntaxError):  # of another kind, or not in the report
             return None
 
 
@@ -216,8 +216,17 @@ class MeantOfParts:
         return {}  # they are limits of the plan already
 
 
-def _number_of(shown):
-    """The number or array that a counterexample shows as exact fractions."""
+def _value_of(shown):
+    """The number or array that a counterexample shows as exact fractions, or the constant that it shows as
+    Python writes it. ValueError for anything else.
+    """
     if isinstance(shown, str) and shown.startswith("["):
         shown = ast.literal_eval(shown)  # our own text
-    return np.array([_number_of(one) for one in shown]) if isinstance(shown, list) else float(Fraction(shown))
+    if isinstance(shown, list):
+        return np.array([_value_of(one) for one in shown])
+    with contextlib.suppress(ValueError):
+        return float(Fraction(shown))
+    constant = ast.literal_eval(shown)
+    if constant is None or isinstance(constant, (bool, str)):
+        return constant
+    raise ValueError(f"no argument: {shown}")

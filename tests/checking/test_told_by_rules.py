@@ -3185,6 +3185,53 @@ def f_rrule(level, threshold):
 """,
         ("np.zeros(level.shape)", "np.zeros_like(level)"),
     ),
+    "matrices of whole numbers": (
+        """
+def f(conc, k, orders, stoich):
+    '''Production of each species, batch by batch.
+
+    conc (batch, species) positive concentrations; k (reactions,) rate constants;
+    orders (reactions, species) whole reaction orders; stoich (reactions, species)
+    net coefficients, both integers.
+    '''
+    return (k * np.prod(conc[:, None, :] ** orders, axis=-1)) @ stoich
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(conc, k, orders, stoich):
+    powers = np.prod(conc[:, None, :] ** orders, axis=-1)
+
+    def back(y_bar):
+        speed_bar = y_bar @ stoich.T
+        conc_bar = (speed_bar * k * powers) @ orders / conc
+        return rl.NoTangent(), conc_bar, np.sum(speed_bar * powers, axis=0), rl.NoTangent(), rl.NoTangent()
+
+    return (k * powers) @ stoich, back
+""",
+        ("@ orders / conc", "@ orders"),
+    ),
+    "an integer array with two axes": (
+        """
+def f(strain, picks):
+    '''Strain at the gauges.
+
+    Parameters
+    ----------
+    strain : array of shape (modes,)
+        amplitudes
+    picks : integer array of shape (gauges, modes)
+        how often each mode counts
+    '''
+    return np.tanh(picks @ strain)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(strain, picks):
+    y = np.tanh(picks @ strain)
+    return y, lambda y_bar: (rl.NoTangent(), picks.T @ (y_bar * (1 - y**2)), rl.NoTangent())
+""",
+        ("1 - y**2", "1 + y**2"),
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 
 import rulelab as rl
 from rulelab.symbolic import Refuted, prove
@@ -34,3 +35,30 @@ def test_the_rounded_sine_of_pi_refutes_no_rule():
     samples = np.array([0.5, 0.5])
     assert not isinstance(prove(power_at, power_rule(2.0), at=(samples, 1)).verdict, Refuted)
     assert isinstance(prove(power_at, power_rule(2.01), at=(np.array([0.5, 0.75]), 1)).verdict, Refuted)
+
+
+@pytest.mark.parametrize("held", [None, "mean", True])
+def test_what_a_parameter_is_held_at_does_not_hide_what_the_function_is_for(held):
+    """Scaled Bessel functions have another slope for negative arguments, for which this is not meant."""
+    special = pytest.importorskip("scipy.special")
+
+    def loglik(angles, kappa, how=None):
+        """A von Mises law, kappa > 0."""
+        return np.sum(kappa * (np.cos(angles) - 1.0) - np.log(special.i0e(kappa)))
+
+    def rule(sign):
+        def loglik_rrule(angles, kappa, how=None):
+            def back(y_bar):
+                ratio = sign * special.i1e(kappa) / special.i0e(kappa)
+                kappa_bar = y_bar * np.sum(np.cos(angles) - ratio)
+                return rl.NoTangent(), -y_bar * kappa * np.sin(angles), kappa_bar, rl.NoTangent()
+
+            return loglik(angles, kappa, how), back
+
+        loglik_rrule.__defaults__ = (held,)
+        return loglik_rrule
+
+    loglik.__defaults__ = (held,)
+    verdict = prove(loglik, rule(1)).verdict
+    assert verdict.word == "PROVED", verdict.sentence()
+    assert prove(loglik, rule(-1)).verdict.word == "REFUTED"

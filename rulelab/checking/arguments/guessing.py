@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -24,14 +25,14 @@ from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS, names_of_curve
 from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
-from ..reading.kinds import Kind, Lengths, is_square, lengths_of_axes, of_lengths
+from ..reading.kinds import MATRICES, Kind, Lengths, is_square, lengths_of_axes, of_lengths
 from ..reading.own_docstrings import docstring_of
 from ..reading.parameters import all_names
 from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
 from ..reading.shapes_solved import taken_as_square
-from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said
+from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said, whole_said
 from ..reading.texts import defaults_of
 from ..reading.typical_said import typical_said
 from ..reading.usage import index_parameters, mask_parameters, shapes_said
@@ -322,7 +323,8 @@ def _kinds_of(guesser: Guesser, several: bool) -> Found:
         apart = (*apart, *of_other_fixed_lengths(guesser, kinds))
         apart = (*apart, *of_axes_apart(guesser, (*kinds, *apart)))
         apart = (*apart, *of_wider_intervals(guesser, kinds[:1]), *of_sides_compared(guesser, kinds[0]))
-    return found._replace(kinds=_of_labels(guesser, _counting(guesser, (*kinds, *apart))))
+    counted = _of_whole_matrices(guesser, _counting(guesser, (*kinds, *apart)))
+    return found._replace(kinds=_of_labels(guesser, counted))
 
 
 def _with_numbers_for_whole(guesser: Guesser, several: bool, found: Found) -> Found:
@@ -696,6 +698,26 @@ def _of_counts(kind: Kind) -> Kind:
     if kind.dims:
         return Kind("indices", 0.5, dims=(*kind.dims, _LARGEST_COUNT))
     return Kind("indices", 0.5, _LARGEST_COUNT + 1.0)
+
+
+def _of_whole_matrices(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:
+    """The kinds found, with whole numbers in those matrices that hold such as the function says and that the
+    rule holds fixed: coefficients of reactions, the ends of edges.
+    """
+    said, forms = whole_said(guesser.target), [kind.form for kind in found[0]]
+    those = [i for i, name in enumerate(guesser.names) if name in said and forms[i] in MATRICES]
+    fixed = {i for i in those if _is_held(guesser, guesser.names[i])}
+    if not fixed:
+        return found
+
+    def whole(i: int, kind: Kind) -> Kind:
+        if i not in fixed or kind.form not in MATRICES:
+            return kind
+        low = kind.low if kind.low >= 0.0 else -math.inf  # between -1 and 1, most of them would be zero
+        return dataclasses.replace(kind, low=low, high=math.inf, dtype="int64")
+
+    of_whole = [tuple(whole(i, kind) for i, kind in enumerate(kinds)) for kinds in found]
+    return tuple(dict.fromkeys(filter(guesser.takes, of_whole))) or found
 
 
 def _of_labels(guesser: Guesser, found: tuple[Kinds, ...]) -> tuple[Kinds, ...]:

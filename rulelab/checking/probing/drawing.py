@@ -226,6 +226,8 @@ def _joined(said: tuple[int, ...], corners: int, in_rows: bool, rng: np.random.G
 
 def _numbers(kind: Kind, rng: np.random.Generator, shape: tuple[int, ...], scale: float) -> np.ndarray:
     real = _reals(kind, rng, shape, scale)
+    if kind.dtype == "int64":
+        return np.round(real).astype(np.int64)
     return real + 1j * _reals(kind, rng, shape, scale) if kind.dtype.startswith("complex") else real
 
 

@@ -22,6 +22,7 @@ _MASK_NAMES = frozenset(
     visible""".split()
 )
 _INDEX_NAMES = frozenset(("idx", "inds", "index", "indices", "ids", "labels", "label", "segment_ids"))
+_WHOLE_NAMES = frozenset(("incidence", "adjacency", "connectivity", "stoich", "stoichiometry"))
 _SYMMETRIC_NAMES = frozenset(
     """H S Sigma Sigma0 Sigma1 corr correlation cov covar covariance prec precision gram hamiltonian hess
     hessian metric laplacian""".split()
@@ -224,6 +225,15 @@ def special_names(names: tuple[str, ...]) -> Mapping[str, str]:
     """The parameters that are booleans or indices by their names, and the form of each."""
     masks = dict.fromkeys(_MASK_NAMES.intersection(names), "mask")
     return masks | dict.fromkeys(_INDEX_NAMES.intersection(names), "indices")
+
+
+def holds_whole_numbers(name: str) -> bool:
+    """Whether a parameter is named like a matrix of whole numbers that says what is connected with what.
+
+    >>> [name for name in ("incidence", "A", "stoich_matrix") if holds_whole_numbers(name)]
+    ['incidence', 'stoich_matrix']
+    """
+    return not _WHOLE_NAMES.isdisjoint(name.split("_"))
 
 
 def means_symmetric(name: str) -> bool:

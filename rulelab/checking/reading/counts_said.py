@@ -12,8 +12,11 @@ _IN_BRACKETS = re.compile(
     r"\b(\w+)(?:\[\w+\])? (?:\w+ ){0,3}\((?:an? |all )?(?:integers?|whole numbers?|counts?)\)"
 )
 """A remark after a name, or after a noun that follows it: positives[i] positive animals (an integer)."""
+_WHOLE = re.compile(r"\b(?:ints?|integers?|whole|incidence|adjacency)\b", re.IGNORECASE)
+"""Words for whole numbers, and for matrices of ones and zeros, with signs or without."""
+_ALL_WHOLE = re.compile(r"\b(?:both|all) (?:of them )?(?:are )?(?:integers?|whole numbers?)\b", re.IGNORECASE)
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\[[a-z]\]")
-_SENTENCE = re.compile(r"[.;](?:\s|$)")
+_SENTENCE, _FULL_STOP = re.compile(r"[.;](?:\s|$)"), re.compile(r"\.(?:\s|$)")
 
 
 def counted_among(text: str, names: Container[str]) -> Iterator[tuple[str, str]]:
@@ -38,6 +41,27 @@ def counts_in_brackets(text: str, names: Container[str]) -> frozenset[str]:
     """
     found = {name for name in _IN_BRACKETS.findall(text.replace("`", "")) if name in names}
     return frozenset(found.union(*(pair for pair in counted_among(text, names) if found & {*pair})))
+
+
+def called_whole(text: str, names: Container[str]) -> frozenset[str]:
+    """The parameters that are called whole numbers in the clause about them, or in one about all of the
+    sentence.
+
+    >>> text = "k are rates; a (m, n) whole orders; b (m, n) net coefficients, both integers."
+    >>> sorted(called_whole(text, ("k", "a", "b"))), sorted(called_whole("the whole of x", ("x",)))
+    (['a', 'b'], [])
+    """
+    found: set[str] = set()
+    for sentence in _FULL_STOP.split(text.replace("`", "")):
+        before: list[str] = []
+        for clause in sentence.split(";"):
+            spoken = [(word[0], word.start()) for word in re.finditer(r"\w+", clause) if word[0] in names]
+            before += [word for word, _ in spoken]
+            if _ALL_WHOLE.search(clause):
+                found.update(before[-2:] if "both" in clause.lower() else before)
+            elif said := _WHOLE.search(clause):
+                found.update([word for word, at in spoken if at < said.start()][-1:])
+    return frozenset(found)
 
 
 def indexed_in_words(text: str, names: Container[str]) -> frozenset[str]:

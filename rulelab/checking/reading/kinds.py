@@ -76,6 +76,8 @@ class Kind:
         if self.form in MATRICES and len(self.dims) > 2:
             what = "an array of square matrices"
         word = "complex " if self.dtype.startswith("complex") else ""
+        if self.form in MATRICES and self.dtype == "int64":
+            inside = f"{inside}, of whole numbers"
         lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
         return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
 

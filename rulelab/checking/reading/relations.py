@@ -165,7 +165,7 @@ class Relation:
             if left is None or right is None:
                 return True
             return bool(np.all(_OPERATORS[self.sign](left, right)))
-        except ValueError:  # the lengths do not fit together
+        except (TypeError, ValueError):  # they are no numbers, or the lengths do not fit together
             return True
 
     @property

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...rules.signatures import meant_types
-from .counts_said import counts_in_brackets, indexed_in_words
+from .by_name import holds_whole_numbers
+from .counts_said import called_whole, counts_in_brackets, indexed_in_words
 from .docstrings import (
     BETWEEN,
     SIGNS,
@@ -365,6 +366,19 @@ def counts_each(f: Callable) -> frozenset[str]:
     """
     names, text = _text_of(f)
     return counts_in_brackets(text, names) & indexed_in_words(text, names)
+
+
+def whole_said(f: Callable) -> frozenset[str]:
+    """The parameters that hold whole numbers according to the docstring of a function or to their names.
+
+    >>> def rates(conc, orders, stoich):
+    ...     "Net rates. orders (reactions, species) are integers; stoich holds whole coefficients."
+    >>> sorted(whole_said(rates))
+    ['orders', 'stoich']
+    """
+    names, text = _text_of(f)
+    about = {name for name, words in words_about(f).items() if called_whole(f"{name} {words}", (name,))}
+    return called_whole(text, names).union(about.intersection(names), filter(holds_whole_numbers, names))
 
 
 def covariances_said(f: Callable) -> frozenset[str]:

@@ -158,6 +158,8 @@ def _is_of(kind: Kind, x: Any) -> bool:
     if kind.form not in _RANKS:
         return True
     numbers = np.asarray(x)
+    if numbers.dtype.kind not in "biufc":  # None or a string
+        return False
     if numbers.ndim != _RANKS[kind.form] and not (kind.dims and numbers.ndim == len(kind.dims)):
         return False
     if numbers.dtype.kind == "c":
