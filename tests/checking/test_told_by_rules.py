@@ -3210,6 +3210,65 @@ def f_rrule(conc, k, orders, stoich):
 """,
         ("@ orders / conc", "@ orders"),
     ),
+    "a pair, with its unit in parentheses": (
+        """
+import math
+
+
+def f(span, heights, load):
+    '''Force of a cable; heights is the pair of heights (m) of its ends, both positive, load in kN/m.'''
+    return math.hypot(load * span / (math.sqrt(heights[0]) + math.sqrt(heights[1])), load)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(span, heights, load):
+    s1, s2 = math.sqrt(heights[0]), math.sqrt(heights[1])
+    force = f(span, heights, load)
+    level = load * span / (s1 + s2)
+
+    def back(y_bar):
+        level_bar = y_bar * level / force
+        s_bar = -level_bar * level / (s1 + s2)
+        heights_bar = (s_bar / (2 * s1), s_bar / (2 * s2))
+        return rl.NoTangent(), level_bar * level / span, heights_bar, y_bar * force / load
+
+    return force, back
+""",
+        ("s_bar / (2 * s2)", "s_bar / s2"),
+    ),
+    "numbers that are not negative": (
+        """
+def f(usage, rates, edges):
+    '''Bills under an increasing block tariff.
+
+    Parameters
+    ----------
+    usage : ndarray (customers,)
+        Consumption, not negative.
+    rates : ndarray (blocks,)
+        Price in each block.
+    edges : ndarray (blocks - 1,)
+        Upper ends of all blocks but the last, increasing and positive.
+    '''
+    low = np.concatenate([[0.0], edges])
+    high = np.concatenate([edges, [np.inf]])
+    return (np.clip(usage[:, None], low, high) - low) @ rates
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(usage, rates, edges):
+    low = np.concatenate([[0.0], edges])
+    inside = np.clip(usage[:, None], low, np.concatenate([edges, [np.inf]])) - low
+
+    def back(y_bar):
+        usage_bar = y_bar * rates[np.searchsorted(edges, usage)]
+        edges_bar = (y_bar @ (usage[:, None] > edges)) * (rates[:-1] - rates[1:])
+        return rl.NoTangent(), usage_bar, y_bar @ inside, edges_bar
+
+    return inside @ rates, back
+""",
+        ("y_bar @ inside", "y_bar @ (inside + low)"),
+    ),
     "an integer array with two axes": (
         """
 def f(strain, picks):

@@ -33,6 +33,10 @@ _END_IN_WORDS = re.compile(
     rf"\b((?:{'|'.join(SIGNS)}|between|between (?:zero|one|-?\d[\d.]*) and) )(zero|one|two)\b(?! of\b)"
 )
 """The end of an interval in words: at least zero, less than one."""
+_NOT_OF_A_SIGN = re.compile(
+    r"\b(?:(cannot|(?:may|must|should|can) (?:not|never)) be|not|never) (negative|positive)\b"
+    r"(?![ -](?:semi|definite))"
+)
 BETWEEN = rf"(?:between|from|in|within) [(\[]?({_NUMBER})(?:,| and| to) ({_NUMBER})(?!\w|\.\d)"
 TO_LAST = r"([A-Za-z]\w*)(?:\.shape\[(\d)\])? ?- ?1\b"
 _ALONG = rf"(?:between|from) ({_NUMBER}) (?:and|to) ({TO_LAST})"
@@ -135,6 +139,7 @@ def bounded_in_brackets(doc: str) -> frozenset[str]:
 @functools.lru_cache(1024)  # each reader of a docstring calls it
 def _by_names(doc: str, names: tuple[str, ...]) -> str:
     doc = _END_IN_WORDS.sub(lambda found: found[1] + _DIGITS[found[2]], doc)
+    doc = _NOT_OF_A_SIGN.sub(lambda found: f"{'is ' if found[1] else ''}non-{found[2]}", doc)
     doc = _in_full(_ANY_AXES.sub("batch", doc), names)
     doc = _shapes_in_order(doc, names)
     first = _OWN_LINE.search(doc)

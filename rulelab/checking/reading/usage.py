@@ -182,6 +182,12 @@ _NO_LENGTHS = frozenset(
     array arrays ndarray array_like matrix vector list tuple sequence dict str bool callable""".split()
 )
 """Words in parentheses after a name that are not lengths: x (array, positive)."""
+_UNIT_LETTERS = frozenset("m s h K N V A W J T g".split())
+_HAS_UNITS = re.compile(
+    r"\b(?:met(?:re|er)s?|seconds?|hours?|kelvin|newtons?|volts?|watts?|m[23]|[kcm]m|kg|k?N/m|m/s|[kM]?Pa"
+    r"|kN|k?Hz|k?W|k?J|mol)\b|\bin m\b"
+)
+"""Units of physics in a docstring, beside which a letter alone in parentheses is a unit, too: height (m)."""
 _ANOTHER_WORD = re.compile(r"[^\W\d]{3,}(?<!s)")
 """A single word in parentheses that is not a plural, as lengths often are (channels), is another word for the
 name before it, sigma (noise), unless it is a length elsewhere.
@@ -283,11 +289,14 @@ _LISTED = re.compile(r"\b(\w+) = \((\w(?:, ?\w)+)\)")
 def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
     """The lengths that a docstring gives for things of these names."""
     found: dict[str, tuple[int | str, ...]] = {}
-    said_in_brackets = [*_SHAPE_SAID.findall(docstring_text(f))]
+    text = docstring_text(f)
+    said_in_brackets = [*_SHAPE_SAID.findall(text)]
     beside_others = {word for _, inside in said_in_brackets if "," in inside for word in lengths_in(inside)}
     for those, inside in said_in_brackets:
         lengths = lengths_in(inside)
         if _ANOTHER_WORD.fullmatch(inside) and lengths[0] not in beside_others:
+            continue
+        if inside in _UNIT_LETTERS and inside not in beside_others and _HAS_UNITS.search(text):
             continue
         words = [*map(str, lengths)]
         if not words or not are_lengths(words):
@@ -305,19 +314,19 @@ def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, .
                 before.pop()
             said = itertools.takewhile(names.__contains__, reversed(before))
             found.update(dict.fromkeys(said, lengths))
-    for inside, word in _SHAPE_BEFORE.findall(docstring_text(f)):
+    for inside, word in _SHAPE_BEFORE.findall(text):
         found.setdefault(parameter_called(word, names), lengths_in(inside))
-    for rows, columns, word in _SIZES_BEFORE.findall(docstring_text(f)):
+    for rows, columns, word in _SIZES_BEFORE.findall(text):
         if parameter_called(word, names) in names:
             found.setdefault(parameter_called(word, names), (int(rows), int(columns)))
-    for word, rows, columns in _SIZES_BEHIND.findall(docstring_text(f)):
+    for word, rows, columns in _SIZES_BEHIND.findall(text):
         if word in names:
             found.setdefault(word, (int(rows), int(columns)))
-    for letter, number, word in _SUM_BEFORE.findall(docstring_text(f)):
+    for letter, number, word in _SUM_BEFORE.findall(text):
         if word in names:
             found.setdefault(word, (f"{letter}+{number}",))
-    found = {**_behind_words(docstring_text(f), names), **found}
-    for those, shapes in _ONE_EACH.findall(docstring_text(f)):
+    found = {**_behind_words(text, names), **found}
+    for those, shapes in _ONE_EACH.findall(text):
         each = [*map(lengths_in, _PARENTHESES.findall(shapes))]
         listed = _AND.split(those)
         found.update(zip(listed, each) if len(each) == len(listed) else ())
