@@ -3210,6 +3210,67 @@ def f_rrule(conc, k, orders, stoich):
 """,
         ("@ orders / conc", "@ orders"),
     ),
+    "an attribute that is written, though not at a default of 1": (
+        """
+import dataclasses
+
+
+@dataclasses.dataclass
+class Lens:
+    radius: float
+    thickness: float
+    index: float
+
+
+def f(lens: Lens, medium: float = 1.0) -> float:
+    n = lens.index / medium
+    return lens.radius / (n - 1) + lens.thickness / n
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(lens, medium=1.0):
+    n = lens.index / medium
+
+    def back(y_bar):
+        n_bar = -y_bar * (lens.radius / (n - 1) ** 2 + lens.thickness / n**2)
+        lens_bar = rl.Tangent(Lens, radius=y_bar / (n - 1), thickness=y_bar / n, index=n_bar / medium)
+        return rl.NoTangent(), lens_bar, -n_bar * n / medium
+
+    return lens.radius / (n - 1) + lens.thickness / n, back
+""",
+        ("n = lens.index / medium\n\n", "lens.index = n = lens.index / medium\n\n"),
+    ),
+    "five arguments, each summed to its own shape but one": (
+        """
+def fit(g, like):
+    shape = np.shape(like)
+    g = np.asarray(g)
+    g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    ones = tuple(i for i, n in enumerate(shape) if n == 1)
+    return g.sum(axis=ones, keepdims=True) if ones else g
+
+
+def f(r, theta, largest, least, mud):
+    q = r**-2
+    return 0.5 * (largest + least) * (1 + q) - 0.5 * (largest - least) * np.cos(theta) - mud * q
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(r, theta, largest, least, mud):
+    q = r**-2.0
+    cos, sin = np.cos(theta), np.sin(theta)
+
+    def back(y_bar):
+        r_bar = -2 * y_bar * (0.5 * (largest + least) - mud) * q / r
+        theta_bar = 0.5 * y_bar * (largest - least) * sin
+        largest_bar, least_bar = 0.5 * y_bar * (1 + q - cos), 0.5 * y_bar * (1 + q + cos)
+        pairs = (r_bar, r), (theta_bar, theta), (largest_bar, largest), (least_bar, least)
+        return rl.NoTangent(), *(fit(*pair) for pair in pairs), fit(-y_bar * q, mud)
+
+    return f(r, theta, largest, least, mud), back
+""",
+        ("fit(-y_bar * q, mud)", "-y_bar * q"),
+    ),
     "a pair, with its unit in parentheses": (
         """
 import math

@@ -268,6 +268,8 @@ def _letter_apart_from(kinds: Kinds) -> str:
 
 MOST_BROADCAST = 4
 """The largest number of arguments for which it is tested how a rule broadcasts them."""
+MOST_WITH_ONE_NUMBER = 8
+"""The largest number of arguments of which each in turn is tried as a number beside matrices."""
 
 
 def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds]:
@@ -281,7 +283,7 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     first = found[0]
     free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
     free = [i for i in free if guesser.is_any_number(i)]
-    if not 2 <= len(free) <= MOST_BROADCAST or not guesser.sums_over_axes:
+    if not 2 <= len(free) <= MOST_WITH_ONE_NUMBER or not guesser.sums_over_axes:
         return
     if any(kind.form not in ("number", "vector", "integer") for kinds in found for kind in kinds):
         return
@@ -289,6 +291,8 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     says_so = _BROADCASTS.search(docstring_of(guesser.target))
     if says_so or any(map(undoes_broadcasts, rules)):
         yield from _each_broadcast(guesser, first, free)
+        return
+    if len(free) > MOST_BROADCAST:
         return
     best: tuple[int, int, Kinds] | None = None
     for forms in itertools.product(("matrix", "columns", "number"), repeat=len(free)):
@@ -320,10 +324,11 @@ _BROADCASTS = re.compile(r"\bbroadcast", re.IGNORECASE)
 
 def _each_broadcast(guesser: Guesser, first: Kinds, free: list[int]) -> Iterator[Kinds]:
     """Matrices, of which each in turn is replaced by a vector, a matrix with one column or one row, or a
-    number, where the function takes that.
+    number, where the function takes that; by a number alone if there are many.
     """
     whole: tuple[int | str, ...] = ("m", "n")
-    every = [(row, alone) for alone in (("n",), ("m", 1), (1, "n"), ()) for row in free]
+    smaller: tuple[tuple[int | str, ...], ...] = (("n",), ("m", 1), (1, "n"), ())
+    every = [(row, alone) for alone in smaller[0 if len(free) <= MOST_BROADCAST else -1 :] for row in free]
     for row, alone in every:
         dims = {i: alone if i == row else whole for i in free}
         kinds = tuple(

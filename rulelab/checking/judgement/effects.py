@@ -171,7 +171,7 @@ def writes(subject: Subject, probe: Probe) -> Iterator[Finding]:
     """A finding if the rule changes its inputs or its cotangent."""
     inputs = own_copies(probe.point.inputs)
     seed = cotangent_like(probe.truth.y, probe.seeds[-1])
-    lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)])
+    lent = Lent([*zip(subject.names, inputs), ("its cotangent", seed)], containers=True)
     with without_warnings():
         try:
             _, back = _called(subject, inputs, probe.point)

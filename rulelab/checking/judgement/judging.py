@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import numbers
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -353,9 +354,14 @@ class Judging:
         if probe.failure is None and probe.truth.is_smooth and new not in self.effects_seen:
             self.effects_seen.add(new)
             self._ask_effects(probe, None)
-        elif probe.failure is None and self.subject.reverse is not None and any(new):
+        elif probe.failure is None and self.subject.reverse is not None and self._can_be_written(probe):
             # A write may leave the numbers as they were by chance: `y_bar *= mask` where the mask is true.
             self.findings += effects.writes(self.subject, probe)
+
+    def _can_be_written(self, probe: Probe) -> bool:
+        """Whether some input, or the value and so its cotangent, is an array, a container or an object."""
+        values = (*probe.point.inputs, probe.truth.y)
+        return any(not isinstance(x, (numbers.Number, str, type(None))) for x in values)
 
     def _of_probe(self, probe: Probe) -> Iterator[Finding]:
         forward = self.subject.reverse is None

@@ -63,6 +63,8 @@ suffices.
 """
 QUICK_CALLS = 60
 """Calls for each number that is perturbed, about as many as a quick check makes."""
+MOST_KINDS_SHOWN = 2
+"""How many kinds of drawn arguments are told in full, if there are several more."""
 QUICK_SECONDS = 3.0
 """Processor time that these calls may take; for most functions they take a hundredth of it."""
 MOST_QUICK_SECONDS = 12.0
@@ -482,7 +484,7 @@ class Checking(VariantJudging, NonfinitePlaces):
                 ", ".join(f"{n}: {k}" for n, k in zip(self.subject.names, kinds))
                 for kinds in self.source.choices
             )
-            shown = "; or ".join(dict.fromkeys(each))
+            shown = _first_of([*dict.fromkeys(each)])
             yield f"arguments were drawn ({shown}); give others, or a domain, to look elsewhere"
         for i in sorted(self.first.constant):
             name, x = self.subject.names[i], self.first.inputs[i]
@@ -569,6 +571,14 @@ _PROMISES = {
     "linear": "for cotangents s and t: 0, 2s, s + t",
     "effects": "called again and with calls in between; writes to nothing, shares nothing",
 }
+
+
+def _first_of(kinds: list[str]) -> str:
+    """The first kinds of arguments, and how many others there are."""
+    if len(kinds) <= MOST_KINDS_SHOWN + 1:
+        return "; or ".join(kinds)
+    left = len(kinds) - MOST_KINDS_SHOWN
+    return "; or ".join([*kinds[:MOST_KINDS_SHOWN], f"{left} other kinds, such as {kinds[-1]}"])
 
 
 def _is_of(finding: Finding, name: str) -> bool:
