@@ -187,9 +187,7 @@ _REASONS = {
     "use np.sum with a tuple of axes, or a loop over them": "apply_over_axes",
     "multiply the factors `x - root` with np.convolve": "poly",
     "use np.i0 in its formula": "kaiser",
-    "use np.unique with return_index, return_inverse and return_counts": (
-        "unique_all unique_counts unique_inverse unique_values"
-    ),
+    "its order is arbitrary: use np.unique with equal_nan=False": "unique_values",
 }
 REFUSED = {name: reason for reason, names in _REASONS.items() for name in names.split()}
 """The functions of NumPy that have neither a rule nor a stand-in, each with the reason."""

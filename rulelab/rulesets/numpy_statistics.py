@@ -577,6 +577,41 @@ def unique_frule(
     return y, (values_dot, *[NoTangent()] * (len(y) - 1))
 
 
+def _state_unique(target):
+    """The rules of a function that calls np.unique and names its results. Only the values move."""
+
+    @TABLE.rrule(
+        target,
+        leading=1,
+        points=[
+            (_REPEATED,),
+            (_V.astype(np.float32),),
+            ([0.5, 2.0, -0.5],),
+            (np.array([1.0 + 2j, 0.5, -0.75 + 3j]),),
+            (np.array([4, 2, 7]),),
+        ],
+    )
+    def named_rrule(x, /):
+        y = target(x)
+        _, pullback = selected(y.values, x, *_first_of_each(x, None, False, True))
+
+        def named_pullback(y_bar):
+            values_bar = unthunk(y_bar[0])
+            return (NoTangent(), ZeroTangent()) if is_zero(values_bar) else pullback(values_bar)
+
+        return y, named_pullback
+
+    @TABLE.frule(target)
+    def named_frule(tangents, x, /):
+        y = target(x)
+        values_dot = selected_tangent(y.values, x, tangents[1], *_first_of_each(x, None, False, True))
+        return y, type(y)(values_dot, *[NoTangent()] * (len(y) - 1))
+
+
+for _function in (np.unique_all, np.unique_counts, np.unique_inverse):
+    _state_unique(_function)
+
+
 def _those_not_in(ar1, ar2, assume_unique):
     """Where they stand in `ar1`, asked as NumPy asks: of values wrongly said to be unique it drops some."""
     values, others = np.ravel(ar1), np.ravel(ar2) if assume_unique else np.unique(ar2)

@@ -154,9 +154,6 @@ UNTOLD = {
     "test",
     "trapz",
     "union1d",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
     "unique_values",
 }
 

@@ -5,7 +5,7 @@ import pytest
 from rule_points import at_each, by_rule, check, cotangents
 
 import rulelab as rl
-from rulelab.errors import MutationError, RuleLabError
+from rulelab.errors import ForeignCallError, MutationError, RuleLabError
 from rulelab.rulesets.numpy_reductions import TABLE as REDUCTIONS
 from rulelab.rulesets.numpy_statistics import TABLE, sorted_weights
 from rulelab.tangents.zeros import ZeroTangent
@@ -76,6 +76,36 @@ def test_equal_values_keep_their_order():
         cotangents(TABLE, np.quantile, np.array([2.0, 2.0, 2.0]), 0.0)[0], [1, 0, 0]
     )
     np.testing.assert_array_equal(cotangents(TABLE, np.unique, np.array([2.0, 1.0, 2.0]))[0], [1, 1, 0])
+
+
+@pytest.mark.parametrize("target", [np.unique_all, np.unique_counts, np.unique_inverse])
+def test_the_values_of_named_results_move_and_the_counts_do_not(target):
+    """Of equal values the first has the slope, at every order; NaN are not alike; places and counts are
+    constant."""
+    x = np.array([2.0, 1.0, 2.0, 5.0])
+    assert_equal = np.testing.assert_array_equal
+
+    def loss(x):
+        values, *others = target(x)
+        return np.sum(values**3) + np.sum(others[-1])
+
+    assert_equal(rl.gradient(loss, x)[0], [12, 3, 0, 75])
+    assert_equal(rl.hessian(loss, x), np.diag([12, 6, 0, 30]))
+    assert_equal(rl.pushforward(target, x)(x).values, [1, 2, 5])
+    assert_equal(rl.gradient(lambda x: np.sum(target(x)[-1]) * 1.0, x)[0], np.zeros(4))
+    y = np.array([[3.0, np.nan], [np.nan, 1.0]])
+    assert_equal(rl.pullback(lambda x: target(x).values, y)[1](np.arange(1.0, 5.0))[0], [[2, 3], [4, 1]])
+    z = np.array([1 + 2j, 0.5, 1 + 2j])
+    assert_equal(rl.gradient(lambda z: np.sum(np.abs(target(z).values) ** 2), z)[0], [2 + 4j, 1, 0])
+    assert rl.gradient(lambda x: np.sum(target(x).values), np.float32([2, 1]))[0].dtype == np.float32
+    assert rl.gradient(lambda x: target(x).values[0] ** 2, 3.0) == (6.0,)
+    assert rl.gradient(lambda x: np.sum(target(x).values), np.array([]))[0].shape == (0,)
+
+
+def test_values_in_no_order_are_refused():
+    """`np.unique_values` promises no order: the error says which call has one."""
+    with pytest.raises(ForeignCallError, match=r"order is arbitrary.*np\.unique"):
+        rl.gradient(lambda x: np.sum(np.unique_values(x)), np.ones(2))
 
 
 def test_what_a_set_difference_leaves_out_has_no_slope():
