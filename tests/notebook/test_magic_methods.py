@@ -1,5 +1,6 @@
 """How a line is read, and the help that every magic has: what `?` shows is true, and its examples run."""
 
+import inspect
 import json
 import textwrap
 
@@ -111,7 +112,16 @@ def prepared(notebook):
 def test_the_first_example_of_the_help_runs(prepared, name):
     """Of every magic, as it stands there."""
     only_where_it_can_run(name)
-    prepared.ok(examples_of(help_of(name)[1])[0])
+    examples = examples_of(help_of(name)[1])
+    assert examples, f"the docstring of %{name} has no line under `Examples::`"
+    prepared.ok(examples[0])
+
+
+@pytest.mark.parametrize("name", MAGICS)
+def test_a_magic_is_not_in_the_tracebacks_of_errors(name):
+    """An error in the user's function is shown without the frames of rulelab."""
+    code = inspect.unwrap(help_of(name)[0]).__code__
+    assert "__tracebackhide__" in code.co_varnames, f"%{name} does not begin with __tracebackhide__ = True"
 
 
 @pytest.mark.every(11)

@@ -4,8 +4,8 @@ differences.
 A test module needs three lines::
 
     @pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
-    def test_rules_agree_with_finite_differences(case):
-        check(case)
+    def test_rules_agree_with_finite_differences(points):
+        at_each(points, check)
 
 and states the values at kinks, where finite differences say nothing, through `cotangents`.
 The oracle perturbs the primal only: it knows nothing of the rule.
