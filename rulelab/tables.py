@@ -103,12 +103,13 @@ _PAGE = """\
 <thead><tr>
 {%- for name in table.columns %}
 {%- if name %}<th scope="col"{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}>
-{{- name | printable }}</th>{% else %}<td></td>{% endif %}
+{{- name | unbroken }}</th>{% else %}<td></td>{% endif %}
 {%- endfor %}</tr></thead>
 <tbody>
 {%- for row in table.rows %}
 {%- set verdict = table.verdicts[loop.index0] if table.verdicts else "" %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row"{{ cell | long }}>{{ cell | printable }}</th>
+<tr>{% for cell in row %}{% if loop.first -%}
+<th scope="row"{{ cell | long }}{{ table.columns[0] | numbered(cell) }}>{{ cell | printable }}</th>
 {%- elif table.columns[loop.index0] in table.verbatim %}
 <td class="rulelab-verbatim"{{ cell | hanging }}>{{ cell | printable }}</td>
 {%- elif loop.index0 in numeric -%}
@@ -142,12 +143,17 @@ _STACKED = """\
   BLOCK tbody tr { border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
   BLOCK tbody th, BLOCK tbody td, BLOCK tbody .rulelab-number.rulelab-number { border: 0;
     text-align: left; }
-  BLOCK tbody td[data-label]::before { content: attr(data-label) ": ";
+  BLOCK tbody :is(th, td)[data-label]::before { content: attr(data-label) ": ";
     font-family: var(--jp-content-font-family, sans-serif); }
   BLOCK tbody td[data-label]:empty { display: none; }
+  BLOCK tbody td:has(math) { padding-block: 0.3em; }
 }"""
 DARK_HOSTS = ':is(.vscode-dark, .vscode-high-contrast, html[theme="dark"])'
 """The selectors of hosts that may be dark and lack the variables of Jupyter's theme: VS Code and Colab."""
+
+
+_WORDS = ("shape",)
+"""Columns whose cells are words even where each of them happens to be a number."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +183,11 @@ class Table:
         their cells may be empty.
         """
         columns = ((at, {*cells} - {""}) for at, cells in enumerate(zip(*self.rows)))
-        return {at for at, cells in columns if at and cells - {"–"} and all(map(is_number, cells))}
+        return {
+            at
+            for at, cells in columns
+            if at and self.columns[at] not in _WORDS and cells - {"–"} and all(map(is_number, cells))
+        }
 
     def text(self, style: str = "simple") -> str:
         """The table in one of tabulate's styles, under its caption."""
@@ -195,6 +205,7 @@ class Table:
         headers = list(map(_one_line, self.columns))
         widths: list[int | None] | None = [None] * len(headers)
         if style == "simple":
+            cells = [[_BEFORE_UNIT.sub(_SPACE, cell) for cell in row] for row in cells]
             widths = column_widths([headers, *cells], kept)
         if widths is None and any(kept):
             return _lines_below(headers, cells, kept).replace(_SPACE, " ")
@@ -399,6 +410,15 @@ def label(column: str):
     return Markup(' data-label="{}"').format(printable(str(column))) if column else ""
 
 
+def numbered(column: str, cell: str):
+    """The attribute that names the first column, for a cell that does not say what it is: a number.
+
+    >>> print(numbered("N", "1,000"), numbered("call", "mse"))
+     data-label="N"
+    """
+    return label(column) if is_number(cell) else ""
+
+
 def drawn(verdict: str):
     """The sign of a verdict as HTML; empty for no verdict."""
     from markupsafe import Markup
@@ -427,8 +447,8 @@ _CODE_STYLE = (
 
 
 def unbroken(words: Any) -> Any:
-    """A text as HTML, without line breaks inside numbers or options that contain a hyphen, or inside index
-    lists.
+    """A text as HTML, without line breaks inside numbers or options that contain a hyphen, inside index
+    lists, or between a number and its unit.
 
     >>> print(unbroken("<i> agrees to 1e-15"))
     &lt;i&gt; agrees to <span style="white-space: nowrap">1e-15</span>
@@ -440,7 +460,8 @@ def unbroken(words: Any) -> Any:
     from markupsafe import Markup
 
     whole = r'<span style="white-space: nowrap">\g<0></span>'
-    return Markup(_BEFORE_SHAPE.sub(r"\g<0><wbr>", _WHOLE.sub(whole, escape(printable(str(words))))))
+    text = _with_unit(escape(printable(str(words))))
+    return Markup(_BEFORE_SHAPE.sub(r"\g<0><wbr>", _WHOLE.sub(whole, text)))
 
 
 def prose(words: Any) -> Any:
@@ -471,7 +492,7 @@ _NUMBER = re.compile(r"(?:< )?[-+±−]?(\d[\d,.]*|nan|inf)(e[-+]?\d+)?( ?([GMkm
 def is_number(cell: str) -> bool:
     """Whether a cell is a number, with or without a unit, or a sign for a missing one.
 
-    >>> is_number("38.2 µs"), is_number("< 1 %"), is_number("2.3 ± 1e-3"), is_number("agree to 1e-15")
+    >>> is_number("38.2 µs"), is_number("< 1%"), is_number("2.3 ± 1e-3"), is_number("agree to 1e-15")
     (True, True, True, False)
     """
     parts = re.split(r" ± | to |, ", str(cell))
@@ -485,6 +506,7 @@ def _template():
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters["long"] = _long
     environment.filters["label"] = label
+    environment.filters["numbered"] = numbered
     environment.filters["brief"] = _brief
     environment.filters["hanging"] = _hanging
     environment.filters["with_unit"] = _with_unit
@@ -510,9 +532,9 @@ def _row_by_row(headers: list[str], rows: list[list[str]]) -> str:
     """A table as a list, for a screen that is too narrow for it: the first cell of each row, and the other
     cells below it. Short ones share a line, empty ones are left out.
 
-    >>> print(_row_by_row(["line", "source", "time", "share"], [["1", "def f(x):", "", "4 %"]]))
+    >>> print(_row_by_row(["line", "source", "time", "share"], [["1", "def f(x):", "", "4%"]]))
     1
-      source: def f(x):; share: 4 %
+      source: def f(x):; share: 4%
     """
     lines = []
     for first, *cells in rows:
@@ -538,13 +560,13 @@ _SHORT = 24  # maximal number of characters of a cell that shares its line
 def _lines_below(headers: list[str], rows: list[list[str]], kept: list[bool]) -> str:
     """A table for a screen that is too narrow for it, in which verbatim and long cells stand below their row.
 
-    >>> rows = [["1", "def f(x):", "", "4 %"], ["2", "    return x * x", "38.2 µs", "96 %"]]
+    >>> rows = [["1", "def f(x):", "", "4%"], ["2", "    return x * x", "38.2 µs", "96%"]]
     >>> print(_lines_below(["line", "source", "time", "share"], rows, [False, True, False, False]))
     line    time     share
     ------  -------  -------
-    1                4 %
+    1                4%
       def f(x):
-    2       38.2 µs  96 %
+    2       38.2 µs  96%
           return x * x
     """
     from tabulate import tabulate  # here, because `import rulelab` must stay light

@@ -18,7 +18,7 @@ def test_what_is_not_right_has_a_command(tmp_path, monkeypatch):
     notes = [
         Note("right", "rrule of f", "fine", str(tmp_path / "a.py"), 1),
         Note("wrong", "rrule of g", "wrong:\n  at x", str(tmp_path / "a.py"), 7),
-        Note("inconclusive", "frule of h", "50 % known", "/elsewhere/b.py", 2),
+        Note("inconclusive", "frule of h", "50% known", "/elsewhere/b.py", 2),
         Note("error", "frule of k", "died", "<cell 3>", 2),
     ]
     assert document(notes, "4 checks.").splitlines() == [

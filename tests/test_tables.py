@@ -123,6 +123,28 @@ def test_lines_of_a_program_keep_their_indentation():
     assert "\ue000" not in page.text() + page.markdown() + page.latex() + page.html()
 
 
+def test_a_number_and_its_unit_stay_together_in_every_layout():
+    """In sentences, headers and cells of HTML, and in a terminal, where cells are broken into lines."""
+    table = Table("5.2 µs in all", ("call", "in 4 ms"), (("f", "10.5 to 12.3 µs"),))
+    html = Page(("67% of 5.2 µs",), (table,), ("8 B more",)).html()
+    for words in ("67% of 5.2 µs", "5.2 µs in all", "in 4 ms", "10.5 to 12.3 µs", "8 B more"):
+        assert re.sub(r"(?<=\d) (?=[µm]?[sB])", "\xa0", words) in html, words
+    with fitted(16):
+        assert "12.3 µs" in table.text() and "10.5 to 12.3" not in table.text()
+
+
+def test_a_row_that_is_named_by_a_number_says_of_what_on_a_phone():
+    """There the header of the table is not shown."""
+    html = Page((), (Table("t", ("N", "time"), (("1,000", "5 s"), ("sum", "7 s"))),)).html()
+    assert '<th scope="row" data-label="N">1,000</th>' in html and '<th scope="row">sum</th>' in html
+
+
+def test_shapes_are_words():
+    """A column of them has the same place whether or not each has a single length."""
+    for shapes in (("30", "4"), ("30", "6×4")):
+        assert Table("t", ("argument", "shape"), tuple(("x", one) for one in shapes)).numeric() == set()
+
+
 def test_a_row_of_latex_that_begins_with_a_bracket_is_no_argument():
     """LaTeX would take `[x]` after the end of a row for a length."""
     latex = Page(tables=(Table("t", ("[n]", "b"), (("[x]", "1"), ("*", "2"))),)).latex()
@@ -135,7 +157,7 @@ def test_numbers_and_their_units_stay_on_one_line():
     """
     rows = (("gradient of f", "22.9 µs to 23.6 µs"), ("g", "differ: " + "x" * 60), ("h", "differ: " * 6))
     html = Page(tables=(Table("times", ("call", "time"), rows, verbatim=("call",)),)).html()
-    assert '<td data-label="time">22.9 µs to 23.6 µs</td>' in html
+    assert '<td data-label="time">22.9\xa0µs to 23.6\xa0µs</td>' in html
     assert '<td class="rulelab-long rulelab-unbroken" data-label="time">differ: xxx' in html
     assert '<td class="rulelab-long" data-label="time">differ: differ: ' in html
     assert '<div class="rulelab-scroll" tabindex="0" role="article" aria-label="times">' in html
@@ -176,12 +198,12 @@ def test_the_sign_of_a_verdict_stands_at_the_headline_and_in_its_rows():
 
 def test_a_program_in_a_narrow_terminal_has_its_lines_below_the_numbers():
     """The numbers stay in their columns, each line of code is whole, and a remark stands below it."""
-    columns = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10 %", "held", "remark")
+    columns = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10%", "held", "remark")
     code = ["def f(x):", "    y = np.cross(x, np.cumsum(x)) + np.exp(-x) * x", "    return y"]
     rows = (
-        ("1", code[0], "1", "522 ns", "", "4 %", "", "", ""),
-        ("2", code[1], "1", "2.96 µs", "2.19 µs", "39 %", "####", "176 B", "looks up np.cross, mul, add"),
-        ("3", code[2], "1", "2.34 µs", "4.31 µs", "50 %", "#####", "448 B", ""),
+        ("1", code[0], "1", "522 ns", "", "4%", "", "", ""),
+        ("2", code[1], "1", "2.96 µs", "2.19 µs", "39%", "####", "176 B", "looks up np.cross, mul, add"),
+        ("3", code[2], "1", "2.34 µs", "4.31 µs", "50%", "#####", "448 B", ""),
     )
     with fitted(80):
         head, rule, *lines = Table("f", columns, rows, verbatim=("source",)).text().split("\n")[1:]

@@ -1,7 +1,7 @@
 """Two functions timed against each other, with a verdict that is reliable on a busy machine too.
 
 The verdict is on the ratio of both times within a round (see `rounds`), since a machine that slows down
-slows both. The ratio has a 99 % bootstrap interval, and differences of less than 4 % give no verdict.
+slows both. The ratio has a 99% bootstrap interval, and differences of less than 4% give no verdict.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .rounds import Contestant, Rounds, Thunk
 ROUNDS = 60
 BAND = 1.04
 """Two functions whose times differ by less than this factor count as equally fast: the position of their code
-in memory alone can make a difference of 4 % (measured on pairs of equal functions).
+in memory alone can make a difference of 4% (measured on pairs of equal functions).
 """
 CONFIDENCE = 0.99
 LEAST_ROUNDS = 8
@@ -160,7 +160,7 @@ class Duel(Report):
         The time of `left` divided by that of `right` in each complete round; `ratio` is their median, and
         2.0 means that `right` takes half the time.
     interval : tuple of two floats
-        The bounds of the 99 % confidence interval of the ratio; nan without enough rounds.
+        The bounds of the 99% confidence interval of the ratio; nan without enough rounds.
     rounds_wanted : int
         The number of rounds requested.
     others : tuple of Timings
@@ -214,16 +214,17 @@ class Duel(Report):
         """The verdict in words."""
         if not self.ratios:
             return "Nothing measured: stopped before the first round finished"
+        left, right = _with_article(self.left.name), _with_article(self.right.name)
+        subject = right[0].upper() + right[1:] if right != self.right.name else right
         if len(self.ratios) < LEAST_ROUNDS:
-            both = f"{self.left.name} and {self.right.name}"
-            return f"Too few rounds for a verdict on {both}: {LEAST_ROUNDS} are needed"
+            return f"Too few rounds for a verdict on {left} and {right}: {LEAST_ROUNDS} are needed"
         if self.verdict == "faster":
             times = ratio_in_words(self.ratio)
-            return f"{self.right.name} is faster than {self.left.name}: {times} as fast"
+            return f"{subject} is faster than {left}: {times} as fast"
         if self.verdict == "slower":
             longer = ratio_in_words(1 / self.ratio)
-            return f"{self.right.name} is slower than {self.left.name}: it takes {longer} the time"
-        return f"Cannot tell which of {self.left.name} and {self.right.name} is faster"
+            return f"{subject} is slower than {left}: it takes {longer} the time"
+        return f"Cannot tell which of {left} and {right} is faster"
 
     @property
     def _sure(self) -> str:
@@ -232,16 +233,16 @@ class Duel(Report):
         what = {"faster": "speed", "slower": "time"}.get(self.verdict, "ratio of the times")
         if self.verdict == "slower":  # in the sense of the headline
             low, high, ratio = 1 / high, 1 / low, 1 / ratio
-        spread = f"99 % interval {ratio_in_words(low)} to {ratio_in_words(high)}"
+        spread = f"99% interval {ratio_in_words(low)} to {ratio_in_words(high)}"
         return f"{what} {ratio_in_words(ratio)}, {spread}, {rounds_in_words(len(self.ratios))}"
 
     def page(self) -> Page:
         notes = [] if self.refused is None else [self.refused]
         if len(self.ratios) < self.rounds_wanted:
-            why = "Interrupted" if self.interrupted else "Stopped"
             is_limit = not self.interrupted and self.time_limit is not None
             limit = f", at the limit of {self.time_limit:g} s" if is_limit else ""
-            notes.append(f"{why} after {len(self.ratios):,} of {rounds_in_words(self.rounds_wanted)}{limit}.")
+            wanted = rounds_in_words(self.rounds_wanted)
+            notes.append(f"Stopped after {len(self.ratios):,} of {wanted}{limit}.")
         notes += warnings_of(self.environment)
         sure = (f"{self._sure[0].upper()}{self._sure[1:]}.",) if self.ratios else ()
         lead = (f"{self._headline}.", *sure, *([] if self.remark is None else [self.remark]))
@@ -284,6 +285,15 @@ class Duel(Report):
             dict(saved["environment"]),
             None if saved.get("remark") is None else str(saved["remark"]),
         )
+
+
+def _with_article(name: str) -> str:
+    """The name of a call within a sentence.
+
+    >>> _with_article("gradient of f"), _with_article("f(x)")
+    ('the gradient of f', 'f(x)')
+    """
+    return f"the {name}" if name.startswith("gradient of ") else name
 
 
 def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock = wall) -> Timings:

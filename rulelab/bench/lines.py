@@ -9,11 +9,9 @@ from typing import Any
 from ..tables import Page, Report, Table, engineering
 from ..verdicts import HEADLINE
 
-COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10 %", "held", "remark")
+COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10%", "held", "remark")
 SHOWN_LINES = 40
 """A function with more lines than this is shown without the lines that did not run."""
-LEAST_TEXT = 16
-"""A headline quotes a line only if it has room for this many characters of it."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +135,9 @@ class Profile(Report):
             function, line = self.hottest
             where = f" of {function.name}" if len(self.functions) > 1 else ""
             parts.append(f"{_percent(self.share(line.own))} at line {line.number}{where}")
-            room = HEADLINE - len(f"{self.call}: {'; '.join(parts)}: ")
-            if line.text.strip() and room >= LEAST_TEXT:
-                parts[-1] += f": {_shortened(line.text.strip(), room)}"
+            text = line.text.strip()
+            if text and len(f"{self.call}: {'; '.join(parts)}: {text}") <= HEADLINE:
+                parts[-1] += f": {text}"
         return f"{self.call}: {'; '.join(parts)}"
 
     def page(self) -> Page:
@@ -197,7 +195,7 @@ class Profile(Report):
         if self.peak is not None:
             yield f"At its peak the reverse sweep took {engineering(self.peak, 'B')} more than was held."
         if self.interrupted:
-            yield f"Interrupted after {self.rounds} rounds; the table shows the results so far."
+            yield f"Stopped after {self.rounds} rounds; the table shows the results so far."
         else:
             yield f"The minimum of {self.rounds} rounds; the function ran {self.calls} times."
 
@@ -253,8 +251,4 @@ def _shown(lines: Sequence[Line]) -> list[Line | None]:
 
 
 def _percent(share: float) -> str:
-    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def _shortened(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return "< 1%" if 0 < share < 0.005 else f"{100 * share:.0f}%"

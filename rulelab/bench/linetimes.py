@@ -2,7 +2,7 @@
 
 The pass itself reports when it reaches another line. `sys.settrace` was tried first: it slows down every
 Python instruction meanwhile, rules included, so that its cost cannot be subtracted as a constant per line (an
-array operation that took 28 % was reported with 59 %), and it disables a debugger. A sampler sees CPython
+array operation that took 28% was reported with 59%), and it disables a debugger. A sampler sees CPython
 only at calls and at the ends of loops.
 """
 

@@ -173,7 +173,7 @@ class RecordComparison(Report):
             )
             for change in self.changes
         ]
-        columns = ("call", "median before", "median now", "before : now", "99 % interval", "now")
+        columns = ("call", "median before", "median now", "before : now", "99% interval", "now")
         notes = [*self.surroundings, *self.notes]
         notes += [f"Only in one of them: {name}." for name in self.missing]
         verdicts = tuple(change.verdict for change in self.changes)

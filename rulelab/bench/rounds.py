@@ -9,10 +9,10 @@ The design follows from measurements on CPython 3.11, which `make bench-duels` r
   as 1 to 50. Of four blocks of half a millisecond, one is nearly always uninterrupted; so a round has four
   of each, and the fastest of them counts. Calls of several milliseconds are always interrupted; for them
   the time without a core is subtracted (see `clock`).
-- Of a hundred pairs of equal functions of 0.1 µs, about two remained 5 to 10 % apart for as long as they
+- Of a hundred pairs of equal functions of 0.1 µs, about two remained 5 to 10% apart for as long as they
   were measured, because of the position of their code in memory relative to the interpreter's stack. Most of
   the difference vanished one frame further down; so each block starts from a random depth. The remaining
-  difference is rarely more than 3 % (2 of 289 pairs, the worst 4 %).
+  difference is rarely more than 3% (2 of 289 pairs, the worst 4%).
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Board:
     def say_progress(self, doing: str, progress: Progress) -> None:
         """Show how far the run is, what it does, when it will be done, and what waits."""
         left = self.turns.left(progress)
-        words = f"{doing}, {min(99, percent(progress))} %{f', {left}' if left else ''}: {progress.doing}"
+        words = f"{doing}, {min(99, percent(progress))}%{f', {left}' if left else ''}: {progress.doing}"
         self.say("\n".join(filter(None, (words, self.turns.queue))))
 
     def stop(self, page: str) -> None:

@@ -29,7 +29,7 @@ class Interrupted(KeyboardInterrupt):
     """Ctrl-C, after the results so far were shown: one line, and the cells that follow do not run."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"Interrupted: {self}"]
+        return of_message([f"Interrupted: {self}"])
 
 
 class CellSyntaxError(UsageError):

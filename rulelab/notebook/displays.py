@@ -17,7 +17,7 @@ import numpy as np
 from ..checking.advice.advices import Advice
 from ..checking.comparing.comparison import named_leaves
 from ..checking.judgement.reports import RIGHT, WRONG, RuleCheck
-from ..checking.measuring.shortening import plain_data, shortened
+from ..checking.measuring.shortening import index_text, plain_data, shortened
 from ..errors import ForeignCallError, MutationError, Place, RuleLabError, printable
 from ..nearest import OF_MANY_WORDS, did_you_mean
 from ..raised import is_of_a_library, raised_words
@@ -328,9 +328,7 @@ def _eigenvalues(matrix) -> str:
 
 def _labels(name: str, shape: tuple[int, ...]) -> list[str]:
     """A label for each element of an array: its name and its index."""
-    if not shape:
-        return [name]
-    return [f"{name}[{', '.join(map(str, index))}]" for index in np.ndindex(shape)]
+    return [f"{name}{index_text(index)}" for index in np.ndindex(shape)]
 
 
 def _matrix_table(caption: str, matrix, rows: list[str], columns: list[str]) -> Table:
@@ -397,7 +395,7 @@ class Stub(Source):
         return f"<details>{summary}{super()._repr_html_()}</details>"
 
     def _repr_pretty_(self, printer, cycle) -> None:
-        printer.text(self.sentence)
+        printer.text(on_screen(self.sentence, beside=len("Out[1000]: ")))
 
     def to_dict(self) -> dict:
         """The function and the source."""

@@ -269,7 +269,9 @@ def _matrix_of_differences(figure: Any, axes: Any, apart: np.ndarray, spot: tupl
     axes.locator_params(integer=True)
     if spot:
         row, column = np.unravel_index(np.ravel_multi_index(spot, apart.shape), flat.shape)
-        axes.plot(column, row, "x", markersize=12, markeredgewidth=2, color=_COLOURS[2])
+        edge = {"markersize": 14, "markeredgewidth": 5, "color": "white"}  # so that it is seen on any colour
+        for look in (edge, {"markersize": 12, "markeredgewidth": 2, "color": _COLOURS[2]}):
+            axes.plot(column, row, "x", clip_on=False, zorder=5, **look)  # whole at the edge as well
 
 
 def _middle(timings: Any) -> str:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ..annotations import signature_of_callable
 from ..mathml import formula_html
 from ..nearest import OF_MANY_WORDS, did_you_mean
-from ..screen import fitted
+from ..screen import fitted, width
 from ..tables import Page, Report, Table
 from . import docstrings
 
@@ -285,6 +285,15 @@ class Shown(Report):
     def __str__(self) -> str:
         return f"{_for_markdown(self.section)}{self._see_also('', '')}"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        columns = width()
+        if columns is None:
+            printer.text(str(self))
+            return
+        more = self._see_also("", "").lstrip()
+        shown = for_terminal(self.section, columns, "%rule_docs")
+        printer.text("\n".join([shown, "", *_filled([], more, columns)]).rstrip())
+
     def to_markdown(self) -> str:
         """The section as Markdown, whose links are what `%rule_docs` takes."""
         return f"{_for_markdown(self.section)}{self._see_also('`%rule_docs ', '`')}"
@@ -334,12 +343,14 @@ def _as_list(terms: str) -> str:
     return re.sub(r"^(\S.*)\n[ \t]+(?=\S)", r"- **\1**: ", terms, flags=re.MULTILINE)
 
 
-def for_terminal(section: Section, columns: int | None) -> str:
-    """The text of a section as one reads it in a terminal: code is set in, and paragraphs fill the lines."""
+def for_terminal(section: Section, columns: int | None, asks: str = "rulelab docs --text") -> str:
+    """The text of a section as one reads it in a terminal: code is set in, and paragraphs fill the lines. For
+    other sections one `asks` with that command.
+    """
     lines: list[str] = []
     table: list[str] = []
     fenced = False
-    for line in [*_for_markdown(section, "rulelab docs --text").split("\n"), ""]:
+    for line in [*_for_markdown(section, asks).split("\n"), ""]:
         if line.startswith("|") and not fenced:
             table.append(line)
             continue

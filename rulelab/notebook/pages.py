@@ -344,7 +344,10 @@ class Symbolic(_Measured):
 def _how_far(report: Any) -> str:
     """How far a check got, and its verdict; the findings are on the page."""
     count = len(report.points)
-    points = f"{count:,} point{'s' if count != 1 else ''}" if count else "no point"
+    if not count:
+        how = "Stopped" if report.interrupted else "Done"
+        return f"{how} before any point was checked. Verdict: {word_of(report.verdict)}."
+    points = f"{count:,} point{'s' if count != 1 else ''}"
     if report.interrupted:
         return f"Stopped after {points}; the report is of these."
     return f"Done: {points} in {engineering(report.seconds, 's')}. Verdict: {word_of(report.verdict)}."

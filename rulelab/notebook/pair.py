@@ -859,7 +859,34 @@ def _pass(f: Callable, pair: Pair) -> Listing:
         head, _, body = source.partition("\n")
         rule = head.removeprefix("# by rule: ")
         return Listing(f"{name}, by its rule", textwrap.dedent(body), source.origins[1:], rule)
-    return Listing(f"{name}, compiled: value and pullback", str(source), source.origins)
+    text, origins = _with_short_comments(str(source), source.origins)
+    return Listing(f"{name}, compiled: value and pullback", text, origins)
+
+
+COMMENT = 58
+"""Columns of the comments at the head of a listing, which has half the width of the panel."""
+
+
+def _with_short_comments(source: str, origins: tuple[int | None, ...]) -> tuple[str, tuple[int | None, ...]]:
+    """The lines of a compiled pass with their origins, its comments broken so that they are read without
+    moving the listing sideways.
+
+    >>> print(_with_short_comments(f"# {'word ' * 14}", (None,))[0])
+    # word word word word word word word word word word word
+    #     word word word
+    """
+    lines: list[tuple[str, int | None]] = []
+    for line, origin in itertools.zip_longest(source.rstrip("\n").split("\n"), origins):
+        bare = line.lstrip(" ")
+        if len(line) <= COMMENT or not bare.startswith("# "):
+            lines.append((line, origin))
+            continue
+        after = f"{' ' * (len(line) - len(bare))}#     "
+        parts = textwrap.wrap(
+            line, COMMENT, subsequent_indent=after, break_long_words=False, break_on_hyphens=False
+        )
+        lines += [(part, origin) for part in parts]
+    return "\n".join(line for line, _ in lines), tuple(origin for _, origin in lines)
 
 
 # -- the whole -----------------------------------------------------------------------------------------------
@@ -868,6 +895,7 @@ _OVERVIEW_STYLE = """\
 <style>
 .rulelab-overview { color: var(--jp-content-font-color1, inherit); }
 .rulelab-overview summary { cursor: pointer; }
+.rulelab-overview .rulelab-words { margin: 0.3em 0; }
 .rulelab-overview .rulelab-section { font-weight: 600; margin: 0.8em 0 0.2em; padding-bottom: 0.1em;
   border-bottom: 2px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-overview .rulelab-wide { overflow-x: auto; container-type: inline-size; }

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checking.measuring.shortening import index_text
+
 SIZES = ((Fraction(1, 3), Fraction(5, 2)), (Fraction(1, 50), Fraction(9, 10)), (Fraction(3), Fraction(15)))
 MAX_ORTHANTS = 8
 NEAREST = Fraction(1, 1009)  # smallest relative distance of a sample from a constant
@@ -118,9 +120,9 @@ def entry_name(name, index):
     """The name of an entry of an array argument.
 
     >>> entry_name("x", (0, 1))
-    'x[0,1]'
+    'x[0, 1]'
     """
-    return f"{name}[{','.join(map(str, index))}]"
+    return f"{name}{index_text(index)}"
 
 
 def leaf_names(names, sample):
@@ -308,7 +310,7 @@ def with_moved(sample, i, name, number):
 
 
 def _moved(value, name, number):
-    """A sample of one argument with the number called `name` ("x", "x[0,1]", "z.real") replaced."""
+    """A sample of one argument with the number called `name` ("x", "x[0, 1]", "z.real") replaced."""
     if isinstance(value, ComplexNumber):
         return replace(value, **{name.rpartition(".")[2]: number})
     if not isinstance(value, Array):

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..checking.measuring.shortening import index_text
 from .cells import Array, ComplexNumber, Static, count_of, is_complex_sample
 from .digits import agreeing_digits, is_close
 from .plain_values import parts_that_move
@@ -108,11 +109,6 @@ def keywords_text(kwargs):
         f", {name}={_array_text(value) if isinstance(value, np.ndarray) else repr(value)}"
         for name, value in kwargs.items()
     )
-
-
-def index_text(index):
-    """The index of an entry as written after an array; nothing for the index () of a number."""
-    return f"[{', '.join(map(str, index))}]" if index else ""
 
 
 def literal(value):

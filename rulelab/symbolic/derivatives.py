@@ -21,6 +21,7 @@ import sympy as sp
 
 from ..ad.reverse import gradient, need_positional
 from ..checking.calling.budgets import took_more
+from ..checking.measuring.shortening import index_text
 from ..checking.testing.gradients import rules_asked
 from ..errors import RuleLabError, ScalarOutputError, an
 from ..rules.targets import name_of
@@ -28,7 +29,7 @@ from ..tangents import projection, zeros
 from . import worker
 from .cells import Array, Static, count_of, leaf_names, samples
 from .check import finished, preload
-from .counterexamples import code_to_paste, exact_arguments, exact_text, index_text, keywords_text
+from .counterexamples import code_to_paste, exact_arguments, exact_text, keywords_text
 from .derivative_report import AtPoint, DerivativeReport
 from .digits import VALUES, agreeing_digits
 from .formulas import Formula, TooLarge

@@ -42,7 +42,7 @@ from .branches import (
     refusal,
 )
 from .by_steps import draft_by_steps
-from .cells import Array, Static
+from .cells import Array, Static, entry_name
 from .check import preload, prove
 from .drafts import Draft, delegating_lines
 from .forms import SimplificationBudget, best_form, points_of
@@ -562,11 +562,8 @@ class _Writer:
             raise refusal(self.f, "it gives an array", NO_SCALAR)
         seeds, values = np.empty(shape, dtype=object), np.empty(shape, dtype=object)
         for index in np.ndindex(shape):
-            label = ",".join(map(str, index))
-            seeds[index], values[index] = (
-                sp.Symbol(f"{self.y}[{label}]{SEED}"),
-                sp.Symbol(f"{self.y}[{label}] value"),
-            )
+            entry = entry_name(self.y, index)
+            seeds[index], values[index] = sp.Symbol(f"{entry}{SEED}"), sp.Symbol(f"{entry} value")
         self.unpack(f"{self.y}_bar", seeds)
         self.unpack(self.y, values)
         return list(seeds.ravel()), list(values.ravel())
@@ -847,10 +844,11 @@ class _Writer:
             symbols = self.reading.arguments[name]
             if isinstance(symbols, np.ndarray):
                 array = text(self.spelling.word("numpy", "array"))
-                entries = np.array([text(next(left)) for _ in range(symbols.size)], dtype=object).reshape(
-                    symbols.shape
-                )
-                parts.append((name, f"{array}({_nested(entries)})"))
+                entries = np.array([text(next(left)) for _ in range(symbols.size)], dtype=object)
+                made = f"{array}({_nested(entries.reshape(symbols.shape))})"
+                if len(indent + made) > WIDTH and symbols.ndim == 1:
+                    made = "\n".join([f"{array}([", *(f"{indent}    {e}," for e in entries), f"{indent}])"])
+                parts.append((name, made))
             else:
                 made = text(next(left))
                 if isinstance(kind, Held):  # usually an int: its cotangent is seldom used

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..ad.reverse import forward_sweep, gradient
+from ..checking.measuring.shortening import index_text
 from ..compiler.calls import attributes, entries, in_place, methods, remembered, sites
 from ..compiler.memory import heap, support
 from ..compiler.memory.handlers import Uncached
@@ -25,7 +26,7 @@ from ..rules.calling import apply_rrule
 from ..tangents import thunks, zeros
 from ..tangents.holding import held_by
 from .arrays import TracedArray, filled
-from .counterexamples import index_text, keywords_text
+from .counterexamples import keywords_text
 from .questions import Question, times
 from .scalars import Scalar
 from .swap import Swap

@@ -411,6 +411,7 @@ _PAGE = """\
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
 .rulelab-symbolic math { font-size: 1.12em; }
 .rulelab-symbolic td math { math-style: normal; }
+.rulelab-symbolic.rulelab-symbolic td:has(mfrac) { padding-top: 0.45em; padding-bottom: 0.45em; }
 .rulelab-symbolic tbody th { font-family: var(--jp-code-font-family, monospace);
   font-size: var(--jp-code-font-size, 13px); }
 .rulelab-symbolic.rulelab-symbolic .rulelab-number { text-align: right; }

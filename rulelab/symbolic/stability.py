@@ -336,7 +336,7 @@ def scan_stability(
 
     outcome = worker.run(job, ROOM * time_limit, stop)
     found = outcome.result
-    over = outcome.failure or took_more("the scan", ROOM * time_limit)
+    over = outcome.failure or took_more("the scan", time_limit)
     if found is None:
         raise _refused(shown, over)
     if isinstance(found, Exception):

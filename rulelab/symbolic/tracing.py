@@ -129,9 +129,9 @@ def traced_seed(trace, names, plain_y, seeds):
     leaves: list[Scalar] = []
     several = isinstance(plain_y, (tuple, list))
 
-    def leaf(label):
-        place = ",".join(filter(None, (f"{sum_of[0]}" if several else "", label)))
-        return one(f"{name}[{place}]" if place else name, next(left))
+    def leaf(index):
+        place = (sum_of[0], *index) if several else index
+        return one(entry_name(name, place), next(left))
 
     def one(called, value):
         if isinstance(value, ComplexNumber):
@@ -143,7 +143,7 @@ def traced_seed(trace, names, plain_y, seeds):
 
     def numbers(shape):
         sum_of[0] += 1
-        entries = [leaf(",".join(map(str, index))) for index in np.ndindex(shape)]
+        entries = [leaf(index) for index in np.ndindex(shape)]
         return to_traced_arrays(same_shape_object_array(entries, shape)) if shape else entries[0]
 
     return seed_like(plain_y, numbers), leaves

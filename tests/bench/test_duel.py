@@ -130,7 +130,7 @@ def test_ctrl_c_keeps_the_rounds_there_are():
         rng=np.random.default_rng(0),
     )
     assert found.interrupted and 0 < len(found.ratios) < 60
-    assert f"Interrupted after {len(found.ratios)} of 60 rounds." in str(found)
+    assert f"Stopped after {len(found.ratios)} of 60 rounds." in str(found)
 
 
 @pytest.mark.filterwarnings("error")

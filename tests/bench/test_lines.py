@@ -34,7 +34,7 @@ LINES = [
 def test_the_sentence_says_the_whole_and_the_line_to_look_at():
     """Times, bytes, share and the line's text."""
     assert report(LINES).sentence == (
-        "f(x): 3 µs forward, 7 µs reverse, 4.1 kB held between them; 90 % at line 3: s = <b>s</b>"
+        "f(x): 3 µs forward, 7 µs reverse, 4.1 kB held between them; 90% at line 3: s = <b>s</b>"
     )
 
 
@@ -66,7 +66,7 @@ def test_a_long_function_is_shown_without_the_lines_that_did_nothing():
 
 def test_time_that_belongs_to_no_line_is_said():
     """From two parts in a hundred on."""
-    assert "40 % of the time belongs to no line" in str(report(LINES, outside=4e-6))
+    assert "40% of the time belongs to no line" in str(report(LINES, outside=4e-6))
     assert "belongs to no line" not in str(report(LINES, outside=1e-7))
 
 

@@ -456,7 +456,7 @@ def test_ctrl_c_gives_what_there_is(at, rounds, words):
     with rl.debug_mode(compare=False):
         found = profile_call(interrupting(at), (2.0,), {}, clock=CLOCK, seconds=1e9)
     assert found.interrupted and found.rounds == rounds and words in found.sentence
-    assert f"Interrupted after {rounds} rounds" in str(found)
+    assert f"Stopped after {rounds} rounds" in str(found)
     json.loads(found.to_json()), found.to_latex(), found.to_markdown(), found._repr_html_()
 
 

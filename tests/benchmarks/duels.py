@@ -108,7 +108,7 @@ def row(pair, load, results, seconds):
         str(len(results)),
         *(str(verdicts[verdict]) for verdict in ("cannot tell", "faster", "slower")),
         f"{min(ratios):.3f} {np.median(ratios):.3f} {max(ratios):.3f}",
-        f"{100 * np.median(widths):.2g} %",
+        f"{100 * np.median(widths):.2g}%",
         f"{seconds / len(results):.2g}",
         "as wanted" if right else "NOT as wanted",
     )

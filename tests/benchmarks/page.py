@@ -25,7 +25,7 @@ Units: **P** is the time of the plain function, **H** that of a hand-written gra
 gradient. All systems of a row take turns in one process with one thread on one core; the shortest
 processor time counts. Each gradient is compared with a hand-written one, or with differences of the
 function, before it is timed. *Goal* is what we want to reach, *aim* what hand-written derived code has shown
-to be possible. *Ahead* says whether ours is at most 5 % slower than autograd, tangent, PyTorch and
+to be possible. *Ahead* says whether ours is at most 5% slower than autograd, tangent, PyTorch and
 mygrad, and otherwise names those that are faster.
 
 ![Times of the gradients, as ratios to the plain function, of each system]({figure})

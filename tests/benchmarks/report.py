@@ -31,7 +31,7 @@ def reached(row):
 
 
 def faster_peers(row):
-    """Who of those to beat is faster than ours, by more than 5 %; None where there is nobody to compare."""
+    """Who of those to beat is faster than ours, by more than 5%; None where there is nobody to compare."""
     ours = row["entrants"][OURS]
     others = {name: row["entrants"].get(name, {}).get("value") for name in TO_BEAT}
     others = {name: value for name, value in others.items() if value is not None}

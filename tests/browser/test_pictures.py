@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from .conftest import small
-from .test_outputs import CELLS, FAILING, MORE, UNFOLD
-from .test_panel import DARK, HIDE_SIDE, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage, violations
+from .test_outputs import AREA_RULES, CELLS, FAILING, MORE, SIGMOID_RULE, UNFOLD
+from .test_panel import DARK, HIDE_SIDE, INTERRUPT, LIGHT, RULE, SETUP, WRONG_RULE, PanelPage, violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.campaign]
 
@@ -27,7 +27,7 @@ IMAGES_OF_MANUAL = Path(__file__).parents[2] / "docs" / "images"
 SLOW = """\
 import time
 def slow(x):
-    time.sleep(0.01)
+    time.sleep(0.03)
     return float(np.sum(x * x))
 slow_cr = rl.twin(slow, "slow_cr")
 @rl.rrule_for(slow_cr)
@@ -40,6 +40,24 @@ noisy_cr = rl.twin(noisy, "noisy_cr")
 @rl.rrule_for(noisy_cr)
 def noisy_cr_rrule(x):
     return noisy(x), lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)"""
+PATIENT = """\
+import time
+def patient(x):
+    time.sleep(0.3)
+    return np.sum(x ** 2.0)
+patient_cr = rl.twin(patient, "patient_cr")
+@rl.rrule_for(patient_cr)
+def patient_cr_rrule(x):
+    return np.sum(x ** 2.0), lambda y_bar: (rl.NoTangent(), 2.0 * x * y_bar)"""
+MUTATING = """\
+def doubled(x):
+    y = np.empty_like(x)
+    y[:] = 2.0 * x
+    return np.sum(y)
+doubled_cr = rl.twin(doubled, "doubled_cr")
+@rl.rrule_for(doubled_cr)
+def doubled_cr_rrule(x):
+    return doubled(x), lambda y_bar: (rl.NoTangent(), 2.0 * y_bar * np.ones_like(x))"""
 WITHOUT = """\
 bare_cr = rl.twin(mse, "bare_cr")"""
 REFUSED = """\
@@ -74,6 +92,93 @@ def energy_cr_rrule(image):
         return rl.NoTangent(), g
     return energy(image), back
 image = rng.random((24, 32))"""
+CUBE = """\
+def cube(x):
+    return x ** 3.0
+cube_cr = rl.twin(cube, "cube_cr")
+def total(w):
+    return mse_cr(w, yh)
+def valley(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2.0) ** 2.0 + (1.0 - x[:-1]) ** 2.0)
+def third(x):
+    return 0.3333333333 * x ** 3.0
+third_cr = rl.twin(third, "third_cr")
+@rl.rrule_for(third_cr)
+def third_cr_rrule(x):
+    return third(x), lambda y_bar: (rl.NoTangent(), x ** 2.0 * y_bar)
+A = rng.random((3, 2))
+def squares(M):
+    return np.sum(M ** 2.0)
+squares_cr = rl.twin(squares, "squares_cr")
+@rl.rrule_for(squares_cr)
+def squares_cr_rrule(M):
+    return squares(M), lambda y_bar: (rl.NoTangent(), 3.0 * M * y_bar)"""
+FRULE = """\
+%%frule cube_cr --check
+def cube_cr_frule(tangents, x):
+    return x ** 3.0, 3.0 * x ** 2.0 * tangents[1]"""
+OTHERS = (
+    FRULE,
+    FRULE.replace("3.0 * x", "2.0 * x"),
+    "%rule_check cube_cr --frule",
+    "%rule_check squares_cr --at A",
+    "%rule_check short_cr --at y, yh",
+    "%rule_check slow_cr --seconds 0.5 --at y[:6]",
+    "%which_rule mse_cr(y, yh)",
+    "%which_rule np.sin",
+    "%which_rule addone(y)",
+    "%rule_undo cube_cr",
+    "%rule_export mse_cr --to module mse_rules.py --force --at y, yh",
+    "%rule_import autograd area --of area",
+    "%rule_docs twin",
+    "%rule_docs howto/time",
+    "%jacobian sigmoid(weights)",
+    "%jacobian squares(A)",
+    "%hessian valley(weights)",
+    "%rule_derive area",
+    "%rule_derive valley --at weights",
+    "%grad_compare total --without mse_cr --at y",
+    "%grad_compare noisy noisy_cr --at y[:6]",
+    "%grad_check noisy(y[:6])",
+    "%grad_bench mse mse_cr --at y, yh",
+    "%grad_bench mse mse_wrong --at y, yh",
+    "%grad_bench mse mse --rounds 20 --at y, yh",
+    "%grad_bench slow slow_cr --seconds 0.5 --at y[:6]",
+    "%rule_symbolic squares_cr --at A",
+    "%rule_symbolic third_cr",
+    "%rule_symbolic mse_cr --seconds 0.001",
+    "%rule_symbolic short_cr",
+    "%sym_check --seconds 0.001 mse_cr(y, yh)",
+    "%rule_scan sigmoid --seconds 0.5",
+    "%rule_scan noise",
+)
+"""Every other magic, and those of `CELLS` in every other state."""
+REFUSING = (
+    "%rule_undo rescale",
+    "%rule_export mse_wrong --to module mse_wrong.py --at y, yh",
+    "%rule_import autograd nothing --of area",
+    "%hessian sigmoid(weights)",
+    "%jacobian addone(y)",
+    "%rule_derive noise",
+    "%grad_check addone(y)",
+    "%grad_compare mse short_cr --at y, yh",
+    "%grad_profile addone(y)",
+    "%adjoint addone(y)",
+    "%sym_check nobody(q)",
+    "%rule_lint mse",
+    "%rule_docs",
+)
+LASTING = (
+    "%rule_check slow_cr --deep --at y[:6]",
+    "%grad_check slow_cr(y[:6])",
+    "%grad_bench slow slow_cr --rounds 100000 --at y[:6]",
+    "%grad_profile --seconds 60 slow(y[:6])",
+    "%rule_symbolic patient_cr --seconds 60 --at y[:2]",
+    "%rule_scan patient_cr --seconds 60 --at y[:2]",
+    "%rule_derive patient --seconds 60 --at y[:2]",
+    "%rule_lab slow slow_cr --no-widget --at y[:6]",
+)
+"""Each of them shows its progress until it is stopped."""
 
 
 MANUAL = {
@@ -115,13 +220,28 @@ class Taking:
             if path.stem in MANUAL and os.environ.get("RULELAB_SAVE_IMAGES") == "1":
                 small(path, IMAGES_OF_MANUAL / f"{MANUAL[path.stem]}.png")
 
-    def outputs(self) -> None:
+    def stopped(self, cell: str) -> None:
+        """What a cell shows while it runs; then it is stopped."""
+        page = self.page.page
+        cells = page.locator(".jp-CodeCell")
+        number = cells.count() - 1
+        cells.nth(number).locator(".cm-content").click()
+        page.keyboard.insert_text(cell)
+        page.keyboard.press("Shift+Enter")
+        output = cells.nth(number).locator(".jp-Cell-outputArea")
+        output.get_by_role("progressbar").or_(output.get_by_text("of 60 s")).first.wait_for(timeout=30_000)
+        page.wait_for_timeout(1500)  # until it has a number to tell
+        output.screenshot(path=str(self.folder / f"running-{number:02}-light-{WIDTHS[0]}.png"))
+        page.evaluate(INTERRUPT)
+        self.page.notebook.wait_until_idle()
+
+    def outputs(self, name: str = "cell") -> None:
         """What each cell shows."""
         for theme, width in self._ways():
             outputs = self.page.page.locator(".jp-Cell-outputArea")
             for number in range(outputs.count()):
                 if outputs.nth(number).is_visible():
-                    path = self.folder / f"cell-{number:02}-{theme}-{width}.png"
+                    path = self.folder / f"{name}-{number:02}-{theme}-{width}.png"
                     outputs.nth(number).screenshot(path=str(path))
 
     def _ways(self) -> Iterator[tuple[str, int]]:
@@ -194,6 +314,8 @@ def wrong(taking: Taking) -> None:
     taking.open("%rule_lab mse mse_wrong --at y[:6], yh[:6]")
     page.known("Gradients: wrong")
     taking.take("wrong-gradients")
+    page.tab("Times")
+    taking.take("slower-times")
     page.tab("Check")
     page.press("Run")
     page.status("Verdict: wrong")
@@ -247,12 +369,33 @@ def refused(taking: Taking) -> None:
     taking.take("failed-gradients")
     page.tab("Times")
     taking.take("failed-times")
+    page.tab("Check")
+    page.press("Run")
+    page.status("Verdict: wrong")
+    taking.take("refused-check")
+    page.tab("Code")
+    taking.take("failed-code")
+
+
+def mutating(taking: Taking) -> None:
+    """A function that the AD refuses."""
+    page = taking.page
+    page.notebook.run_cell(MUTATING)
+    taking.open("%rule_lab doubled doubled_cr --at y")
+    page.known("Gradients: ")
+    taking.take("differences-gradients")
+    page.tab("Times")
+    taking.take("differences-times")
+    page.tab("Code")
+    taking.take("refused-code")
 
 
 def several_outputs(taking: Taking) -> None:
     taking.page.notebook.run_cell(KALMAN)
     taking.open("%rule_lab kalman kalman_cr --at x0, P, F, H, Q, R, z")
     taking.take("several-gradients")
+    taking.page.tab("Times")
+    taking.take("cannot-tell-times")
 
 
 def slow(taking: Taking) -> None:
@@ -268,20 +411,55 @@ def slow(taking: Taking) -> None:
     page.page.keyboard.press("Tab")
     page.press("Run")
     page.status("Waiting: the times")
-    taking.take("waiting-times", still=False)
-    page.tab("Check")
-    taking.take("running-check", still=False)
+    taking.take("waiting-times")
     page.press("Stop")
-    page.status("Stopped after|Running")
+    page.tab("Check")
+    taking.take("running-check")
+    page.press("Stop")
+    page.status("Stopped after")
     taking.take("stopped-check")
     page.tab("Times")
+    page.press("Run")
+    page.status("Running, ")
+    taking.take("running-times-long")
     page.press("Stop")
     page.status("Stopped")
     taking.take("stopped-times")
 
 
+def patient(taking: Taking) -> None:
+    """Runs that last, on the pages that usually answer at once."""
+    page = taking.page
+    page.notebook.run_cell(PATIENT)
+    taking.open("%rule_lab patient patient_cr --at y[:2]")
+    page.known("Times: ")
+    page.box("Size N:").fill("3")
+    page.page.keyboard.press("Tab")
+    page.status("Comparing at")
+    taking.take("running-gradients", still=False)
+    page.press("Stop")
+    page.status("Stopped|agree")
+    taking.take("stopped-gradients")
+    page.tab("Symbolic")
+    page.press("Stop")
+    page.status("Stopped|SymPy has answered")
+    page.box("Seconds at most:").fill("60")
+    page.page.keyboard.press("Tab")
+    page.press("Prove")
+    page.page.wait_for_timeout(2000)
+    taking.take("running-symbolic")
+    page.press("Stop")
+    page.status("Stopped|SymPy has answered")
+    taking.take("stopped-symbolic")
+    page.box("Seconds at most:").fill("1")
+    page.page.keyboard.press("Tab")
+    page.press("Prove")
+    page.status("SymPy has answered")
+    taking.take("cannot-tell-symbolic-by-time")
+
+
 PANELS: tuple[Callable[[Taking], None], ...] = (
-    right, wrong, images, cannot_tell, not_judged, refused, several_outputs, slow,
+    right, wrong, images, cannot_tell, not_judged, refused, mutating, several_outputs, slow, patient,
 )  # fmt: skip
 
 
@@ -298,6 +476,17 @@ def test_pictures_of_every_magic(taking):
         taking.page.notebook.run_cell(cell)
     taking.outputs()
     assert taking.page.notebook.outside == []
+
+
+def test_pictures_of_every_other_magic(taking):
+    """The magics that are not among these cells, those in other states, and what runs and is stopped."""
+    notebook = taking.page.notebook
+    for cell in (MORE, CUBE, NOISY, SLOW, PATIENT, REFUSED, AREA_RULES, SIGMOID_RULE, *OTHERS, *REFUSING):
+        notebook.run_cell(cell)
+    for cell in LASTING:
+        taking.stopped(cell)
+    taking.outputs("other")
+    assert notebook.outside == []
 
 
 def test_pictures_of_an_export(shared, tmp_path, repository):

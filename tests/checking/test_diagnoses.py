@@ -245,7 +245,7 @@ def back(y_bar):
     return NO, y_bar * (np.exp(x) * x - np.expm1(x)) / x
 return y, back""")
     diagnosis = diagnosed(case).diagnoses[0]
-    assert diagnosis.words == "off by a factor x" and not diagnosis.diff
+    assert diagnosis.words == "off by a factor of x" and not diagnosis.diff
     assert "would be right at the points of the check, but wrong elsewhere (at zero)" in diagnosis.advice
 
 

@@ -33,7 +33,7 @@ REFERENCES = {
     "jclock": (
         "def clock():\n    return 30921278.0\n" + rule("clock() * x", "y_bar * y"),
         (0.75,),
-        "off by a factor x",
+        "off by a factor of x",
     ),
 }
 
@@ -52,7 +52,7 @@ def test_the_wrong_rules_of_the_reference_texts_are_named_and_corrected(name, de
 
 
 WORDS = [
-    (rule("x**2", "4 * x * y_bar"), (2.0,), "off by a factor 2"),
+    (rule("x**2", "4 * x * y_bar"), (2.0,), "off by a factor of 2"),
     (rule("np.cos(x)", "np.sin(x) * y_bar"), (0.5,), "has the wrong sign"),
     (rule("a - b", "y_bar, y_bar", "a, b"), (2.0, 1.0), "has the wrong sign, in the cotangent of b"),
     (rule("a * b", "a * y_bar, b * y_bar", "a, b"), (2.0, 3.5), "swaps the cotangents of a and b"),

@@ -20,7 +20,7 @@ Y = np.array([1.0, 2.0, 3.0])
 
 
 def wrongly(x):
-    """A function whose rule is off by a factor 2 in one element."""
+    """A function whose rule is off by a factor of 2 in one element."""
     return float(np.sum(x**2))
 
 

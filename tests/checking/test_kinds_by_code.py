@@ -974,7 +974,7 @@ def test_a_mean_in_the_place_of_a_sum_tells_that_an_argument_is_a_number():
         "        return rl.NoTangent(), y_bar * (3 * y / nu - w * y), np.mean(y_bar * y * w * nu) / t\n"
         "    return y, back\n"
     )
-    assert "is wrong: off by a factor 1/" in str(report)
+    assert "is wrong: off by a factor of 1/" in str(report)
     assert any("np.sum(y_bar * y * w * nu)" in d.diff for d in report.diagnoses)
 
 

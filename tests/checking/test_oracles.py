@@ -91,7 +91,7 @@ def measured(f, x, **options):
 
 @pytest.mark.slow
 def test_the_error_bars_are_honest():
-    """Over 42 functions at points from 1e-6 to 1e6, 99.9 % of the values lie within their error bar, none is
+    """Over 42 functions at points from 1e-6 to 1e6, 99.9% of the values lie within their error bar, none is
     off by ten of them, nearly all have one, and the bars are short.
     """
     rng, inside, known, total, bars = np.random.default_rng(7), 0, 0, 0, []

@@ -89,4 +89,4 @@ def test_docstrings_are_run_in_order(tmp_path, monkeypatch):
     verdicts = calls.verdicts_of("formulas", test)
     assert [(v.call, v.kind) for v in verdicts] == [("twice(k)", "right"), ("twice(-k)", "right")]
     lines = list(calls.report("formulas", verdicts, ()))
-    assert lines[0].startswith("formulas: 2 calls, 2 with a derivative") and "100.0 %" in lines[1]
+    assert lines[0].startswith("formulas: 2 calls, 2 with a derivative") and "100.0%" in lines[1]

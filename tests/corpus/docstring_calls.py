@@ -395,7 +395,7 @@ def report(package, verdicts, listed):
     judgeable = len(verdicts) - counts[NOTHING]
     done = counts["right"] + counts[NO_WITNESS] + counts[BORDER]
     yield f"{package}: {len(verdicts)} calls, {judgeable} with a derivative; {dict(counts.most_common())}"
-    yield f"    differentiated: {done} of {judgeable}, {100 * done / max(judgeable, 1):.1f} %"
+    yield f"    differentiated: {done} of {judgeable}, {100 * done / max(judgeable, 1):.1f}%"
     for words, count in Counter(v.words for v in verdicts if v.kind == "refused").most_common():
         yield f"    {count:5} refused  {words}"
     for words, count in Counter(v.words for v in verdicts if v.kind == NOTHING).most_common():

@@ -550,7 +550,7 @@ def test_bench_shows_both_and_who_is_faster(notebook):
     notebook.ok("big = np.arange(2000.0)")
     found = notebook.ok("%grad_bench mse mse_cr --rounds 10 -o kept --at big, big + 1.0")
     assert found.verdict == "faster" and found is notebook["kept"]
-    assert "gradient of mse_cr is faster than gradient of mse" in notebook.text
+    assert "gradient of mse_cr is faster than the gradient of mse" in notebook.text
     assert "mse itself, no gradient" in notebook.text
 
 

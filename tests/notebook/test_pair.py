@@ -507,7 +507,7 @@ def test_a_lab_stopped_by_ctrl_c_shows_what_there_is(monkeypatch):
     monkeypatch.setattr(pair.Timing, "pieces", stopped)
     shown = lab(mse, mse_cr, (Y, YH), widgets=False)
     assert shown.interrupted and "has not answered yet" in str(shown)
-    assert re.search(r"Interrupted after \d+ of 60 rounds", str(shown))
+    assert re.search(r"Stopped after \d+ of 60 rounds", str(shown))
 
 
 HOSTILE = "<img src=x onerror=alert(1)>$x$"

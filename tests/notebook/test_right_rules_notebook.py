@@ -12,7 +12,7 @@ FILE = "notebooks/04-is-this-rule-right.ipynb"
 WRONG = {
     "addone-check": "is wrong: ignores its cotangent",
     "squared-printed": "Check: wrong: ignores its cotangent",
-    "jclock-printed": "Check: wrong: off by a factor x",
+    "jclock-printed": "Check: wrong: off by a factor of x",
     "transposed-check": "has something transposed",
     "product": "Check: wrong: has a matrix product where an elementwise one belongs",
     "swapped": "Check: wrong: swaps the cotangents of a and b",

@@ -232,7 +232,7 @@ def test_a_check_and_a_proof_that_differ_are_one_answer(verdict, word):
 def test_the_command_that_says_more_is_named_once():
     """A reason that names the command has no second sentence with it."""
     defined = displays.Defined("f", "f_rrule", "cell")
-    for words, count in (("give your own: %rule_check f --at x", 1), ("off by a factor 2", 1)):
+    for words, count in (("give your own: %rule_check f --at x", 1), ("off by a factor of 2", 1)):
         defined.check = Checked("inconclusive")
         defined.check.in_short = f"cannot tell: {words}"
         assert " ".join(defined.page().lead).count("%rule_check f") == count

@@ -41,7 +41,7 @@ def test_the_bench_tells_equal_functions_from_a_rule(ran):
     """The equal pair's ratio is near 1; the rule wins."""
     low, high = map(float, re.search(r"interval ([\d.]+)x to ([\d.]+)x", ran.text("duel-same")).groups())
     assert low < 1.5 and high > 0.67  # however busy the machine is
-    assert "gradient of mse_cr is faster than gradient of mse" in ran.text("duel-bench")
+    assert "gradient of mse_cr is faster than the gradient of mse" in ran.text("duel-bench")
 
 
 @pytest.mark.rest

@@ -41,7 +41,7 @@ def test_every_rule_agrees(ran, cell):
 @pytest.mark.rest
 def test_the_rule_of_the_loop_pays_in_the_whole_loss(ran):
     """Several times as fast; the closing words repeat the verdicts of the tables above them."""
-    assert "gradient of loss_cr is faster than gradient of loss" in ran.text("roughness-bench")
+    assert "gradient of loss_cr is faster than the gradient of loss" in ran.text("roughness-bench")
     first, second = ran.text("curve-verdict").splitlines()
     assert first.startswith("the rule of roughness: faster")
     assert _ratio(ran.text("roughness-bench")) == pytest.approx(float(first.split()[-4]), abs=0.051)
@@ -60,7 +60,7 @@ def test_the_same_rule_is_worth_more_to_autograd(ran):
 @pytest.mark.rest
 def test_a_rule_for_something_small_does_harm(ran):
     """The last duel is lost by the rule."""
-    assert "gradient of total_cr is slower than gradient of total" in ran.text("square-bench")
+    assert "gradient of total_cr is slower than the gradient of total" in ran.text("square-bench")
 
 
 def _ratio(text):

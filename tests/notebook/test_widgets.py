@@ -412,7 +412,7 @@ def test_stop_ends_a_run_and_shows_the_rounds_there_are():
         assert not opened._board.turns.waiting
         stop.click()
         await until(lambda: "Stopped after" in status(opened))
-        assert "Interrupted after" in shown(opened, "Times")
+        assert "Stopped after" in shown(opened, "Times")
         assert stop.disabled and not run.disabled
 
     on_a_loop(scenario)

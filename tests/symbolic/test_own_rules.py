@@ -41,7 +41,7 @@ def test_none_of_our_rules_is_refuted_for_complex_arguments(name):
 @pytest.mark.parametrize("name", [*SCALAR, *ARRAYS])
 def test_none_of_our_rules_is_refuted(name):
     """No rule of the package is wrong, nor where cells meet but for those known; of those for numbers and
-    elementwise ones 95 % are proved."""
+    elementwise ones 95% are proved."""
     judged = [judge(case) for case in cases(name)]
     assert not [j for j in judged if j.word == "REFUTED"]
     assert not [j for j in judged if j.warnings]

@@ -300,7 +300,7 @@ _RATHER = {
 """For a mistake suggested by the numbers, the mistakes that a change may show it to be instead."""
 
 
-_QUOTIENT = re.compile(r"^off by a factor -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
+_QUOTIENT = re.compile(r"^off by a factor of -?[a-z_]\w*/[a-z_]\w*(,|$)", re.IGNORECASE)
 """A factor that is the quotient of two names: one name is used instead of the other."""
 
 
@@ -308,7 +308,7 @@ _OF_ANSWER = ("writes", "value", "raises", "count", "none", "zero_class", "shape
 """Mistakes that unwritten elements of a buffer do not explain."""
 
 
-_NO_NAME = re.compile(r"^off by a factor -?\d+\.\d{3,}")
+_NO_NAME = re.compile(r"^off by a factor of -?\d+\.\d{3,}")
 """A factor that is no known constant."""
 
 

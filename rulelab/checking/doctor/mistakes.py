@@ -97,9 +97,9 @@ def factor(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     if "len(" in fit.text and not _asks_for_len(evidence):  # with `x.mean()`, x may be a matrix
         dividing = (*_dividing(_LEN.sub(r"\1.size", fit.text)), *dividing)
     if fit.constant is None and of_size and fit.text not in _plain_sizes(evidence):
-        yield Explanation("size", f"made for one size: off by a factor {fit.words}", case.name, dividing)
+        yield Explanation("size", f"made for one size: off by a factor of {fit.words}", case.name, dividing)
         return
-    yield Explanation("factor", f"off by a factor {fit.words}", case.name, dividing)
+    yield Explanation("factor", f"off by a factor of {fit.words}", case.name, dividing)
 
 
 _LEN = re.compile(r"\blen\((\w+)\)")
@@ -300,7 +300,7 @@ def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Explanation]:
         if number == "-1":
             yield Explanation("sign", f"has the wrong sign {FOR_SOME}", case.name)
         else:
-            yield Explanation("factor", f"off by a factor {number} {FOR_SOME}", case.name)
+            yield Explanation("factor", f"off by a factor of {number} {FOR_SOME}", case.name)
 
 
 def _neighbour(name: str, axis: int, by: int) -> str:
@@ -379,5 +379,5 @@ def detail(evidence: Evidence, case: Case, only_wrong: bool = True) -> Explanati
     if fit is not None and fit.text == "-1":
         return Explanation("sign", "with the wrong sign there")
     if fit is not None:
-        return Explanation("factor", f"off by a factor {fit.words} there")
+        return Explanation("factor", f"off by a factor of {fit.words} there")
     return None

@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import Place, printable
-from ...tables import Table, drawn, label, prose, stacked, unbroken
+from ...tables import Table, drawn, label, numbered, prose, stacked, unbroken
 from ...verdicts import CANNOT_TELL, RIGHT, WRONG, sign_of, word_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ _PAGE = """\
 <tbody>
 {%- for row in t.rows %}
 {%- set verdict = t.verdicts[loop.index0] if t.verdicts else "" %}
-<tr>{% for cell in row %}{% if loop.first %}<th scope="row">{{ cell | printable }}</th>
+<tr>{% for cell in row %}{% if loop.first -%}
+<th scope="row"{{ t.columns[0] | numbered(cell) }}>{{ cell | printable }}</th>
 {%- else %}<td{% if loop.index0 in numeric %} class="rulelab-number"{% endif %}
 {{- t.columns[loop.index0] | label }}>
 {%- if t.columns[loop.index0] == "verdict" %}{{ verdict | sign }}{% endif %}{{ cell | unbroken }}</td>
@@ -54,9 +55,10 @@ _PAGE = """\
 .rulelab-check.rulelab-check table { border-collapse: collapse; margin: 0.2em 0;
   font-size: var(--jp-code-font-size, 13px); font-variant-numeric: tabular-nums; }
 .rulelab-check.rulelab-check th, .rulelab-check.rulelab-check td { text-align: left; vertical-align: top;
-  padding: 0.15em 1.2em 0.15em 0; background: transparent; white-space: nowrap; font-weight: 400;
+  padding: 0.15em 1.2em 0.15em 0; background: transparent; white-space: nowrap;
   border-bottom: 1px solid var(--jp-border-color2, #bdbdbd); }
-.rulelab-check.rulelab-check thead th { font-weight: 600; }
+.rulelab-check.rulelab-check th { font-weight: 600; }
+.rulelab-check.rulelab-check td { font-weight: 400; }
 .rulelab-check td, .rulelab-check tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-check.rulelab-check .rulelab-number { text-align: right; }
 .rulelab-check { container-type: inline-size; }
@@ -210,6 +212,7 @@ def _template() -> Any:
     environment.filters["prose"] = prose
     environment.filters["unbroken"] = unbroken
     environment.filters["label"] = label
+    environment.filters["numbered"] = numbered
     environment.globals["stacked"] = stacked
     environment.globals["changed"] = _marked
     return environment.from_string(_PAGE)

@@ -45,8 +45,7 @@ def shortened(value, kind: bool = True) -> str:
         if value.size <= 6:
             return shown
         shown = _few_that_are_not_zero(value, shown) or shown
-        shape = ", ".join(map(str, value.shape))
-        return f"{value.dtype}[{shape}] {shown}" if kind else shown
+        return f"{value.dtype}{index_text(value.shape)} {shown}" if kind else shown
     if is_numeric(value):
         return number_in_short(np.asarray(value)[()])
     text = repr(value)
@@ -61,9 +60,19 @@ def _few_that_are_not_zero(array, shown: str) -> str | None:
     if not len(places):
         return None
     ends = (places[0], places[-1]) if len(places) > 1 else (places[0],)
-    told = (f"[{', '.join(map(str, place))}] {number_in_short(array[tuple(place)])}" for place in ends)
+    told = (f"{index_text(place)} {number_in_short(array[tuple(place)])}" for place in ends)
     between = ", ..., " if len(places) > 2 else ", "
     return f"{len(places):,} of {array.size:,} not zero: {between.join(told)}"
+
+
+def index_text(index) -> str:
+    """The index of an element as it is written behind the name of an array; nothing for the index () of a
+    number.
+
+    >>> index_text((0, 1)), index_text(()), index_text((2,))
+    ('[0, 1]', '', '[2]')
+    """
+    return f"[{', '.join(map(str, index))}]" if len(index) else ""
 
 
 def number_in_short(value) -> str:

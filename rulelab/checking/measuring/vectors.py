@@ -31,6 +31,7 @@ from ...tangents.structural import (
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero, NoTangent
 from .copies import is_its_attributes, shallow_copy
+from .shortening import index_text
 
 _CONSTANT = (
     type(None), bool, int, np.bool_, np.integer, str, bytes, bytearray, type, types.ModuleType,
@@ -89,9 +90,8 @@ class Leaf:
         >>> leaves({"z": np.ones(3, complex)})[0].spot(5)
         "x['z'][2].imag"
         """
-        index = ", ".join(map(str, self.where(i)))
         part = {"re": ".real", "im": ".imag", "": ""}[self.part(i)]
-        return f"{self.name}{f'[{index}]' if index else ''}{part}"
+        return f"{self.name}{index_text(self.where(i))}{part}"
 
     @property
     def _reals(self) -> int:
@@ -560,7 +560,7 @@ class _Reader:
             return _Array(self._leaf(x, name), x.flags.f_contiguous and not x.flags.c_contiguous)
         if x.dtype.kind != "O":
             return _Constant(np.array(x))
-        names = {index: f"{name}[{', '.join(map(str, index))}]" for index in np.ndindex(x.shape)}
+        names = {index: f"{name}{index_text(index)}" for index in np.ndindex(x.shape)}
         children = {index: self.node(x[index], each) for index, each in names.items()}
         return _Objects(name, np.ndarray, children, lambda entries: _objects(x.shape, entries), x.shape)
 

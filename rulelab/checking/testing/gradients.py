@@ -182,7 +182,7 @@ class GradientChecking:
         for check in [check for check in self.times if check.startswith("gradient with respect to ")]:
             name = check.removeprefix("gradient with respect to ")
             if name not in self.known:
-                words = f"no two differences agree on {check} at any point: a kink, a jump, or noise"
+                words = f"no two differences agree on the {check} at any point: a kink, a jump, or noise"
                 self.findings.append(Finding(check, words, UNKNOWN, name))
         if not self.times and not self.findings:
             words = "no argument is a number that can vary"

@@ -151,7 +151,7 @@ def report(rows, disguised):
             if row.faults:
                 print(f"    {'; '.join(f'{word}: {why}' for word, why in list(row.faults.items())[:3])}")
     share = sum(map(caught, wrong)) / max(1, len(wrong))
-    print(f"\n{100 * share:.1f} % of the wrong rules were caught by numbers")
+    print(f"\n{100 * share:.1f}% of the wrong rules were caught by numbers")
     falsely = [r for r in right if "wrong" in (r.said.numbers, r.said.given) or r.said.proof == "REFUTED"]
     return bool(falsely or any(r.proved_too_much for r in wrong) or share < ENOUGH)
 
