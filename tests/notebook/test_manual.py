@@ -90,6 +90,21 @@ def test_no_page_shows_what_only_sphinx_reads(tmp_path):
         assert "(`%rule_docs" not in shown, name    # there it is a command that is typed
 
 
+def test_a_section_fills_the_lines_of_a_terminal(monkeypatch):
+    """As an answer of IPython too: paragraphs are filled anew, code is set in, and other sections are asked for
+    with the magic.
+    """
+    from IPython.lib.pretty import pretty
+
+    monkeypatch.setattr(manual, "width", lambda: 80)
+    for topic in ("twin", "limitations#array-mutation", "no such words"):
+        prose = [line for line in pretty(docs(topic)).split("\n") if not line.startswith("    ")]
+        assert max(map(len, prose)) <= 80 and not any(line.startswith("```") for line in prose)
+        assert not any("rulelab docs --text" in line for line in prose)
+    monkeypatch.setattr(manual, "width", lambda: None)
+    assert pretty(docs("twin")) == str(docs("twin"))
+
+
 @pytest.fixture
 def cached(tmp_path, monkeypatch):
     made = tmp_path / "manual"
