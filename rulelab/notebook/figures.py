@@ -48,6 +48,7 @@ _STYLE = f"""\
 <style>
 .rulelab-picture {{ display: inline-block; vertical-align: top; margin: 0.6em 0; padding-right: 1.5em;
   box-sizing: border-box; max-width: 100%; }}
+@media (max-width: 552px) {{ .rulelab-picture {{ padding-right: 0; }} }}
 .rulelab-picture div {{ overflow-x: auto; overflow-y: hidden; }}
 .rulelab-picture img {{ width: 100%; max-width: none; height: auto; display: block; border-radius: 3px; }}
 .rulelab-picture figcaption {{ color: var(--jp-content-font-color1, inherit); margin-top: 0.2em; }}
@@ -178,12 +179,28 @@ def _lines_of_both(
     for text in upper.legend(frameon=False, ncols=columns, **above).get_texts():
         text.set_parse_math(False)  # a name with dollars in it is no formula
     _plain(upper)
+    _whole_numbers_on_axis(upper, sides)
     if differ:
         _line_of_differences(lower, apart, spot)
     lower.set_xlim(-0.5, len(apart) - 0.5)
     lower.locator_params(axis="x", integer=True)
     lower.set_xlabel("index")
     return figure
+
+
+LEAST_RANGE = 1e-4
+"""The least range of an axis, as a fraction of its numbers: what differs by rounding is drawn as equal."""
+
+
+def _whole_numbers_on_axis(axes: Any, sides: tuple[np.ndarray, ...]) -> None:
+    """Numbers that can be read as they stand: matplotlib would write what they have in common, such as
+    "1e-12+2", into the legend above.
+    """
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.6g}".replace("-", "−"))
+    largest = max((float(np.nanmax(np.abs(_drawable(side)), initial=0.0)) for side in sides), default=0.0)
+    low, high = axes.get_ylim()
+    if high - low < (least := LEAST_RANGE * largest):
+        axes.set_ylim((low + high - least) / 2, (low + high + least) / 2)
 
 
 def _drawable(numbers: np.ndarray) -> np.ndarray:

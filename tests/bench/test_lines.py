@@ -44,7 +44,8 @@ def test_the_sentence_quotes_a_line_whole_or_not_at_all():
         text = "s = " + "x" * length
         line = Line(3, f"    {text}", runs=1, forward=2e-6, reverse=7e-6, own=9e-6)
         sentence = report([line]).sentence
-        assert len(sentence) <= 110 and sentence.endswith(f"at line 3: {text}" if length == 30 else "at line 3")
+        assert len(sentence) <= 110
+        assert sentence.endswith(f"at line 3: {text}" if length == 30 else "at line 3")
 
 
 def test_the_table_keeps_the_indentation_in_every_face():

@@ -91,6 +91,21 @@ def test_the_sizes_of_small_differences_are_plain_numbers():
         assert any(powers) is not plain
 
 
+@pytest.mark.parametrize("size", [1e-7, 2.0, 1e9])
+def test_numbers_on_the_axis_stand_alone_and_rounding_is_drawn_as_equal(size):
+    """Nothing that they have in common is written into the legend."""
+    left = size * np.ones(30)
+    right = left * (1 + 1e-13 * np.arange(30))
+    shown = both_sides(difference(left, right), "f", "f_cr").again()
+    upper = shown.axes[0]
+    shown.draw_without_rendering()
+    assert upper.yaxis.get_offset_text().get_text() == ""
+    labels = [label.get_text() for label in upper.get_yticklabels()]
+    assert len(set(labels)) == len(labels)
+    low, high = upper.get_ylim()
+    assert high - low >= 1e-4 * size > 1e6 * np.abs(left - right).max()
+
+
 def test_times_close_to_each_other_have_numbers_on_their_axis():
     """Two at least, also where no round number lies between them."""
     for least, most in ((5.21e-6, 5.27e-6), (1.01, 1.02), (9.9e-4, 1.01e-3), (1e-6, 9e-5), (2.0, 2.0000001)):

@@ -91,7 +91,7 @@ def test_no_page_shows_what_only_sphinx_reads(tmp_path):
 
 
 def test_a_section_fills_the_lines_of_a_terminal(monkeypatch):
-    """As an answer of IPython too: paragraphs are filled anew, code is set in, and other sections are asked for
+    """As an answer of IPython too: paragraphs are filled anew, code is set in, and one asks for others
     with the magic.
     """
     from IPython.lib.pretty import pretty
