@@ -433,7 +433,9 @@ def patient(taking: Taking) -> None:
     page = taking.page
     page.notebook.run_cell(PATIENT)
     taking.open("%rule_lab patient patient_cr --at y[:2]")
-    page.known("Times: ")
+    page.known("Gradients: right")
+    page.page.wait_for_timeout(1000)
+    page.panel.get_by_role("tab", name=re.compile(r"^(\? |▲ |▼ )?Times$")).wait_for()  # timed, or tried
     page.box("Size N:").fill("3")
     page.page.keyboard.press("Tab")
     page.status("Comparing at")

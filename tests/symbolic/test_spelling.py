@@ -66,7 +66,7 @@ def bodies_by(factor):
     "made, right, names",
     [
         (points_by, 2, {"points[0][0]", "points[1][1]", "w"}),
-        (layers_by, 1, {"params['W'][0,0]", "params['scale']"}),
+        (layers_by, 1, {"params['W'][0, 0]", "params['scale']"}),
         (bodies_by, 2, {"bodies[0].mass", "bodies[1].speed"}),
     ],
     ids=["tuples", "dicts", "objects"],
