@@ -27,7 +27,7 @@ IMAGES_OF_MANUAL = Path(__file__).parents[2] / "docs" / "images"
 SLOW = """\
 import time
 def slow(x):
-    time.sleep(0.03)
+    time.sleep(0.01)
     return float(np.sum(x * x))
 slow_cr = rl.twin(slow, "slow_cr")
 @rl.rrule_for(slow_cr)
