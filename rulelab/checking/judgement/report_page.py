@@ -168,7 +168,7 @@ def html_of_check(report: ReportContents) -> str:
 
 
 def _stated(report: ReportContents) -> str:
-    return f"Stated at {report.place.label()}. " if report.place is not None else ""
+    return f"Defined at {report.place.label()}. " if report.place is not None else ""
 
 
 def _counts(report: ReportContents) -> str:
