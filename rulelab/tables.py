@@ -147,6 +147,7 @@ _STACKED = """\
     font-family: var(--jp-content-font-family, sans-serif); }
   BLOCK tbody td[data-label]:empty { display: none; }
   BLOCK tbody td:has(math) { padding-block: 0.3em; }
+  BLOCK tbody td:has(mfrac)[data-label]::before { display: block; padding-bottom: 0.3em; }
 }"""
 DARK_HOSTS = ':is(.vscode-dark, .vscode-high-contrast, html[theme="dark"])'
 """The selectors of hosts that may be dark and lack the variables of Jupyter's theme: VS Code and Colab."""
