@@ -168,8 +168,11 @@ def on_screen(text: object, stream: Any = None, *, beside: int = 0) -> str:
     columns, colour = width(stream), has_colour(stream)
     with fitted(columns):
         lines = str(text).split("\n")
-        room = columns - beside if columns is not None and len(lines) == 1 else columns
-        lines = fitting(lines, room, getattr(text, "code_lines", tuple)())
+        code = getattr(text, "code_lines", tuple)()
+        shown = fitting(lines, columns, code)
+        if columns is not None and len(shown) == 1:
+            shown = fitting(lines, columns - beside, code)
+        lines = shown
     headline, verdict = _headline(text) if colour else ("", "")
     shown = _judged(lines, headline, verdict) if verdict else coloured(lines, colour=colour)
     return "\n".join(shown)
