@@ -437,7 +437,10 @@ def _signed(verdict: str, cell: str):
     return Markup("{}{}{}").format(whole(drawn(verdict), first), space, Markup(" ").join(words))
 
 
-_WHOLE = re.compile(r"(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]")
+_WHOLE = re.compile(
+    r"(?<![\w.])[-+]?[\d.]+e[-+]\d+|(?<=\s)--?[a-z][\w-]*|\[\d+(?:, \d+)+\]"
+    r"|(?<![\w.])\d[\d.,]* [GMkmµn]?[sB]\b"
+)
 _BEFORE_SHAPE = re.compile(r"\b(?:float|complex|u?int)\d+(?=<span)")
 """A dtype, after which a line may break: with its shape it is often the widest word of a table."""
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -461,7 +464,7 @@ def unbroken(words: Any) -> Any:
     from markupsafe import Markup
 
     whole = r'<span style="white-space: nowrap">\g<0></span>'
-    text = _with_unit(escape(printable(str(words))))
+    text = escape(printable(str(words)))
     return Markup(_BEFORE_SHAPE.sub(r"\g<0><wbr>", _WHOLE.sub(whole, text)))
 
 

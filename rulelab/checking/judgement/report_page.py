@@ -62,8 +62,8 @@ _PAGE = """\
 .rulelab-check td, .rulelab-check tbody th { font-family: var(--jp-code-font-family, monospace); }
 .rulelab-check.rulelab-check .rulelab-number { text-align: right; }
 .rulelab-check { container-type: inline-size; }
+.rulelab-check.rulelab-check td:not(.rulelab-number):last-child { white-space: normal; min-width: 11em; }
 @container (max-width: 54em) {
-  .rulelab-check.rulelab-check td:not(.rulelab-number):last-child { white-space: normal; min-width: 11em; }
   .rulelab-check.rulelab-check tbody th { white-space: normal; min-width: 8em; }
 }
 {{ stacked("rulelab-check") }}
