@@ -168,7 +168,7 @@ def on_screen(text: object, stream: Any = None, *, beside: int = 0) -> str:
     columns, colour = width(stream), has_colour(stream)
     with fitted(columns):
         lines = str(text).split("\n")
-        code = getattr(text, "code_lines", tuple)()
+        code: Sequence[str] = getattr(text, "code_lines", tuple)()
         shown = fitting(lines, columns, code)
         if columns is not None and len(shown) == 1:
             shown = fitting(lines, columns - beside, code)
