@@ -139,13 +139,14 @@ class Evidence:
     def contradicts(self, refuted):
         """Whether numeric differences of the function agree with the rule although its traced derivative is
         far from it: the trace is no formula if each iteration is decided by comparisons of values that vary.
+        An argument that the rule drops varies, too, since it may be what the refutation is about.
         """
         args = self._shown_by(refuted)
         if args is None or refuted.kind != "gradient" or refuted.counterexample.digits >= ALIKE:
             return False
         if not decides_in_a_loop(self.differences.f):
             return False
-        return all(self.differences.guesser.seems_right(args) for _ in range(3))
+        return all(self.differences.guesser.seems_right(args, of_all=True) for _ in range(3))
 
     def excludes(self, refuted):
         """Whether a rule is refuted by arguments that its function is not meant for, and seems right for

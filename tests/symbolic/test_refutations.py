@@ -62,3 +62,43 @@ def test_what_a_parameter_is_held_at_does_not_hide_what_the_function_is_for(held
     verdict = prove(loglik, rule(1)).verdict
     assert verdict.word == "PROVED", verdict.sentence()
     assert prove(loglik, rule(-1)).verdict.word == "REFUTED"
+
+
+def partial_likelihood(beta, X, time, event):
+    eta = X @ beta
+    total = 0.0
+    for i in range(len(time)):
+        if event[i]:
+            at_risk = time >= time[i]
+            total += eta[i] - np.log(np.sum(np.exp(eta[at_risk])))
+    return total
+
+
+def partial_likelihood_rule(drops):
+    def rule(beta, X, time, event):
+        eta = X @ beta
+        slopes = np.zeros(len(eta))
+        for i in np.flatnonzero(event):
+            at_risk = time >= time[i]
+            slopes[i] += 1.0
+            slopes[at_risk] -= np.exp(eta[at_risk]) / np.sum(np.exp(eta[at_risk]))
+
+        def pullback(y_bar):
+            beta_bar, X_bar = y_bar * (X.T @ slopes), y_bar * np.outer(slopes, beta)
+            if drops:
+                return rl.NoTangent(), beta_bar, rl.NoTangent(), rl.NoTangent(), rl.NoTangent()
+            return rl.NoTangent(), beta_bar, X_bar, rl.NoTangent(), rl.NoTangent()
+
+        return partial_likelihood(beta, X, time, event), pullback
+
+    return rule
+
+
+def test_differences_do_not_agree_with_a_rule_that_drops_an_argument():
+    """Comparisons decide each step of the loop, but an argument that is dropped varies, too."""
+    rng = np.random.default_rng(7)
+    at = np.array([0.4, -0.3]), rng.normal(size=(5, 2)), rng.exponential(size=5), np.array([1, 0, 1, 1, 0])
+    right, wrong = (prove(partial_likelihood, partial_likelihood_rule(d), at=at) for d in (False, True))
+    assert right.verdict.word == "PROVED"
+    assert isinstance(wrong.verdict, Refuted)
+    assert "zero" in wrong.verdict.reason

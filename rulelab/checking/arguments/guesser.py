@@ -476,13 +476,14 @@ class Guesser:
         """
         return isinstance(error, RuleShapeError) and {*self.names} <= {*meant_types(self.target)}
 
-    def seems_right(self, args: tuple) -> bool:
+    def seems_right(self, args: tuple, of_all: bool = False) -> bool:
         """Whether a reverse rule agrees with a finite difference in one direction, by the dot-product test.
-        True for a forward rule, which does with broadcast arguments what its function does.
+        Arguments for which it returns NoTangent() do not vary in that direction, unless it is to be right
+        `of_all`. True for a forward rule, which does with broadcast arguments what its function does.
         """
         if self.mode != "rrule":
             return True
-        bars = self.answered(args)
+        bars = () if of_all else self.answered(args)
         held = [isinstance(bar, NoTangent) for bar in bars[1:]] or [False] * len(args)
         x_dots = tuple(NoTangent() if h else rand_tangent(x, self.rng) for x, h in zip(args, held))
         with without_warnings():

@@ -17,6 +17,7 @@ from ..arguments.refusals import casts_to_integers, makes_buffers_like
 from ..calling.plain_calls import value_of
 from ..calling.subjects import Subject, author_of
 from ..measuring.vectors import leaves, shape_of, to_vec
+from ..probing.list_lengths import of_other_list_lengths, reads_all_parts
 from ..probing.options import Choice, choices_of, of_axes, options_of, with_other_options, with_two_options
 from ..probing.perturb import fresh, laid_out_otherwise
 from ..probing.probes import Point, Probe, parts_dropped, truth_at, without_warnings
@@ -111,6 +112,7 @@ class VariantJudging(Judging):
         yield from self._in_whole_numbers(probe)
         yield from self._looked_at(with_keys_turned(probe.point))
         yield from self._with_larger_counts(probe)
+        yield from self._of_other_list_lengths(probe)
         if arrays:
             yield from self._of_other_lengths(probe)
             yield from self._with_other_counts(probe)
@@ -378,6 +380,24 @@ class VariantJudging(Judging):
         fitting = (point for point in others if is_meant(point, probe.point))
         most = LENGTHS["normal" if self.is_witness else self.depth]
         yield from self._looked_at(fitting, partial(self._not_by_accident, probe), most)
+
+    def _of_other_list_lengths(self, probe: Probe) -> Iterator[str]:
+        """The point with longer and shorter lists, of which the function uses each element. A rule that has
+        no answer of the right form for them may be written for a fixed number of parameters.
+        """
+        for points in of_other_list_lengths(probe.point, self.rng):
+            for point in points:
+                y = self._usable(point)
+                if y is None or _of_same_ranks(probe, point, y) is None:
+                    continue
+                if reads_all_parts(self.subject, point, y, self.rng):
+                    found = self._probe(point, truth_at(self.subject, point, self.rng, y, self.fdm))
+                    if found.failure is None:
+                        self._judge(found)
+                        yield point.origin
+                    else:
+                        self.unanswered.append(found)
+                break
 
     def _among_its_elements(self, point: Point) -> Point:
         """A point of other lengths, with each number that the function rounds to an index moved to the later
