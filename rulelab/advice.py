@@ -91,6 +91,7 @@ REVERSE = _said('use mode="reverse", which calls it once', "use --mode reverse, 
 # -- advice that names something -----------------------------------------------------------------------------
 
 _ASKED = (
+    "for others",
     "give sample arguments",
     "give arguments",
     "give arguments at which it is",

@@ -224,7 +224,14 @@ class Duel(Report):
         if self.verdict == "slower":
             longer = ratio_in_words(1 / self.ratio)
             return f"{subject} is slower than {left}: it takes {longer} the time"
-        return f"Cannot tell which of {left} and {right} is faster"
+        return f"Cannot tell which of {left} and {right} is faster{self._nearly_equal}"
+
+    @property
+    def _nearly_equal(self) -> str:
+        """Why there is no verdict although the interval may lie on one side of 1, in words."""
+        low, high = self.interval
+        is_within = 1 / BAND <= low and high <= BAND
+        return f": they differ by less than {100 * (BAND - 1):.0f}%" if is_within else ""
 
     @property
     def _sure(self) -> str:

@@ -114,7 +114,13 @@ def _kinds(found: Gathered, rule: ReverseRule | ForwardRule) -> tuple[int, ...]:
         if isinstance(point, ast.Tuple) and point.elts and isinstance(point.elts[0], ast.Tuple):
             every.add(tuple(_axes(x) for x in point.elts[0].elts))
     first = next(iter(every), ())
-    if len(every) != 1 or -1 in first or len(first) != len(rule.parameters.positional):
+    if len(every) == 1 and -1 in first and len(first) == len(rule.parameters.positional):
+        name = rule.parameters.positional[first.index(-1)]
+        raise rule.text.refusal(
+            rule.text.tree,
+            f"{name} is neither a number nor an array: rules for Julia take numbers and arrays",
+        )
+    if len(every) != 1 or len(first) != len(rule.parameters.positional):
         raise rule.text.refusal(
             rule.text.tree,
             "the points do not say how many axes each argument has: Julia broadcasts along different "

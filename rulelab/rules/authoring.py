@@ -198,12 +198,16 @@ def check_mode(mode):
         raise RuleRegistrationError(f"mode must be {' or '.join(map(repr, _MODES))}, not {mode!r}")
 
 
+def _need_callable(f):
+    if not callable(f):
+        raise RuleRegistrationError(f"a rule must be for a callable, not for {an(type(f).__name__)}")
+
+
 def target_for_rule(f):
     """Return the object that a rule for `f` is registered for; RuleRegistrationError, with the reason, if
     none may be.
     """
-    if not callable(f):
-        raise RuleRegistrationError(f"a rule must be for a callable, not for {an(type(f).__name__)}")
+    _need_callable(f)
     if isinstance(f, functools.partial):
         raise RuleRegistrationError(
             f"{name_of(f.func)} with bound arguments is a new object each time: a rule for it is never found",
@@ -606,6 +610,7 @@ class WithoutRule(ContextDecorator):
     """
 
     def __init__(self, f: Callable[..., Any], registry: Registry) -> None:
+        _need_callable(f)
         self.f, self.registry = f, registry
         self._block = registry.without(resolve(f)[0])
 

@@ -45,6 +45,7 @@ from .by_steps import draft_by_steps
 from .cells import Array, Static, entry_name
 from .check import preload, prove
 from .drafts import Draft, delegating_lines
+from .drawn_arguments import drawn_arguments
 from .forms import SimplificationBudget, best_form, points_of
 from .plain_values import plain_argument, without_warnings_or_output
 from .printers import SEED, Printer, Spelling, Unprintable, name_tree, plain_scope, text
@@ -177,7 +178,8 @@ def derive_rule(
     f : callable
         A Python function of numbers, elementwise or with branches, or of short arrays.
     *args
-        Arrays of the shapes that the rule is for; for other shapes the AD is used. Not needed for numbers.
+        Arrays of the shapes that the rule is for; for other shapes the AD is used. Not needed for numbers. If
+        they are not given, and the function takes no numbers, arrays are drawn.
     name : str, optional
         How `f` is written where the rule will be used.
     scalar : bool
@@ -214,12 +216,22 @@ def derive_rule(
         return y, logistic_pullback
     <BLANKLINE>
     """
+    rng = np.random.default_rng(0) if rng is None else rng
+    return _derived(f, args, name or written_name(f), scalar, time_limit, rng, stop).rule
+
+
+class _Derived(NamedTuple):
+    """A derived rule, and whether it is for arrays of any length."""
+
+    rule: DerivedRule
+    of_any_length: bool
+
+
+def _derived(f, args, name, scalar, time_limit, rng, stop):
     started = time.monotonic()
-    name = name or written_name(f)
     _need_function(f, name)
     preload()
     plain_scope()  # loads SciPy once here, instead of in every worker
-    rng = np.random.default_rng(0) if rng is None else rng
     seconds = DRAFT_SHARE * time_limit
     draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), seconds, stop)
     formula = draft
@@ -227,7 +239,11 @@ def derive_rule(
         steps = _found(f, lambda: _drafted_by_steps(f, args, name, rng), seconds, stop)
         draft = _preferred(formula, steps)
     if isinstance(draft, DerivationError):
-        raise _with_another_start(draft, name, f)
+        options = (name, scalar, time_limit, rng, stop)
+        for_drawn = None if args else _derived_at_drawn(f, *options)
+        if for_drawn is None:
+            raise _with_another_start(draft, name, f)
+        return for_drawn
     judged = _draft_result(f, draft, time_limit, stop)
     if draft.by_steps and not judged.is_right:  # nothing else supports it
         if isinstance(formula, DerivationError):
@@ -245,7 +261,63 @@ def derive_rule(
         notes = (f"derived for numbers, because no arguments were given; {for_arrays}", *notes)
     notes = (*draft.notes, *notes)
     seconds = time.monotonic() - started
-    return DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)
+    rule = DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)
+    return _Derived(rule, draft.by_steps)
+
+
+    started = time.monotonic()
+    _need_function(f, name)
+    preload()
+    plain_scope()  # loads SciPy once here, instead of in every worker
+    seconds = DRAFT_SHARE * time_limit
+    draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), seconds, stop)
+    formula = draft
+    if not scalar and any(isinstance(a, np.ndarray) for a in args):
+        steps = _found(f, lambda: _drafted_by_steps(f, args, name, rng), seconds, stop)
+        draft = _preferred(formula, steps)
+    if isinstance(draft, DerivationError):
+        options = (name, scalar, time_limit, rng, stop)
+        for_drawn = None if args else _derived_at_drawn(f, *options)
+        if for_drawn is None:
+            raise _with_another_start(draft, name, f)
+        return for_drawn
+    judged = _draft_result(f, draft, time_limit, stop)
+    if draft.by_steps and not judged.is_right:  # nothing else supports it
+        if isinstance(formula, DerivationError):
+            fixes = (MORE_TIME,) if judged.ran_out else ()
+            failed = refusal(f, f"a rule was derived, but not checked: {judged.checked}", *fixes)
+            raise _with_another_start(failed, name, f)
+        draft = formula
+        judged = _draft_result(f, draft, time_limit, stop)
+    seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
+    # The scan needs all of the code.
+    remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)
+    source, cell = _with_remarks(draft, remarks)
+    if not args and sums(f):
+        for_arrays = with_arguments("for arrays", f)
+        notes = (f"derived for numbers, because no arguments were given; {for_arrays}", *notes)
+    notes = (*draft.notes, *notes)
+    seconds = time.monotonic() - started
+    rule = DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)
+    return _Derived(rule, draft.by_steps)
+
+
+def _derived_at_drawn(f, *options):
+    """The rule for arguments that are drawn, if some of these are arrays; None where there is none, and where
+    it is for arrays of one length only, which happened to be drawn. It is asked for where no arguments were
+    given, and there is no rule for numbers.
+    """
+    drawn = drawn_arguments(f)
+    if not any(isinstance(x, np.ndarray) for x in drawn.args):
+        return None
+    try:
+        rule, of_any_length = found = _derived(f, drawn.args, *options)
+    except DerivationError:
+        return None
+    if drawn.has_free_lengths and not of_any_length:
+        return None
+    note = f"derived for arguments that were drawn ({drawn.kinds}); {with_arguments('for others', f)}"
+    return found._replace(rule=dataclasses.replace(rule, notes=(note, *rule.notes)))
 
 
 def _found(f, drafted, seconds, stop):
@@ -371,6 +443,28 @@ def _spec(f, args):
     return names, spec, given, bool(args)
 
 
+def _lists_as_arrays(f, args):
+    """The classes of those arguments that are lists or tuples of numbers, by position, and the arguments with
+    arrays in place of these. None of them is one for a function to which an array is something else: a sum of
+    lists is a list.
+    """
+    those = {i: type(x) for i, x in enumerate(args) if type(x) in (list, tuple) and _are_numbers(x)}
+    arrays = tuple(np.array(x, dtype=float) if i in those else x for i, x in enumerate(args))
+    if not those:
+        return {}, args
+    try:
+        with without_warnings_or_output():
+            found, wanted = (np.asarray(f(*one), dtype=float) for one in (arrays, args))
+    except Exception:
+        return {}, args
+    is_same = found.shape == wanted.shape and np.allclose(found, wanted, equal_nan=True)
+    return (those, arrays) if is_same else ({}, args)
+
+
+def _are_numbers(values):
+    return bool(values) and all(type(x) in (int, float, np.float64) for x in values)
+
+
 def _kind(value):
     if value is NO_DEFAULT:
         return "scalar"
@@ -388,7 +482,8 @@ class _Writer:
 
     def __init__(self, f, args, name, scalar, rng):
         self.f, self.name, self.scalar, self.rng = f, name, scalar, rng
-        self.names, self.spec, self.given, self.was_given = _spec(f, args)
+        self.lists, arrays = _lists_as_arrays(f, args)
+        self.names, self.spec, self.given, self.was_given = _spec(f, arrays)
         self.root = name.partition(".")[0]
         self.keywords = tuple(f.__kwdefaults__ or ())
         if len(self.keywords) < f.__code__.co_kwonlyargcount:
@@ -398,6 +493,7 @@ class _Writer:
         self.patience = SimplificationBudget(PATIENCE)
         if not self.names:
             raise refusal(f, "it has no positional argument")
+        self.lists = {self.names[i]: made for i, made in self.lists.items()}
         if self.root in self.names:
             raise refusal(f, f"it has an argument with its own name, {self.root}")
         if args and all(isinstance(k, Static) and not isinstance(k, Held) for k in self.spec):
@@ -639,14 +735,21 @@ class _Writer:
         rule = f"{short}_partials" if self.scalar else f"{short}_rrule"
         body = "\n".join([*imports, *([""] if imports else []), *remarks, *self.prelude, *lines, ""])
         source, cell = (self.scalar_texts if self.scalar else self.rrule_texts)(imports, remarks, lines)
-        points = tuple(tuple(map(_as_float, p)) for p in self.check_points())
+        points = tuple(self.with_lists(map(_as_float, p)) for p in self.check_points())
         at = (
-            tuple(map(plain_argument, next(iter(self.check_points()))))
+            self.with_lists(map(plain_argument, next(iter(self.check_points()))))
             if self.was_given or any(isinstance(k, Held) for k in self.spec)
             else None
         )
-        beyond = tuple(tuple(map(plain_argument, p)) for p in _ordinary_first(self.reading.beyond))
+        beyond = tuple(
+            self.with_lists(map(plain_argument, p)) for p in _ordinary_first(self.reading.beyond)
+        )
         return Draft(source, cell, body, rule, self.root, self.scalar, at, points, beyond, tuple(self.notes))
+
+    def with_lists(self, point):
+        """A point with lists and tuples for the arrays that stand for them."""
+        pairs = zip(self.names, point)
+        return tuple(self.lists[name](x.tolist()) if name in self.lists else x for name, x in pairs)
 
     def rrule_texts(self, imports, remarks, lines):
         rl = text(self.spelling.word("rulelab", "rrule_for"))
@@ -718,7 +821,7 @@ class _Writer:
         """
         numbers = self.types_of_numbers()
         for name, kind in zip(self.names, self.spec, strict=True):
-            if isinstance(kind, Static) and not isinstance(kind, Held):
+            if isinstance(kind, Static) and not isinstance(kind, Held) or name in self.lists:
                 yield name
             elif isinstance(kind, tuple) and not isinstance(kind, Held):
                 yield f"{name}: {self.real_arrays()}"
@@ -782,7 +885,12 @@ class _Writer:
             by_identity = value is None or isinstance(value, bool)
             yield f"{name} is not {shown}" if by_identity else f"{name} != {shown}"
         for name, symbols in self.reading.arguments.items():
-            if isinstance(symbols, np.ndarray):
+            if name in self.lists:
+                made = self.lists[name]
+                is_hidden = made.__name__ in {*self.f.__globals__, *self.names}
+                word = f"type({made()!r})" if is_hidden else made.__name__
+                yield f"type({name}) is not {word} or len({name}) != {symbols.size}"
+            elif isinstance(symbols, np.ndarray):
                 yield f"{text(self.spelling.word('numpy', 'shape'))}({name}) != {symbols.shape}"
 
     def branched(self, tree, indent, finish):
@@ -842,7 +950,11 @@ class _Writer:
                 parts.append((name, self.without_tangent(name, kind.value)))
                 continue
             symbols = self.reading.arguments[name]
-            if isinstance(symbols, np.ndarray):
+            if name in self.lists:
+                sequence = ast.List if self.lists[name] is list else ast.Tuple
+                trees_there = [next(left) for _ in range(symbols.size)]
+                parts.append((name, text(sequence(trees_there, ast.Load()))))
+            elif isinstance(symbols, np.ndarray):
                 array = text(self.spelling.word("numpy", "array"))
                 entries = np.array([text(next(left)) for _ in range(symbols.size)], dtype=object)
                 made = f"{array}({_nested(entries.reshape(symbols.shape))})"

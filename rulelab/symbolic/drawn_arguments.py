@@ -5,10 +5,18 @@ vectors and matrices in all positions: functions with indices, counts or structu
 from __future__ import annotations
 
 import math
+import types
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ..ad.reverse import pullback
 from ..checking.testing.meant import IntendedArguments
+from ..errors import RuleLabError
+from ..rules.authoring import rrule_for
+from ..rules.registry import Registry
+from ..tangents.zeros import NoTangent
 from .cells import Symmetric, shape_of
 from .plain_values import plain_argument
 from .questions import NO_DEFAULT, NoRuleFound, Plan, kind_of, positional_parameters
@@ -18,6 +26,45 @@ DRAWS = 4
 """The number of arguments that are drawn for one choice of kinds; their lengths may differ."""
 SIZES = 2
 """The number of sizes that a proof covers."""
+
+
+class DrawnArguments(NamedTuple):
+    """Arguments that were drawn, none if no kinds were found; their kinds in words; and whether there are
+    arrays among them which may have other lengths.
+    """
+
+    args: tuple = ()
+    kinds: str = ""
+    has_free_lengths: bool = False
+
+
+def drawn_arguments(f: types.FunctionType) -> DrawnArguments:
+    """Arguments of the kinds that a function without a rule is probably for: those that a check would draw,
+    had the function a rule for the derivative that the AD gives.
+    """
+    plain = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    plain.__kwdefaults__ = f.__kwdefaults__
+
+    def by_the_ad(*args: Any, **kwargs: Any) -> Any:
+        y, back = pullback(plain, *args, **kwargs)
+        return y, lambda y_bar: (NoTangent(), *(NoTangent() if bar is None else bar for bar in back(y_bar)))
+
+    registry = Registry()
+    try:
+        rrule_for(f, registry=registry)(by_the_ad)
+    except RuleLabError:
+        return DrawnArguments()
+    meant = IntendedArguments(f, {}, registry)
+    if not meant.kinds:
+        return DrawnArguments()
+    kinds, args = meant.kinds[0], meant.guesser.drawn(meant.kinds[0])
+    words = ", ".join(f"{name}: {kind}" for name, kind in zip(meant.guesser.names, kinds))
+    are_free = (np.ndim(x) and not _are_numbers(kind.dims) for x, kind in zip(args, kinds))
+    return DrawnArguments(args, words, any(are_free))
+
+
+def _are_numbers(lengths: tuple) -> bool:
+    return bool(lengths) and all(isinstance(length, int) for length in lengths)
 
 
 class DrawnQuestion(NamedTuple):

@@ -11,7 +11,8 @@ from .cells import Array, Static, shape_of
 from .plain_values import plain_argument, without_warnings_or_output
 from .questions import Plan, exact_sample
 
-MAX_ENTRIES = 16
+MAX_ENTRIES = 64
+"""How many numbers an array may hold; that of each input takes time in proportion to them."""
 ENTRIES = (0.5, -1.25, 2.0, -0.375, 1.625, 0.875, -2.25, 1.125)
 _NUMBERS = (0.75, 1.25, 0.625, 1.5)
 

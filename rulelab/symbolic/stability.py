@@ -47,7 +47,7 @@ from .printers import SEED, Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
-from .scan_inputs import array_lines, plan_to_scan, plane_inputs, real_inputs
+from .scan_inputs import MAX_ENTRIES, array_lines, plan_to_scan, plane_inputs, real_inputs
 from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
 from .tracing import STAND_INS, THE_AD_CALLED, comes_from_the_ad, flat_numbers, traced_arguments
@@ -89,9 +89,9 @@ class Region:
         """The loss in words."""
         if not self.ulps < math.inf:
             return "no finite number"
-        if self.ulps >= LOST:
+        count = int(15.95 - math.log10(self.ulps)) if self.ulps > 0 else 16
+        if self.ulps >= LOST or count < 1:
             return "no digit is right"
-        count = max(0, int(15.95 - math.log10(self.ulps)))
         digits = "1 digit is right" if count == 1 else f"{count} digits are right"
         return f"{_in_ulps(self.ulps)} off, only {digits}"
 
@@ -322,7 +322,7 @@ def scan_stability(
         try:
             plan = plans[0] if plane else plan_to_scan(f, plans)  # calls f
             if plan is None:
-                kinds = "numbers, and real arrays of up to 16 of them"
+                kinds = f"numbers, and real arrays of up to {MAX_ENTRIES} of them"
                 advice = with_at("give smaller arguments", names)
                 raise _refused(shown, f"the scan takes {kinds}", advice)
             question = find_rule(f, rule, names, plan, registry, name)

@@ -96,3 +96,10 @@ def test_an_object_that_is_both_is_differentiated():
             return np.sum(x * x)
 
     assert rl.gradient(Both(), X)[0].tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("other", [3, "f", None, [1.0]])
+def test_without_rule_takes_what_can_be_called(other):
+    """A block without the rules of a number would do nothing, in silence."""
+    with pytest.raises(rl.RuleRegistrationError, match="a rule must be for a callable, not for"):
+        rl.without_rule(other)

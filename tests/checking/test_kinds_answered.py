@@ -381,3 +381,23 @@ def test_a_value_that_rounding_makes_is_not_that_of_another_call():
     text = NEARLY_SINGULAR.format("np.linalg.inv(A)")
     kept = text.replace("    P =", "    B = KEPT.setdefault(A.tobytes(), B)\n    P =")
     assert judged("KEPT = {}\n" + kept).verdict == "wrong"
+
+
+COVARIANCES = """
+def f(F, P, Q):
+    return F @ P @ F.T + Q
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(F, P, Q):
+    def back(y_bar):
+        return rl.NoTangent(), y_bar @ F @ P.T + y_bar.T @ F @ P, F.T @ y_bar @ F, y_bar
+
+    return f(F, P, Q), back
+"""
+
+
+def test_what_is_added_to_a_square_matrix_is_a_matrix_if_the_rule_answers_with_one():
+    """A vector would be added to each row, and the cotangent of a covariance be condemned for its shape."""
+    assert judged(COVARIANCES).verdict == "right"
+    assert judged(COVARIANCES.replace("@ F, y_bar", "@ F, 2 * y_bar")).verdict == "wrong"

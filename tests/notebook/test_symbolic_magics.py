@@ -302,7 +302,7 @@ def test_a_rule_that_keeps_its_digits_is_true(judged):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("mean --at np.ones(40)", "RuleError: the scan takes numbers, and real arrays of up to 16"),
+        ("mean --at np.ones(80)", "RuleError: the scan takes numbers, and real arrays of up to 64"),
         ("sigmoid", "sigmoid has no rule to judge"),
         ("cube --at x=2.0", "MagicError: %rule_scan: after --at, give positional arguments only"),
         ("cube --seconds 0", "MagicError: %rule_scan: --seconds must be a positive number"),

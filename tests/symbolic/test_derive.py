@@ -713,3 +713,65 @@ def test_numbers_in_a_list_are_not_derived_for():
     with pytest.raises(DerivationError, match="no argument is a number or an array of numbers") as refused:
         derive_rule(length, [(0.0,), (1.0,)])
     assert "put the numbers into an array" in str(refused.value)
+
+
+def log_sum_exp(a):
+    m = a.max()
+    return m + np.log(np.sum(np.exp(a - m)))
+
+
+def chosen(scores, labels):
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return -logs[np.arange(len(labels)), labels].mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [log_sum_exp, chosen])
+def test_arrays_are_drawn_for_a_function_that_takes_no_numbers(f):
+    """Whoever gives no arguments gets the rule that they would get for arrays, and reads for which."""
+    found = derive_rule(f)
+    assert found.is_checked and found.is_proved
+    (note,) = [note for note in found.notes if "drawn" in note]
+    names = ", ".join(f.__code__.co_varnames[: f.__code__.co_argcount])
+    assert note.startswith("derived for arguments that were drawn (") and "vector" in note
+    assert note.endswith(f"for others: derive_rule({f.__name__}, {names})")
+
+
+def poly(c, x):
+    total = 0.0
+    for a in c[::-1]:
+        total = total * x + a
+    return total
+
+
+def fading(p, x):
+    a, b = p
+    return a * np.exp(-b * x)
+
+
+def joined(c, x):
+    return sum(c + [x])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f, p", [(poly, [1.0, -2.0, 0.5]), (fading, (1.5, 0.5))])
+def test_the_cotangent_of_a_list_or_tuple_is_one(f, p):
+    """It was not implemented, and the slope of the other argument held for that list only."""
+    found = derive_rule(f, p, 0.7)
+    assert found.is_checked and found.is_proved
+    assert "not_implemented" not in found.source
+    scope = {f.__name__: f, "np": np, "rl": rl}
+    exec(found.source, scope)
+    rule = scope[f"{f.__name__}_rrule"]
+    for at in (type(p)([2.0 * part for part in p]), type(p)([*p, 0.25]) if f is poly else p):
+        _, p_bar, x_bar = rule(at, 0.3)[1](2.0)
+        expected, x_expected = rl.pullback(f, at, 0.3)[1](2.0)
+        assert type(p_bar) is type(p) and np.allclose(p_bar, expected) and np.isclose(x_bar, x_expected)
+    rl.remove_rule(f)
+
+
+@pytest.mark.slow
+def test_a_list_is_no_array_where_its_operators_mean_something_else():
+    """The sum of two lists is a longer list."""
+    assert "c != [1.0, 2.0]" in derive_rule(joined, [1.0, 2.0], 3.0).source

@@ -6,8 +6,11 @@ import math
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.errors import RuleError
+from rulelab.rules.registry import Registry
 from rulelab.symbolic import scan_stability
+from rulelab.symbolic.stability import Region
 
 
 def rule_of(f, slope):
@@ -159,7 +162,7 @@ def test_a_wrong_rule_without_rounding_errors_is_not_its_business():
 
 def test_what_cannot_be_scanned_is_refused():
     """Long and complex arrays, two complex arguments, code that cannot be followed."""
-    for x, words in ((np.ones(30), "up to 16"), (np.ones(3) + 1j, "with real arguments")):
+    for x, words in ((np.ones(80), "up to 64"), (np.ones(3) + 1j, "with real arguments")):
         with pytest.raises(RuleError, match=words):
             scan_stability(np.sum, rule_of(np.sum, lambda y, x: x), at=(x,))
     with pytest.raises(RuleError, match="one argument"):
@@ -332,3 +335,30 @@ def test_a_scan_of_a_function_without_a_rule_says_what_was_asked():
     with pytest.raises(RuleError, match="has no rule to judge") as found:
         scan_stability(bare)
     assert found.value.asked == "a stability scan of the rule of bare"
+
+
+def test_a_loss_of_every_digit_is_said_in_one_way():
+    """Just below the bound, no digit is right either: "only 0 digits are right" would be odd."""
+    for ulps in (1e15, 3.6e15, 2.0**52, 1e20):
+        assert Region("x", "0", "1", "1", ulps, "1", "2", "").loss == "no digit is right"
+    assert Region("x", "0", "1", "1", 1e14, "1", "2", "").loss.endswith("only 1 digit is right")
+
+
+def test_an_image_is_scanned():
+    """Arrays of some dozen numbers."""
+
+    def corner(img, x):
+        return img[0, 0] * (1 - x) + img[1, 1] * x
+
+    def corner_rule(img, x):
+        def back(y_bar):
+            img_bar = np.zeros(img.shape)
+            img_bar[0, 0], img_bar[1, 1] = y_bar * (1 - x), y_bar * x
+            return rl.NoTangent(), img_bar, y_bar * (img[1, 1] - img[0, 0])
+
+        return corner(img, x), back
+
+    registry = Registry()
+    rl.rrule_for(corner, registry=registry)(corner_rule)
+    found = scan_stability(corner, at=(np.arange(20.0).reshape(4, 5), 0.25), registry=registry)
+    assert found.points > 100

@@ -112,8 +112,9 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     that has more axes and the cotangents then have the right shapes; else the kinds themselves.
 
     A function that contracts a vector with the matrices of a stack may take a vector for the stack as well,
-    and one that compares rows with targets may take a vector for the targets. Otherwise the argument is
-    repeated along an axis, as a bias is, and the cotangent has that axis because the rule lacks a sum.
+    one that compares rows with targets may take a vector for the targets, and one that adds a covariance may
+    take a vector for it. Otherwise the argument is repeated along an axis, as a bias is, and the cotangent
+    has that axis because the rule lacks a sum.
     """
     arrays = [i for i, kind in enumerate(kinds) if kind.form in _ARRAYS]
     if guesser.mode != "rrule" or any(map(guesser.is_asked, arrays)):
@@ -121,7 +122,9 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
     args = guesser.drawn(kinds)
     answered = {i: shape for i, shape in enumerate(_shapes_answered(guesser, args)) if i in arrays and shape}
     more = {i: shape for i, shape in answered.items() if len(shape) > np.ndim(args[i])}
-    if not more or any(_lacks_a_sum(guesser.names[i], np.shape(args[i]), more[i]) for i in more):
+    squares = {i for i in more if kinds[i].dims and _is_added_to_a_square(np.shape(args[i]), more[i])}
+    lacking = (_lacks_a_sum(guesser.names[i], np.shape(args[i]), more[i]) for i in more if i not in squares)
+    if not more or any(lacking):
         return kinds
     shapes = {i: more.get(i, np.shape(args[i])) for i in arrays}
     new = _with_letters(kinds, args, shapes)
@@ -136,6 +139,13 @@ def as_axes_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
 def _shapes_answered(guesser: Guesser, args: tuple) -> list[tuple[int, ...] | None]:
     """The shapes of the cotangents of some arguments; none where the rule returns no answer."""
     return [*map(shape_of_answer, guesser.answered(args)[1 : len(args) + 1])]
+
+
+def _is_added_to_a_square(own: tuple[int, ...], there: tuple[int, ...]) -> bool:
+    """Whether the cotangent of a vector is a square matrix, as that of a covariance that is added to another
+    one: a vector is hardly added to each row of a matrix that is always square.
+    """
+    return len(own) == 1 and there == own * 2
 
 
 def _lacks_a_sum(name: str, own: tuple[int, ...], there: tuple[int, ...]) -> bool:
