@@ -84,7 +84,7 @@ SHORT_PROOF_SECONDS = 2.0
 
 MOST_PROVED = 64
 """How many numbers remembered arguments may hold to be passed to SymPy."""
-MOST_SCANNED = 128
+MOST_SCANNED = 64
 """The same for a scan."""
 MOST_DERIVED = 100_000
 """The same where a rule is derived at them: its checks call the function at them."""

@@ -33,7 +33,7 @@ def draft_by_steps(f, names, args, name, rng) -> Draft:
             raise refusal(f, f"{word} is neither a number nor an array of numbers")
     try:
         reading = Reading(f, names, args)
-        if not reading.result.active:
+        if not any(result.active for result in reading.results):
             raise Unreadable("its result does not change with its arguments")
         flowing = [step for step in reading.steps if step.value.active]
         if all(map(needs_ad_pullback, flowing)):
@@ -79,11 +79,12 @@ class _Text:
 
     # --- the reverse sweep ---
 
-    def sweep(self, seed):
-        """The lines of the pullback, and the text of the cotangent of each parameter."""
+    def sweep(self, bars):
+        """The lines of the pullback, and the text of the cotangent of each parameter; `bars` are the names of
+        the cotangents of the results.
+        """
         lines: list[str] = []
         self.words.bound = lambda made: self.bound(made, lines)
-        bars = {self.reading.result.text: seed}
         buffers: dict[str, str] = {}
         for step in reversed(self.reading.steps):
             if step.target in self.idle:
@@ -158,17 +159,23 @@ class _Text:
     # --- the source ---
 
     def draft(self):
-        result = self.reading.result
-        seed = self.free(f"{result.text}_bar")
+        results = self.reading.results
+        bars = {r.text: self.free(f"{r.text}_bar") for r in results if r.active}
+        seed = self.free("out_bar") if self.reading.returns_a_tuple else bars[results[0].text]
         short = self.name.rpartition(".")[2]
         parameters = list(self.annotated())
         passed = ", ".join(self.names)
-        lines, found = self.sweep(seed)
+        lines, found = self.sweep(bars)
         nothing = f"{self.words.rulelab('NoTangent')}()"
         given = [self.returned(word, bar) for word, bar in found.items()]
         lines.append(f"return {', '.join([nothing, *given])}")
-        lines = _inlined(lines, {seed, *self.names})
+        lines = _inlined(lines, {seed, *bars.values(), *self.names})
         forward = self.forward(lines)
+        returned = results[0].text
+        if self.reading.returns_a_tuple:
+            parts = ", ".join(bars.get(r.text, "_") for r in results)
+            lines = [f"{parts}{',' * (len(results) == 1)} = {seed}", *lines]
+            returned = text(ast.Tuple([r.tree for r in results], ast.Load()))
         prelude, first = [], []
         tests = list(self.conditions())
         if tests:
@@ -178,7 +185,7 @@ class _Text:
         body = [*_wrapped(f"def {short}_rrule(", parameters, "):"), *first]
         body += [f"    {line}" for line in forward]
         body += [f"    def {short}_pullback({seed}):", *(f"        {line}" for line in lines)]
-        body += [f"    return {result.text}, {short}_pullback"]
+        body += [f"    return {returned}, {short}_pullback"]
         return self.as_draft(short, prelude, body)
 
     def as_draft(self, short, prelude, body):
@@ -264,12 +271,13 @@ class _Text:
             target, tree = (line.target, line.tree) if isinstance(line, Step) else line
             lines.append((target, tree, line))
         reads = collections.Counter(n for _, tree, _ in lines for n in _names(ast.unparse(tree)))
-        reads[self.reading.result.text] += 1
+        results = collections.Counter(n for r in self.reading.results for n in _names(r.text))
+        reads += results
         found = []
         for target, tree, line in lines:
             tree = _put(tree, trees)
             asked = isinstance(line, Step) and target in self.asked and target not in self.idle
-            own = target in self.reading.own or target == self.reading.result.text
+            own = target in self.reading.own or target in results
             if not used[target] and reads[target] == 1 and not asked and not own:
                 trees[target] = tree
                 continue

@@ -21,14 +21,14 @@ def idle_shifts(reading: Reading) -> set[str]:
         if (
             step.kind in EXTREMES
             and step.value.dims is not None
-            and _is_idle(step, steps[i + 1 :], reading.result)
+            and _is_idle(step, steps[i + 1 :], reading.results)
         ):
             found.add(step.target)
     return found
 
 
-def _is_idle(extreme: Step, later: list[Step], result: Value) -> bool:
-    """Whether a shift of `extreme` by d leaves the result unchanged.
+def _is_idle(extreme: Step, later: list[Step], results: tuple[Value, ...]) -> bool:
+    """Whether a shift of `extreme` by d leaves the results unchanged.
 
     A changed value is described as one to which c * d is added, or which is multiplied by exp(c * d).
     """
@@ -42,7 +42,7 @@ def _is_idle(extreme: Step, later: list[Step], result: Value) -> bool:
             return False
         if found[1]:
             changed[step.target] = found
-    return result.text not in changed
+    return changed.keys().isdisjoint(result.text for result in results)
 
 
 def _is_aligned(step: Step, changes, shift: Value) -> bool:

@@ -84,7 +84,8 @@ class Step:
 
 
 class Reading:
-    """The steps of a function at sample arguments, in order; `result` is what it returns.
+    """The steps of a function at sample arguments, in order; `results` is what it returns: several values if
+    it `returns_a_tuple`.
 
     `equal` are pairs of lengths that are combined elementwise and therefore must be equal.
     """
@@ -110,7 +111,8 @@ class Reading:
             self.samples[name] = arg
             self.env[name] = Value(_name(name), arg, active, dims, True)
         self.parameters = dict(self.env)
-        self.result = self._read()
+        self.returns_a_tuple = False
+        self.results = self._read()
 
     def _sourced(self):
         if self.f.__closure__:
@@ -134,16 +136,16 @@ class Reading:
 
     # --- statements ---
 
-    def _read(self):
+    def _read(self) -> tuple[Value, ...]:
         node = self.source.node
         if isinstance(node, ast.Lambda):
-            return self.value(node.body, self._name_of_the_result())
+            return self._returned(node.body)
         body = list(node.body)
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
             body = body[1:]
         for statement in body:
             if isinstance(statement, ast.Return) and statement.value is not None:
-                return self.value(statement.value, self._name_of_the_result())
+                return self._returned(statement.value)
             if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
                 self._assign(statement.targets[0], statement.value)
             elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
@@ -151,6 +153,16 @@ class Reading:
             else:
                 raise Unreadable(_what(statement), statement)
         raise Unreadable("it returns nothing")
+
+    def _returned(self, node) -> tuple[Value, ...]:
+        if not isinstance(node, ast.Tuple):
+            return (self.value(node, self._name_of_the_result()),)
+        found = tuple(self.value(part, self._name_of_the_result()) for part in node.elts)
+        active = [value.text for value in found if value.active]
+        if len(active) > len(set(active)):
+            raise Unreadable("a tuple with the same value twice", node)
+        self.returns_a_tuple = True
+        return found
 
     def _name_of_the_result(self):
         return self.free_name(

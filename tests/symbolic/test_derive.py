@@ -775,3 +775,58 @@ def test_the_cotangent_of_a_list_or_tuple_is_one(f, p):
 def test_a_list_is_no_array_where_its_operators_mean_something_else():
     """The sum of two lists is a longer list."""
     assert "c != [1.0, 2.0]" in derive_rule(joined, [1.0, 2.0], 3.0).source
+
+
+def filtered(m, P, z, H, R):
+    S = H @ P @ H.T + R
+    K = P @ H.T @ np.linalg.inv(S)
+    return m + K @ (z - H @ m), P - K @ H @ P
+
+
+def moments(x, scale):
+    m = np.mean(x)
+    d = (x - m) * scale
+    return m, np.sqrt(np.mean(d**2)), len(x)
+
+
+RNG = np.random.default_rng(3)
+SEVERAL = {
+    filtered: (RNG.normal(size=3), 2 * np.eye(3), RNG.normal(size=2), RNG.normal(size=(2, 3)), np.eye(2)),
+    moments: (RNG.normal(size=13), 1.5),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", SEVERAL)
+def test_a_rule_statement_by_statement_of_a_tuple_of_results(f):
+    """Each result has a cotangent of its own; also where one of them has no derivative, or is not used."""
+    args = SEVERAL[f]
+    found = derive_rule(f, *args)
+    assert found.is_checked and " = out_bar" in found.source
+    scope = {f.__name__: f, "np": np, "rl": rl}
+    exec(found.source, scope)
+
+    def loss(*args):
+        return np.sum(f(*args)[0] ** 2)
+
+    by_rule = rl.gradient(loss, *args)
+    rl.remove_rule(f)
+    for one, other in zip(by_rule, rl.gradient(loss, *args), strict=True):
+        assert np.allclose(0.0 if one is None else one, 0.0 if other is None else other)
+
+
+def doubled(x, y):
+    s = x * y
+    return s, s
+
+
+@pytest.mark.slow
+def test_a_tuple_with_the_same_value_twice_is_derived_otherwise_or_not():
+    """Its two cotangents would have one name."""
+    at = np.arange(1.0, 6.0), np.arange(2.0, 7.0)
+    try:
+        found = derive_rule(doubled, *at)
+    except DerivationError as refused:
+        assert "the same value twice" in str(refused)
+    else:
+        assert found.is_checked
