@@ -4,6 +4,7 @@ in six lines.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import re
@@ -400,6 +401,15 @@ class Stub(Source):
     def to_dict(self) -> dict:
         """The function and the source."""
         return {"function": self.function, "source": str(self)}
+
+
+def shapes_of_example(report: Any) -> list[tuple[int, ...]] | None:
+    """The shapes of the arguments at which a rule is refuted; None if there is no counterexample."""
+    example = getattr(report.verdict, "counterexample", None)
+    if example is None:
+        return None
+    texts = map(str, example.arguments.values())
+    return [np.shape(ast.literal_eval(text)) if text.startswith("[") else () for text in texts]
 
 
 def refutes(check: Any, proof: Any) -> bool:

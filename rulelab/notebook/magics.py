@@ -51,6 +51,7 @@ from .displays import (
     WhichRules,
     advice_in_short,
     in_one_line,
+    shapes_of_example,
 )
 from .expressions import equation, parse_names, plain_call, split_options, varying
 from .invocations import Invocation
@@ -93,15 +94,6 @@ MOST_DERIVED = 100_000
 def _is_whole(value: Any) -> bool:
     """Whether an argument is an integer, or an array of integers."""
     return not isinstance(value, bool) and np.asarray(value).dtype.kind in "iu"
-
-
-def _shapes(report: Any) -> list[tuple[int, ...]] | None:
-    """The shapes of the arguments at which a rule is refuted; None if there is no counterexample."""
-    example = getattr(report.verdict, "counterexample", None)
-    if example is None:
-        return None
-    texts = map(str, example.arguments.values())
-    return [np.shape(ast.literal_eval(text)) if text.startswith("[") else () for text in texts]
 
 
 def _too_many(last: ComparedAt, most: int) -> str:
@@ -1050,7 +1042,7 @@ class RuleLab(ParsedMagics, Settings):
                 return found
             is_refuted = found.verdict.word == "REFUTED"
             may_be_right = not is_refuted or any(map(_is_whole, last.args))
-            if not may_be_right and _shapes(found) in (None, [*map(np.shape, last.args)]):
+            if not may_be_right and shapes_of_example(found) in (None, [*map(np.shape, last.args)]):
                 return found
             if to_vec(last.args)[0].size > MOST_PROVED:
                 too_many = (_too_many(last, MOST_PROVED),) if may_be_right else ()

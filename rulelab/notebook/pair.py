@@ -54,7 +54,7 @@ from ..verdicts import (
     word_of,
 )
 from . import figures
-from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes
+from .displays import SOURCE_STYLE, coloured_lines, contradicts, error_in_words, refutes, shapes_of_example
 from .running import PROOF_SECONDS, RULE_SECONDS, MeasurementWithBar, QuestionWithBar, waiting_in_words
 
 QUICK = 1.0
@@ -260,7 +260,7 @@ class Pair:
         heard: Callable[[Any], None] | None = None,
     ) -> Any:
         """The report on the rule at sizes that the prover chooses; at the arguments of the pair if these must
-        be known, or if nothing else works.
+        be known, if nothing else works, or if the rule is wrong there, too, and the example has other shapes.
         """
         from ..symbolic import prove  # here, because SymPy takes most of a second to import
 
@@ -269,12 +269,22 @@ class Pair:
 
         def ask() -> Any:
             found = prove(self.f_cr, at=None if moving else self.args, **options)
-            if moving and found.verdict.word == "UNSUPPORTED" and not stop():
+            if moving and self._is_elsewhere(found) and not stop():
                 here = prove(self.f_cr, at=self.args, **options)
-                found = found if here.verdict.word == "UNSUPPORTED" else here
+                if found.verdict.word == "REFUTED":
+                    return here if here.verdict.word == "REFUTED" else found
+                return found if here.verdict.word == "UNSUPPORTED" else here
             return found
 
         return self.told(ask)
+
+    def _is_elsewhere(self, found: Any) -> bool:
+        """Whether a report says nothing about arguments like those of the pair: there is no verdict, or an
+        example against the rule has other shapes.
+        """
+        if found.verdict.word != "REFUTED":
+            return found.verdict.word == "UNSUPPORTED"
+        return shapes_of_example(found) not in (None, [*map(np.shape, self.args)])
 
     def deriving(self, seconds: float = RULE_SECONDS) -> Waiting:
         """The question to SymPy for a rule of the twin, derived from its code."""

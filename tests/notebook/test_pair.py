@@ -452,6 +452,20 @@ def test_a_proof_goes_to_the_arguments_of_the_pair_where_there_is_no_other_way()
     assert proof.verdict.word == "PROVED" and "(4,)" in proof.verdict.scope
 
 
+def test_an_example_against_a_rule_has_the_shapes_of_the_pair():
+    """A softmax takes numbers, too, but a user who looks at vectors learns nothing from one number."""
+
+    def softmax(z):
+        e = np.exp(z - np.max(z))
+        return e / e.sum()
+
+    twin = rl.twin(softmax, "softmax_cr")
+    rl.rrule_for(twin)(lambda z: (softmax(z), lambda y_bar: (rl.NoTangent(), softmax(z) * y_bar)))
+    proof = pair.Pair(softmax, twin, (np.arange(3.0),)).prove()
+    assert proof.verdict.word == "REFUTED"
+    assert str(proof.verdict.counterexample.arguments["z"]).startswith("[")
+
+
 def test_waiting_hands_on_what_the_question_raised():
     """And what is known so far, and tells a stopped one to end."""
 
