@@ -73,7 +73,7 @@ def test_why_there_is_no_verdict_beside_an_interval_above_one(fought):
     """Two per cent may come from the position of code in memory, however narrow the interval is."""
     found = fought(0, 1.02e-2, 1e-2, noise=0.001)
     assert found.verdict == "cannot tell" and found.interval[0] > 1.0
-    assert "faster: they differ by less than 4 %" in str(found)
+    assert "faster: they differ by less than 4%" in str(found)
     assert "less than" not in str(fought(0, 1.1e-2, 1e-2, noise=0.7, rounds=20))
 
 
