@@ -59,6 +59,7 @@ from ..front.lower import lower
 from ..front.lowering import Surroundings
 from ..front.opening import Structure, open_arguments, settle
 from ..front.readers import Inlined, Reader, Restated, computing, is_plain, reader
+from ..front.single_items import take_apart
 from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
@@ -200,6 +201,8 @@ def compile_pass(
             if opened is not None:
                 callee_in = lambda made: types_of(made, find_global).callee  # noqa: E731
                 parts_read.update(settle(lowered, containers, callee_in))
+            if inlines and not pullbacks.implicit:
+                take_apart(lowered)
             if not pullbacks.implicit:
                 replaced = read_as_arrays(lowered, lambda made: types_of(made, find_global), is_built_in)
                 inlined.extend(Restated(target.__name__, target, ()) for target in replaced)
