@@ -216,17 +216,23 @@ class Types:
         return is_real(kind) or (kind == LIST and is_real(self._items_of(atom) or ANY))
 
     def summed(self) -> Iterator[tuple[str, set[str]]]:
-        """For each sum of a list of real numbers that is built item by item and read nowhere else: the name
-        of the sum, and the names of the list.
+        """For each sum of a list of real numbers that is built item by item and read nowhere else, or of a
+        tuple of such numbers that is read nowhere else: the name of the sum, and the names of the list.
         """
         for target, op in self._ops.items():
             if not isinstance(op, ir.Call) or op.method is not None or self.callee(op) is not sum:
                 continue
-            if op.keywords or len(op.args) != 1 or self(op.args[0]) != LIST:
+            if op.keywords or len(op.args) != 1:
                 continue
-            built = self._built(str(op.args[0]))
+            built = self._built(str(op.args[0])) if self(op.args[0]) == LIST else self._packed(op.args[0])
             if built is not None and all(is_real(self(item)) for item in built[1]):
                 yield target, built[0]
+
+    def _packed(self, atom: ir.Atom) -> tuple[set[str], tuple[ir.Atom, ...]] | None:
+        """The name and the items of a tuple made by a display and read once; None for others."""
+        op = self._ops.get(str(atom))
+        alone = isinstance(op, ir.Build) and op.kind == "tuple" and self._reads[atom] == 1
+        return ({str(atom)}, op.items) if alone else None  # type: ignore[union-attr]
 
     def arrayed(self) -> Iterator[tuple[str, set[str]]]:
         """For each float64 array made from a list of numbers, or of arrays stacked along the first axis, that

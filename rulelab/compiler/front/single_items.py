@@ -1,5 +1,5 @@
-"""Replaces tuples and lists that a function makes by their items, if it reads them by constant positions only,
-also where branches and loops pass them on. Each item then has its own kind and its own cotangent.
+"""Replaces tuples and lists that a function makes by their items, if it reads them only by constant
+positions, also where branches and loops pass them on. Each item then has its own kind and its own cotangent.
 
 Nothing else sees such a container, so it need not exist. Which arguments have a gradient stays as it was: if
 one of its items is used, all of them count as used (`ir.Handed`).
@@ -57,7 +57,8 @@ class _Containers:
             count = found.get(self._root(name), 0)
             if not -count <= place < count:
                 bad.add(self._root(name))
-        return {name: found[root] for name in names if (root := self._root(name)) in found and root not in bad}
+        good = found.keys() - bad
+        return {name: found[root] for name in names if (root := self._root(name)) in good}
 
     def _look(self, statement: ir.Statement) -> None:
         if isinstance(statement, ir.Let):
