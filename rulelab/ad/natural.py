@@ -12,7 +12,10 @@ from ..compiler.calls.borrowed import asks_for_copies
 from ..compiler.calls.entries import NO
 from ..errors import RuleLabError
 from ..tangents.projection import to_natural
+from ..tangents.zeros import ZeroTangent
 from .operator_arguments import complete_error
+
+ZERO = ZeroTangent()
 
 
 def _references() -> tuple[int, int]:
@@ -51,6 +54,10 @@ def natural_entries(args: tuple[Any, ...], found: Any, projected: bool) -> tuple
             entries.append(x_bar)
         elif (kind is float or kind is float64) and (type(x) is float or type(x) is float64):
             entries.append(x_bar if kind is type(x) else type(x)(x_bar))
+        elif (kind is float or kind is float64) and type(x) is int:
+            entries.append(float(x_bar))
+        elif x_bar is ZERO and (type(x) is float or type(x) is int):
+            entries.append(0.0)
         elif x_bar is NO:
             entries.append(None)
         else:

@@ -19,6 +19,7 @@ from ...rules.kinds import (
     F8,
     FLOAT,
     FUNCTION,
+    INT,
     NUMERIC,
     REAL,
     Known,
@@ -292,10 +293,10 @@ class NotFused(Exception):
 
 
 def _may_be_fused(emitted: Emitted, kinds: Types) -> bool:
-    """Whether the value is a real number, the reverse sweep consists of its lines alone, and no derivative is
+    """Whether the value is a real number or a whole one, the reverse sweep consists of its lines alone, and no derivative is
     missing.
     """
-    if kinds(emitted.function.result) not in (FLOAT, F8, REAL) or emitted.reverse is None:
+    if kinds(emitted.function.result) not in (FLOAT, F8, REAL, INT) or emitted.reverse is None:
         return False
     has_more = emitted.kept or emitted.has_effects or emitted.hands_on
     constants = emitted.sweeps.constants.values()
