@@ -59,6 +59,26 @@ def written_lists(function: ir.Function, private: dict[str, str]) -> dict[str, s
     return {name: root for name, root in private.items() if root in written}
 
 
+def lists_read_back(
+    function: ir.Function,
+    private: dict[str, str],
+    measures: Callable[[ir.Call], bool],
+    unfit: Collection[str],
+) -> dict[str, str]:
+    """The private lists that are appended to, and read item by item, and that can be followed as those are
+    that are changed in place; as in `private`, without the lists of which a name is in `unfit`.
+    """
+    ops = [let.op for let in function.lets()]
+    appended = {private.get(str(op.value)) for op in ops if isinstance(op, ir.Append) and not op.hidden}
+    read = {private.get(str(op.value)) for op in ops if isinstance(op, ir.Item)}
+    found: dict[str, str] = {}
+    for root in (appended & read) - {None, *(private.get(name) for name in unfit)}:
+        names = {name for name, other in private.items() if other == root}
+        if _is_followed(function, names, measures):
+            found |= dict.fromkeys(names, str(root))
+    return found
+
+
 def changed_list(op: ir.Op) -> str | None:
     """The name of what an operation changes, if that is a list: `xs[k] = v`, `xs.append(v)` or `xs.pop()`."""
     if isinstance(op, ir.Write):

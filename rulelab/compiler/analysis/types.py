@@ -57,7 +57,7 @@ from ...tangents.ranks import RANKING
 from ..base import ir
 from ..base.libraries import IMMORTAL
 from ..base.liveness import joins_of, use_counts
-from .elements import changed_list, private_lists, written_lists
+from .elements import changed_list, lists_read_back, private_lists, written_lists
 
 
 def type_of(value: Any) -> Type:
@@ -98,6 +98,7 @@ class Types:
             self.of: dict[str, Type] = dict(given)
             self._lists = private_lists(function, self._only_reads, self._measures, self.makes_list, unfit)
             self.written = written_lists(function, self._lists)
+            self.written |= lists_read_back(function, self._lists, self._measures, unfit)
             self._infer(function)
             misjudged = set(self._misjudged(function))
             if not misjudged:
@@ -134,6 +135,9 @@ class Types:
                 whole = all(self(place) in (INT, I8) for place in places)
                 if not whole or not is_real(self._items_of(name) or ANY):
                     yield name
+            elif isinstance(op, ir.Append) and op.value in self.written:
+                if not is_real(self._items_of(let.target) or ANY):
+                    yield let.target
             elif isinstance(op, ir.Item) and op.value in self.written and self(op.index) not in (INT, I8):
                 yield from (name for name, root in self.written.items() if root == self.written[op.value])
 
