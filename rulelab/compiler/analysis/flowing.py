@@ -14,6 +14,24 @@ from ...rules.kinds import is_real
 from ..base import ir
 from .types import Types
 
+
+def gone_through(function: ir.Function, active: Callable[[ir.Atom], bool]) -> set[str]:
+    """The parameters of which every item has a cotangent, possibly zero: a loop outside branches goes through
+    all of them, and its item is `active`.
+    """
+    copies = {let.target: let.op.value for let in function.lets() if isinstance(let.op, ir.Move)}
+    found: set[str] = set()
+    for loop in function.body:
+        if isinstance(loop, ir.For) and loop.stop is None and not loop.generates:
+            for leaf in ir.leaves(loop.iteration):
+                if isinstance(leaf, ir.Sequence) and active(leaf.item):
+                    name = str(leaf.value)
+                    while name in copies:
+                        name = str(copies[name])
+                    found.add(name)
+    return found.intersection(function.parameters)
+
+
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "neg", "pos")
 
 

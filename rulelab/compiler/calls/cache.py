@@ -66,6 +66,7 @@ class Pass:
     # Of a pass for parts of containers: which parts the function reads, and which always have a cotangent.
     parts_read: tuple[bool, ...] = ()
     parts_reached: tuple[bool, ...] = ()
+    gone_through: tuple[bool, ...] = ()  # of which arguments every item has a cotangent, possibly zero
     has_powers: bool = False  # whether there are powers that may turn complex, as Python's may
 
     def bound_to(self, function: types.FunctionType) -> types.FunctionType:

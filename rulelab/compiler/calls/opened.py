@@ -25,6 +25,7 @@ from ...rules.signatures import weakly
 from ..base.ir import Field
 from ..base.libraries import is_authors_function
 from ..front.opening import Named, NotOpened, Object, Structure
+from ..memory.operands import may_vary
 from .cache import Pass, of_code
 from .captured import constants_captured
 from .entries import KEPT
@@ -186,7 +187,7 @@ def _way_by_key(
             if asked in ways or len(ways) < _FEW:
                 ways[asked] = way + 1
             return None
-        way = ways[asked] = _compiled(pullbacks, function, parts, asked)
+        way = ways[asked] = _compiled(pullbacks, function, args, parts, asked)
     return None if way is None else (way, parts)
 
 
@@ -210,6 +211,7 @@ def _is_its_text(cache: Any, function: FunctionType) -> bool:
 def _compiled(
     pullbacks: Any,
     function: FunctionType,
+    args: tuple[Any, ...],
     parts: list[Any],
     asked: tuple[tuple[int, ...] | None, tuple[Any, ...], tuple[Any, ...]],
 ) -> Way | None:
@@ -245,4 +247,19 @@ def _compiled(
         fused = compiled(len(parts))
     read = made.parts_read or (False,) * len(parts)
     read = tuple([a and b for a, b in zip(read, flags, strict=True)])
-    return Way(numbers, free, made, fused, taker(key), closer(key, flags, read, made.parts_reached))
+    through = () if opened is None else _gone_through(pullbacks, function, args, numbers)
+    close = closer(key, flags, read, made.parts_reached, through)
+    return Way(numbers, free, made, fused, taker(key), close)
+
+
+def _gone_through(
+    pullbacks: Any, function: FunctionType, args: tuple[Any, ...], numbers: tuple[int, ...] | None
+) -> tuple[bool, ...]:
+    """For which arguments the sweeps on containers give a cotangent, possibly zero, for every item."""
+    wanted = [numbers is None or number in numbers for number in range(len(args))]
+    flags = tuple([on and may_vary(x) for x, on in zip(args, wanted, strict=True)])
+    try:
+        made: Pass = pullbacks.pass_of(function, args, flags, False, True, None)
+    except RuleLabError:
+        return ()
+    return made.gone_through

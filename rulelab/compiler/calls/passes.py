@@ -34,7 +34,7 @@ from ..analysis.activity import Activity, mark_asking, mark_moved_slices
 from ..analysis.displays import read_as_arrays
 from ..analysis.effects import effects_of
 from ..analysis.finite import look_at_hidden
-from ..analysis.flowing import flowed_to
+from ..analysis.flowing import flowed_to, gone_through
 from ..analysis.on_floats import (
     computes_alike,
     has_powers,
@@ -242,6 +242,7 @@ def compile_pass(
     probed = None if probes is None or of_library else (probes, code)
     computes = only_computes(lowered, kinds, sites.is_known_function)
     reached = flowed_to(lowered, kinds, sites.has_slope) if opened is not None else set()
+    through = gone_through(lowered, active) if differentiate and opened is None else set[str]()
     if fused is not None:
         if not (computes or on_floats) or captured or probed or not _may_be_fused(emitted, kinds):
             raise NotFused
@@ -269,6 +270,7 @@ def compile_pass(
         made.entries,
         tuple([name in parts_read for name in lowered.parameters]),
         tuple([name in reached for name in lowered.parameters]),
+        tuple([name in through for name in lowered.parameters]),
         has_powers(lowered, kinds),
     )
 

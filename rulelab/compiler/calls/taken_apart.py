@@ -19,6 +19,7 @@ from ..base.classes import in_class, is_author_class
 from ..front.opening import Named, Object
 
 CONTAINERS = frozenset({tuple, list, dict})
+_NUMBERS = frozenset({float, int})
 # The key of an argument. A value that is not a container has its type; an array its dtype and number of
 # dimensions; a container its kind, with the keys of a dict, or the class (held weakly) and attribute names of
 # an object, and then the key of each part.
@@ -162,18 +163,24 @@ def _take(written: _Written, name: str, key: Key, parts: list[str]) -> None:
 
 
 def closer(
-    keys: tuple[Key, ...], asked: tuple[bool, ...], read: tuple[bool, ...], reached: tuple[bool, ...] = ()
+    keys: tuple[Key, ...],
+    asked: tuple[bool, ...],
+    read: tuple[bool, ...],
+    reached: tuple[bool, ...] = (),
+    through: tuple[bool, ...] = (),
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...] | None]:
     """A function that makes the gradient for arguments with these keys from that for the parts: `asked` says
     which parts it is wanted for, and `read` which the function reads.
 
     It returns None if a part of a container has no gradient, or zero, or if all parts of one have none. A
-    number that a cotangent has certainly `reached` may be zero.
+    number that a cotangent has certainly `reached` may be zero. For the arguments in `through`, each number
+    in the container itself has a cotangent: zero, if it has no gradient.
     """
     written = _Written("close(entries)")
     names = [f"e{number}" for number in range(len(asked))]
     written.line(f"{_tuple(names)} = entries")
-    _refuse_zeros(written, zip(names, asked, read, reached or (False,) * len(asked)), keys)
+    given = zip(names, asked, read, reached or (False,) * len(asked))
+    _refuse_zeros(written, given, keys, through or (False,) * len(keys))
     parts = zip(names, asked, read)
     found = [_close(written, key, parts)[0] or "None" for key in keys]
     written.line(f"return {_tuple(found)}")
@@ -206,13 +213,18 @@ def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]])
 
 
 def _refuse_zeros(
-    written: _Written, parts: Iterator[tuple[str, bool, bool, bool]], keys: tuple[Key, ...]
+    written: _Written,
+    parts: Iterator[tuple[str, bool, bool, bool]],
+    keys: tuple[Key, ...],
+    through: tuple[bool, ...],
 ) -> None:
     """Write the lines that return None if a part of a container has no gradient, or perhaps none."""
     nothing = written.value(_is_nothing)
-    for key in keys:
+    for key, all_given in zip(keys, through, strict=True):
         for name, asked, read, reached in [next(parts) for _ in range(_count(key))]:
-            if asked and is_container(key):
+            if asked and all_given and is_container(key) and _NUMBERS.issuperset(inner(key)):
+                written.line(f"if {name} is None: {name} = 0.0")
+            elif asked and is_container(key):
                 there = f"type({name}) is ndarray and {name}.size and {name}.item(0)"
                 there = f"type({name}) is float" if reached else there
                 written.line(f"if not ({there}) and {nothing}({name}, {read}): return None")

@@ -49,7 +49,8 @@ def test_types_that_hold_none(kind):
         ("return x * x + n", False),
         ("return np.sum(x[1:]) ** 2 if n > 1 else x[0]", False),
         ("t = x, n\n    return t[0]", False),
-        ("xs = [x]\n    return xs[0]", True),
+        ("xs = [x]\n    return xs[0]", False),
+        ("xs = [x]\n    return xs[n - 3]", True),
         ("return sum(list(x)) * n", True),
         ("return helper(x)", True),
     ],
@@ -124,7 +125,7 @@ def test_aliases_are_shared_together(shared_names):
         d = a if x > 0 else b
         held = (d, x)
         held[0][0] = x * x
-        return a[0] + b[0] + x * len(c)
+        return a[0] + b[0] + x * len(c) * len(held)
 
     shared = {name.rstrip("_0123456789") for name in shared_names(f, 2.0)}
     assert {"a", "b", "held"} <= shared
