@@ -295,8 +295,8 @@ class NotFused(Exception):
 
 
 def _may_be_fused(emitted: Emitted, kinds: Types) -> bool:
-    """Whether the value is a real number or a whole one, the reverse sweep consists of its lines alone, and no derivative is
-    missing.
+    """Whether the value is a real number, perhaps a whole one, the reverse sweep consists of its lines alone,
+    and no derivative is missing.
     """
     if kinds(emitted.function.result) not in (FLOAT, F8, REAL, INT) or emitted.reverse is None:
         return False
