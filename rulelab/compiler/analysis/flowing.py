@@ -12,19 +12,23 @@ from collections.abc import Callable
 from ...python_facts import OF_NUMBERS
 from ...rules.kinds import is_real
 from ..base import ir
+from ..base.liveness import use_counts
 from .types import Types
 
 
 def gone_through(function: ir.Function, active: Callable[[ir.Atom], bool]) -> set[str]:
     """The parameters of which every item has a cotangent, possibly zero: a loop outside branches goes through
-    all of them, and its item is `active`.
+    all of them, and its item is `active`. A loop that may end early does so too, if nothing else reads them.
     """
+    uses = use_counts(function)
     copies = {let.target: let.op.value for let in function.lets() if isinstance(let.op, ir.Move)}
     found: set[str] = set()
     for loop in function.body:
-        if isinstance(loop, ir.For) and loop.stop is None and not loop.generates:
+        if isinstance(loop, ir.For) and not loop.generates:
             for leaf in ir.leaves(loop.iteration):
-                if isinstance(leaf, ir.Sequence) and active(leaf.item):
+                if not isinstance(leaf, ir.Sequence) or not active(leaf.item):
+                    continue
+                if loop.stop is None or uses[leaf.value] == 1:
                     name = str(leaf.value)
                     while name in copies:
                         name = str(copies[name])
