@@ -189,17 +189,21 @@ class Ranking:
 
 
 def ranking(node: ast.Call) -> Ranking | None:
-    """The parts of such a call, if its key is a lambda or a name; None for any other call."""
+    """The parts of such a call, if its key is a lambda or a name, or of a call of `sorted` without a key; None
+    for any other call.
+    """
     words = {word.arg: word.value for word in node.keywords}
     function = node.func.id if isinstance(node.func, ast.Name) else ""
-    if function not in _RANKED or len(node.args) != 1 or "key" not in words:
+    if function not in _RANKED or len(node.args) != 1 or not (function == "sorted" or "key" in words):
         return None
-    (items,), key = node.args, words.pop("key")
+    (items,), key = node.args, words.pop("key", None)
     reverse = words.pop("reverse", None) if function == "sorted" else None
     default = words.pop("default", None) if function != "sorted" else None
     others = [each for each in (reverse, default) if each is not None]
     if words or isinstance(items, ast.Starred) or not all(map(is_side_effect_free, others)):
         return None
+    if key is None:
+        return Ranking(function, items, _item(node), reverse, default)
     if isinstance(key, ast.Lambda):
         given = key.args
         alone = not (given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults)
@@ -209,8 +213,7 @@ def ranking(node: ast.Call) -> Ranking | None:
         return Ranking(function, items, body, reverse, default)
     if not isinstance(key, ast.Name):
         return None
-    item = ast.copy_location(ast.Name(".item", ast.Load()), key)
-    return Ranking(function, items, _call(key, item), reverse, default, key)
+    return Ranking(function, items, _call(key, _item(key)), reverse, default, key)
 
 
 def some_ranked(node: ast.Call, function: Any) -> Ranking | None:
@@ -226,8 +229,7 @@ def some_ranked(node: ast.Call, function: Any) -> Ranking | None:
         return None
     key = words.get("key", given[-1] if len(given) == 3 else None)
     if key is None or (isinstance(key, ast.Constant) and key.value is None):
-        item = ast.copy_location(ast.Name(".item", ast.Load()), node)
-        return Ranking(function.__name__, given[1], item, None, None)
+        return Ranking(function.__name__, given[1], _item(node), None, None)
     words = [ast.keyword("key", key)]  # type: ignore[assignment]
     call: ast.Call = placed(ast.Call(ast.Name("sorted", ast.Load()), [given[1]], words), node)  # type: ignore[arg-type]
     found = ranking(call)
@@ -242,6 +244,11 @@ def _is_count(node: ast.expr) -> bool:
 
 
 _RANKED = ("sorted", "max", "min")
+
+
+def _item(node: ast.expr) -> ast.expr:
+    """The item itself as the key of the call, or at the key, `node`."""
+    return ast.copy_location(ast.Name(".item", ast.Load()), node)
 
 
 def _call(function: ast.expr, item: ast.expr) -> ast.expr:

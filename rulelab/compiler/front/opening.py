@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...python_facts import CONSUMING, JOINING, OF_NUMBERS
+from ...tangents.ranks import RANKING
 from ..base import ir
 from ..base.classes import in_class
 from ..base.copying import duplicate
@@ -338,7 +339,7 @@ class _Reads:
         callee, alone = self._callee(op), len(op.args) == 1 and not op.keywords
         if alone and (callee is len or callee is sum):
             return True
-        of_numbers = (*CONSUMING, *(OF_NUMBERS if alone else ()), *(() if op.keywords else JOINING))
+        of_numbers = (*CONSUMING, *RANKING, *(OF_NUMBERS if alone else ()), *(() if op.keywords else JOINING))
         # The `max` of containers is one of them, and so may be used further.
         return any(callee is one for one in of_numbers) and not any(structure.parts)
 
