@@ -189,9 +189,7 @@ class Ranking:
 
 
 def ranking(node: ast.Call) -> Ranking | None:
-    """The parts of such a call, if its key is a lambda or a name, or of a call of `sorted` without a key; None
-    for any other call.
-    """
+    """The parts of such a call, if its key is a lambda or a name, or `sorted` has none; None for others."""
     words = {word.arg: word.value for word in node.keywords}
     function = node.func.id if isinstance(node.func, ast.Name) else ""
     if function not in _RANKED or len(node.args) != 1 or not (function == "sorted" or "key" in words):

@@ -1,5 +1,6 @@
-"""Replaces tuples and lists that a function makes by their items, if it reads them only by constant
-positions, also where branches and loops pass them on. Each item then has its own kind and its own cotangent.
+"""Replaces tuples, lists and dicts that a function makes by their items, if it reads them only by constant
+positions or keys, also where branches and loops pass them on. Each item then has its own kind and its own
+cotangent.
 
 Nothing else sees such a container, so it need not exist. Which arguments have a gradient stays as it was: if
 one of its items is used, all of them count as used (`ir.Handed`).
@@ -7,20 +8,24 @@ one of its items is used, all of them count as used (`ir.Handed`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from ..base import ir
 from ..base.liveness import drop, phis_of, prune, reads_of
 
 _ROUNDS = 4  # levels of nested containers
 _MOST = 16  # items of one container
+Keys = tuple[Any, ...]  # those of the items of a container: of a tuple or list, the positions
 
 
 def take_apart(function: ir.Function) -> None:
     """Replace such containers, in place."""
     for _ in range(_ROUNDS):
-        sizes = _Containers(function).sizes()
-        if not sizes:
+        found = _Containers(function).found()
+        if not found:
             return
-        _replace(function, sizes)
+        _replace(function, found)
         prune(function)
 
 
@@ -29,33 +34,31 @@ class _Containers:
 
     def __init__(self, function: ir.Function) -> None:
         self._parents: dict[str, str] = {}
-        self._displays: dict[str, int] = {}  # how many items each display has
         self._counts: list[tuple[str, int]] = []  # how many items an unpacking needs
-        self._positions: list[tuple[str, int]] = []  # those that are read
+        self._read: list[tuple[str, Any]] = []  # the keys of the items that are read
         self._given: set[str] = set()  # names that copies and joins assign
         self._unfit: set[str] = {*function.parameters, *function.free}
-        lets = function.lets()
-        self._displays = {let.target: len(let.op.items) for let in lets if _is_display(let.op)}  # type: ignore[attr-defined]
+        keys = {let.target: _keys(let.op) for let in function.lets()}
+        self._displays = {name: found for name, found in keys.items() if found}
         if self._displays:
             self._use(function.result)
             for statement in function.statements():
                 self._look(statement)
 
-    def sizes(self) -> dict[str, int]:
-        """The number of items under each name of a container that can be replaced by them."""
+    def found(self) -> dict[str, Keys]:
+        """The names of the containers that can be replaced by their items, with the keys of these."""
         names = {*self._displays, *self._given, *self._parents}
         bad = {self._root(name) for name in self._unfit}
         bad |= {self._root(name) for name in names if name not in self._displays and name not in self._given}
-        found: dict[str, int] = {}
-        for name, count in self._displays.items():
-            if found.setdefault(self._root(name), count) != count:
+        found: dict[str, Keys] = {}
+        for name, keys in self._displays.items():
+            if found.setdefault(self._root(name), keys) != keys:
                 bad.add(self._root(name))
         for name, count in self._counts:
-            if found.get(self._root(name)) != count:
+            if found.get(self._root(name)) != tuple(range(count)):
                 bad.add(self._root(name))
-        for name, place in self._positions:
-            count = found.get(self._root(name), 0)
-            if not -count <= place < count:
+        for name, key in self._read:
+            if _place(found.get(self._root(name), ()), key) is None:
                 bad.add(self._root(name))
         good = found.keys() - bad
         return {name: found[root] for name in names if (root := self._root(name)) in good}
@@ -82,7 +85,7 @@ class _Containers:
             if isinstance(op, ir.Unpack):
                 self._counts.append((source, op.count))
         elif _is_read(op):
-            self._positions.append((op.value, op.index.value))  # type: ignore[attr-defined]
+            self._read.append((op.value, op.index.value))  # type: ignore[attr-defined]
         elif not isinstance(op, ir.Publish):
             self._use(*op.operands())
 
@@ -104,44 +107,102 @@ class _Containers:
             self._unfit.add(name)
 
 
-def _replace(function: ir.Function, sizes: dict[str, int]) -> None:
-    """Replace containers, whose names and numbers of items are given, by their items."""
+def _replace(function: ir.Function, found: dict[str, Keys]) -> None:
+    """Replace containers, whose names and keys are given, by their items."""
     items: dict[str, tuple[ir.Atom, ...]] = {}
     statements, gone = function.statements(), set[str]()
-    for phi in (phi for statement in statements for phi in phis_of(statement) if phi.target in sizes):
-        items[phi.target] = tuple(
-            function.fresh(f"{phi.target}_{number}") for number in range(sizes[phi.target])
-        )
+    used = _Used(function, found)
+    for phi in (phi for statement in statements for phi in phis_of(statement) if phi.target in found):
+        items[phi.target] = tuple(function.fresh(f"{phi.target}_{_label(key)}") for key in found[phi.target])
     for statement in statements:  # a copy comes after what it copies
         if isinstance(statement, ir.Let):
             op, target = statement.op, statement.target
-            if target in sizes:
+            if target in found:
                 source = _passed_on(op)
-                items[target] = op.items if source is None else items[source]  # type: ignore[attr-defined]
+                items[target] = _values(op) if source is None else items[source]
                 gone.add(target)
-            elif isinstance(op, ir.Publish) and op.value in sizes:
+            elif isinstance(op, ir.Publish) and op.value in found:
                 gone.add(target)
-            elif _is_read(op) and op.value in sizes:  # type: ignore[attr-defined]
-                found = items[op.value]  # type: ignore[attr-defined]
-                statement.op = ir.Move(found[op.index.value])  # type: ignore[attr-defined]
-                function.handed.append(ir.Handed(target, found))
+            elif isinstance(op, ir.Item) and op.value in found and isinstance(op.index, ir.Const):
+                owner = str(op.value)
+                place = _place(found[owner], op.index.value)
+                statement.op = ir.Move(items[owner][place or 0])
+                used.note(target, owner)
     for statement in statements:
         phis = phis_of(statement)
-        phis[:] = [made for phi in phis for made in _apart(phi, items, sizes)]
+        phis[:] = [made for phi in phis for made in _apart(phi, items)]
+    function.handed = used.handed
     drop(function.body, gone)
 
 
-def _apart(phi: ir.Phi, items: dict[str, tuple[ir.Atom, ...]], sizes: dict[str, int]) -> list[ir.Phi]:
+class _Used:
+    """What counts as used if an item of a container is used: all that may have been put into it."""
+
+    def __init__(self, function: ir.Function, found: dict[str, Keys]) -> None:
+        self._put: dict[str, list[ir.Atom]] = {name: [] for name in found}
+        for let in function.lets():
+            if let.target in found:
+                source = _passed_on(let.op)
+                self._put[let.target] += _values(let.op) if source is None else [source]
+        for phi in (phi for statement in function.statements() for phi in phis_of(statement)):
+            if phi.target in found:
+                self._put[phi.target] += phi.sources
+        for handed in function.handed:  # what a call was given, or what an outer container holds
+            if handed.value in found and handed.counts:
+                self._put[str(handed.value)] += handed.atoms
+        kept = [handed for handed in function.handed if handed.value not in found]
+        self.handed = [replace(handed, atoms=self._all(handed.atoms)) for handed in kept]
+
+    def note(self, target: str, owner: str) -> None:
+        """Note that an item of a container is read under a name."""
+        self.handed.append(ir.Handed(target, self._all((owner,))))
+
+    def _all(self, atoms: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
+        """The atoms, with all that is in the containers among them in place of these."""
+        names, found = list(atoms), dict.fromkeys(atoms)
+        for name in names:  # which grows in the loop
+            for atom in self._put.get(str(name), ()):
+                if atom not in found:
+                    found[atom] = None
+                    names.append(atom)
+        return tuple([atom for atom in found if str(atom) not in self._put])
+
+
+def _apart(phi: ir.Phi, items: dict[str, tuple[ir.Atom, ...]]) -> list[ir.Phi]:
     """The joins of the items, for the join of a container."""
-    if phi.target not in sizes:
+    if phi.target not in items:
         return [phi]
     sources = [items[str(atom)] for atom in phi.sources]
     return [ir.Phi(str(name), list(each)) for name, *each in zip(items[phi.target], *sources, strict=True)]
 
 
-def _is_display(op: ir.Op) -> bool:
-    display = isinstance(op, ir.Build) and op.kind in ("tuple", "list") and not op.opened
-    return display and 0 < len(op.items) <= _MOST  # type: ignore[attr-defined]
+def _keys(op: ir.Op) -> Keys:
+    """The keys of the items of a display, if it can be replaced by them: equal keys are of the same class."""
+    if not isinstance(op, ir.Build) or op.opened or len(op.items) > _MOST:
+        return ()
+    if op.kind != "dict":
+        return tuple(range(len(op.items))) if op.kind in ("tuple", "list") else ()
+    keys = tuple([atom.value if isinstance(atom, ir.Const) else None for atom in op.items[::2]])
+    return keys if {*map(type, keys)} == {str} and len({*keys}) == len(keys) else ()
+
+
+def _values(op: ir.Op) -> tuple[ir.Atom, ...]:
+    """The items of a display."""
+    assert isinstance(op, ir.Build)
+    return op.items[1::2] if op.kind == "dict" else op.items
+
+
+def _place(keys: Keys, key: Any) -> int | None:
+    """The number of the item that a key or a position reads; None if there is no such item."""
+    if type(key) is int and keys == tuple(range(len(keys))) and -len(keys) <= key < 0:
+        return key + len(keys)
+    return keys.index(key) if type(key) in (int, str) and key in keys else None
+
+
+def _label(key: Any) -> str:
+    """The end of the name of an item."""
+    text = str(key)
+    return text if text.isascii() and f"_{text}".isidentifier() else "item"
 
 
 def _passed_on(op: ir.Op) -> str | None:
@@ -151,6 +212,6 @@ def _passed_on(op: ir.Op) -> str | None:
 
 
 def _is_read(op: ir.Op) -> bool:
-    """Whether an operation reads the item at a constant position."""
+    """Whether an operation reads the item at a constant position or key."""
     plain = isinstance(op, ir.Item) and isinstance(op.value, str) and isinstance(op.index, ir.Const)
-    return plain and type(op.index.value) is int and not (op.for_update or op.by_moved_slice)  # type: ignore[attr-defined]
+    return plain and type(op.index.value) in (int, str) and not (op.for_update or op.by_moved_slice)  # type: ignore[attr-defined]
