@@ -11,5 +11,6 @@ blocks, joins), `loops`, `stopping` (StopIteration in them), `stepping` and `res
 whose work is code of the pass), `expressions`, and the statements in `lower`; then `spreading` (the items
 of `*args` as parameters), `opening` (the contents of tuples, lists and dicts as parameters, with
 `unrolling` of loops over them), `held` (what captured functions hold, as captured variables), `inlining`
-(bodies in place of calls), and `forwarding` (which tidies up after these).
+(bodies in place of calls), `forwarding` (which tidies up after these), and `single_items` (the items of
+containers in place of these).
 """

@@ -11,6 +11,7 @@ import pytest
 import rulelab as rl
 from rulelab.compiler.calls.cache import Cache
 from rulelab.compiler.calls.entries import KEPT
+from rulelab.compiler.calls.reading import adjoint_source
 from rulelab.compiler.memory.support import are_finite
 
 X = np.array([0.3, -1.2, 0.7, 1.9])
@@ -335,3 +336,34 @@ def test_the_mean_of_nothing_warns_as_numpys_does():
             call(np.zeros(0))
         heard.append([str(one.message) for one in told])
     assert "Mean of empty slice" in heard[0][0].strip(".") and set(heard[1]) >= set(heard[0])
+
+
+def of_a_whole_number(n):
+    return 3 * n**2 + 2 * n + 1
+
+
+def of_both_kinds(x, n):
+    return x * n + x / n
+
+
+def sum_of_a_tuple(x, y):
+    return sum((x * y, x, 2)) * y + sum([y, 1.0])
+
+
+def test_whole_numbers():
+    """Their gradients are floats, the value stays whole, and so it is in every call."""
+    for _ in range(4):
+        assert rl.withgradient(of_a_whole_number, 5) == (86, (32.0,))
+        value, (slope,) = rl.withgradient(of_a_whole_number, -3)
+        assert (value, slope, type(value), type(slope)) == (22, -16.0, int, float)
+        assert rl.gradient(of_both_kinds, 2.0, 4) == (4.25, 1.875)
+        with pytest.raises(OverflowError):
+            rl.gradient(of_a_whole_number, 10**400)
+    assert [type(entry) for entry in rl.gradient(of_both_kinds, 2.0, 4)] == [float, float]
+
+
+def test_the_sum_of_a_tuple():
+    for _ in range(4):
+        x_bar, y_bar = rl.gradient(sum_of_a_tuple, 1.5, 2.0)
+        assert (x_bar, y_bar) == (6.0, 10.5)
+    assert "part(" not in adjoint_source(sum_of_a_tuple, 1.5, 2.0)

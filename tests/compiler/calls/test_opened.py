@@ -576,6 +576,84 @@ def test_zeros_of_numbers_that_certainly_have_a_slope(f, t):
     assert ways(f) and all(way.misses == 0 for way in ways(f))
 
 
+def some_of_them(xs):
+    total = xs[0]
+    for v in xs:
+        if v > 1.5:
+            total = total + v * v
+    return total
+
+
+def one_of_a_list(xs):
+    return [v * v for v in xs][-1]
+
+
+def in_pairs(xs):
+    total = 0.0
+    for k, (v, w) in enumerate(zip(xs, [2.0, 3.0])):
+        total += v * w if k else 0.5
+    return total
+
+
+def left_early(xs):
+    total = 1.0
+    for v in xs:
+        if v > 1.5:
+            return total * v
+        total = total * v
+    return total
+
+
+def steep_in_part(xs):
+    total = 0.0
+    for v in xs:
+        total = total + v**0.5
+    return xs[0] * 2.0 if xs[0] > 0.5 else total
+
+
+@pytest.mark.parametrize("f", [some_of_them, one_of_a_list, in_pairs, left_early, steep_in_part])
+@pytest.mark.parametrize("xs", [[1.0, 2.0, 0.5], (0.3, 1.0, 2.0), [1, 2.0, 3.0], [5.0, 0.1]])
+def test_items_that_a_loop_goes_through(f, xs):
+    """Each has an entry, though nothing flowed to it: the pass for the parts gives it, too."""
+    wanted = outcome(f, [xs], cache=Cache())
+    for _ in range(6):
+        assert repr(outcome(f, [xs])) == repr(wanted)
+    assert ways(f) and all(way.misses == 0 for way in ways(f))
+
+
+def left_early_with_more_readers(xs):
+    total = xs[0]
+    for v in xs:
+        if v > 1.5:
+            break
+        total = total + v
+    return total
+
+
+def of_one_branch(xs):
+    total = xs[1] * 2.0
+    if xs[0] > 1.0:
+        for v in xs:
+            total = total + v
+    return total
+
+
+def without_slopes(xs):
+    count = 0
+    for v in xs:
+        count += v > 1.0
+    return xs[0] * count
+
+
+@pytest.mark.parametrize("f", [left_early_with_more_readers, of_one_branch, without_slopes])
+@pytest.mark.parametrize("xs", [[1.0, 2.0, 0.5], [2.0, 1.0, 0.7]])
+def test_items_that_may_have_no_entry(f, xs):
+    """There the sweeps on containers say which it is."""
+    wanted = outcome(f, [xs], cache=Cache())
+    for _ in range(6):
+        assert repr(outcome(f, [xs])) == repr(wanted)
+
+
 # --- functions that are made anew ---
 
 

@@ -341,3 +341,26 @@ def test_an_argument_without_a_value(cells, text):
     f = cells.run(f"import heapq\ndef f(x):\n    if x > 5:\n        d = abs\n    return {text}\n")["f"]
     with pytest.raises(UnboundLocalError):
         rl.gradient(f, 1.3)
+
+
+def of_an_argument(xs):
+    first, second, *_ = sorted((v * xs[1] for v in xs), reverse=True)
+    return first * 2.0 + second
+
+
+def without_a_key(xs):
+    ordered = sorted(xs, reverse=True)
+    return ordered[0] * ordered[1] + 0.5 * sorted(xs, reverse=False)[0]
+
+
+@pytest.mark.parametrize("f", [of_an_argument, without_a_key])
+@pytest.mark.parametrize("xs", [[1.0, 3.0, 2.0], (2.0, 2.0, 1.0), [4, 1.5, 2.5]])
+def test_the_items_of_an_argument_in_order(f, xs):
+    """`sorted` with `reverse`, which needs no key: equal items stay in their order."""
+    pieces = [list(xs[:k]) + [xs[k] + 1e-6] + list(xs[k + 1 :]) for k in range(len(xs))]
+    wanted = [(f(type(xs)(moved)) - f(xs)) / 1e-6 for moved in pieces]
+    first = rl.gradient(f, xs)[0]
+    if len(set(xs)) == len(xs):
+        assert np.allclose(first, wanted, atol=1e-4)
+    for _ in range(4):
+        assert rl.gradient(f, xs)[0] == first
