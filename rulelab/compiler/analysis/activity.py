@@ -175,7 +175,7 @@ class Activity:
         size = len(self.useful)
         for call in function.handed:
             if call.value in self.useful:  # the derivative of a number that a callee ignores is zero
-                self._use_all(atom for atom in call.atoms if _is_never_idle(self._types(atom)))
+                self._use_all(a for a in call.atoms if call.held or _is_never_idle(self._types(a)))
         self._use(function.body)
         if function.handed or self._regions.effects or self._types.written:
             self._again |= len(self.useful) > size

@@ -57,7 +57,7 @@ class Copying:
 
     def handed(self, handed: ir.Handed) -> ir.Handed:
         value, atoms = self.atom(handed.value), tuple(map(self.atom, handed.atoms))
-        return ir.Handed(value, atoms, handed.call, handed.counts)
+        return ir.Handed(value, atoms, handed.call, handed.counts, handed.held)
 
     # -- statements ------------------------------------------------------------------------------------------
 

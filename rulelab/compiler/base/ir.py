@@ -520,12 +520,14 @@ class Handed:
     """An inlined call: its result `value` and its arguments `atoms`. The arguments count as used if the
     result is, even if no cotangent flows to them. `call` is the place of the call, if it matters. `counts`
     is False for `f(*args)`: there the tuple counts as used, and its items only if a cotangent flows to them.
+    With `held`, the value was an item of a container that held the atoms: these count whatever their kinds.
     """
 
     value: Atom
     atoms: tuple[Atom, ...]
     call: Any = None
     counts: bool = True
+    held: bool = False
 
 
 @dataclass(eq=False)

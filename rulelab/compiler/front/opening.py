@@ -298,7 +298,7 @@ def settle(
     read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
     # A part that is not read is on no path to the result, though other parts of its container are.
     found = (
-        ir.Handed(handed.value, tuple(atom for atom in handed.atoms if atom not in names), handed.call)
+        replace(handed, atoms=tuple(atom for atom in handed.atoms if atom not in names), counts=True)
         for handed in function.handed
         if handed.value not in names
     )

@@ -155,7 +155,7 @@ class _Used:
 
     def note(self, target: str, owner: str) -> None:
         """Note that an item of a container is read under a name."""
-        self.handed.append(ir.Handed(target, self._all((owner,))))
+        self.handed.append(ir.Handed(target, self._all((owner,)), held=True))
 
     def _all(self, atoms: tuple[ir.Atom, ...]) -> tuple[ir.Atom, ...]:
         """The atoms, with all that is in the containers among them in place of these."""

@@ -184,6 +184,14 @@ def test_what_is_not_read_of_a_container_has_the_gradient_zero():
         both = (x, y)
         return both[0] * 2.0
 
+    def beside_a_power(x, y):
+        both = (abs(y) ** 0.5, x * x)
+        return both[1]
+
+    def beside_an_array(x, y):
+        both = {"a": y * 2.0, "b": x * x}
+        return both["b"]
+
     def neither(x, y):
         both = [y, y]  # noqa: F841
         return x * 2.0
@@ -196,6 +204,9 @@ def test_what_is_not_read_of_a_container_has_the_gradient_zero():
 
     for _ in range(3):
         assert rl.gradient(first, 1.0, 2.0) == (2.0, 0.0)
+        assert rl.gradient(beside_a_power, 1.0, 2.0) == (2.0, 0.0)
+        slope, zeros = rl.gradient(beside_an_array, 1.0, np.ones(3))
+        assert slope == 2.0 and np.array_equal(zeros, np.zeros(3))
         assert rl.gradient(neither, 1.0, 2.0) == (2.0, None)
         assert rl.gradient(of_a_loop, 1.0, 2.0, 3.0) == (4.0, 0.0, 0.0)
 
