@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import types
 
-from ..tangents.cached_answers import HAS_EFFECTS, changed_answer, recall
+from ..tangents.cached_answers import HAS_EFFECTS, changed_answer, recall, without_effects
 from ..tangents.holding import CACHED, everything_held
 from ..tangents.moments import StateSnapshot
 from ..tangents.tracked import cached_answers, readable
@@ -23,7 +23,7 @@ def recalled(config, held, key, depth, tangents, f, /, *args, **words):
     def run_again():
         # each further level of differentiation puts a config, tangents and a function before the arguments
         before = StateSnapshot(*_read_by(held), *args[3 * (depth - 1) :], *words.values(), arrays=True)
-        y = run()
+        y = without_effects(held, run)
         if before.changed():
             raise changed_answer(held, HAS_EFFECTS)
         return y

@@ -21,6 +21,7 @@ import numpy as np
 from ..errors import NotDifferentiableError, Place
 from .contents import own_attributes
 from .holding import everything_held, inside
+from .moments import EFFECTS
 from .zeros import AbstractZero
 
 
@@ -139,6 +140,17 @@ def check_again(
     if may_change(second, first, arrays):
         raise changed_answer(held, IS_NEW, place)
     return first, second
+
+
+def without_effects(held: Any, run: Callable[[], Any], place: Place | None = None) -> Any:
+    """What `run` returns, which calls a cached function where Python would not; raises NotDifferentiableError
+    if it printed or drew something.
+    """
+    happened = EFFECTS[0]
+    y = run()
+    if EFFECTS[0] != happened:
+        raise changed_answer(held, HAS_EFFECTS, place)
+    return y
 
 
 def value_of(y: Any, depth: int) -> Any:

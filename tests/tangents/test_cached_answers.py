@@ -261,6 +261,75 @@ def test_a_cached_constant_is_the_one_in_the_cache():
     assert rl.pushforward(f, 1.0)(1.0) == 2.0
 
 
+def test_what_is_printed_once_for_each_key_is_not_repeated(capsys):
+    """In reverse mode nothing says that two equal numbers are the same variable; in forward mode the tangents
+    do.
+    """
+
+    @functools.cache
+    def held(k):
+        print("held")
+        return k * k
+
+    def f(x, y):
+        return held(x) * held(y)
+
+    for ask in (lambda: rl.gradient(f, 1.3, 1.3), lambda: rl.pushforward(f, 1.3, 1.3)(1.0, 0.5)):
+        for _ in range(2):
+            with pytest.raises(rl.NotDifferentiableError, match="changes something when it runs again"):
+                ask()
+    capsys.readouterr()
+    assert rl.gradient(f, 1.3, 0.7) == pytest.approx((2 * 1.3 * 0.7**2, 2 * 0.7 * 1.3**2))
+    assert rl.pushforward(lambda x: held(x) * held(x), 1.3)(1.0) == pytest.approx(4 * 1.3**3)
+
+
+WARM = [(1.3, np.float64(1.3)), (np.float64(1.3), 1.3), (2, 2.0), (2.0, np.float64(2.0))]
+
+
+@pytest.mark.parametrize("first, now", WARM)
+def test_a_cache_that_was_filled_with_an_equal_key_of_another_type_changes_nothing(first, now):
+    """Python answers from the cache, with a number of the first key's type. The derivative is the same."""
+
+    @functools.cache
+    def squared(k):
+        return k * k
+
+    def f(x):
+        return squared(x) * 3
+
+    def in_a_list(x):
+        return [squared(x)]
+
+    squared(first)
+    assert rl.gradient(f, now) == (6 * now,)
+    assert rl.pushforward(f, now)(1.0) == 6 * now
+    assert rl.hessian(f, now) == 6.0
+    assert rl.pullback(in_a_list, now)[1]([1.0]) == (2 * now,)
+
+
+def test_a_cache_that_was_filled_with_another_answer_is_refused():
+    """The type of its key decides about the value, or what it reads has changed since."""
+    scale = [2.0]
+
+    @functools.cache
+    def scaled(k):
+        return k * (scale[0] if isinstance(k, np.float64) else 5.0)
+
+    def f(x):
+        return scaled(x)
+
+    scaled(1.3)
+    for ask in (rl.gradient, rl.hessian):
+        with pytest.raises(rl.NotDifferentiableError, match="cache that was filled before"):
+            ask(f, np.float64(1.3))
+    scaled(np.float64(0.5))
+    scale[0] = 3.0
+    with pytest.raises(rl.NotDifferentiableError, match="cache that was filled before"):
+        rl.gradient(f, np.float64(0.5))
+    scaled.cache_clear()
+    assert rl.gradient(f, np.float64(0.5)) == (3.0,)
+
+
 @pytest.mark.parametrize(
     "first, second, same",
     [

@@ -26,6 +26,7 @@ from ...tangents.cached_answers import (
     key_of,
     note_made,
     value_of,
+    without_effects,
 )
 from ...tangents.holding import CACHED
 from ...tangents.moments import StateSnapshot
@@ -51,6 +52,7 @@ def handler(pullbacks: Question, call: Call) -> Handler | None:
 
     def run(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        pullbacks.cache.watches.note_met(held)
 
         def ask() -> Any:
             asked = pullbacks.find(held.__wrapped__, args, kwargs, call.active, call.place)
@@ -72,6 +74,7 @@ def _recalled(pullbacks: Question, call: Call) -> Handler:
     def run(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
         config, held, key, depth, tangents, f, *rest = args
+        pullbacks.cache.watches.note_met(held)
 
         def ask() -> Any:
             given = (tangents, f, *rest)
@@ -132,7 +135,7 @@ def _answered(
     if inner is not None and inner in known:
         return known[inner].y, _joining(known[inner])
     before = next(iter(known.items()), None)
-    y, back = ask()
+    y, back = ask() if before is None else without_effects(held, ask, place)
     if before is not None:
         _check_again(held, before, (depth, y), inputs, place)
     answer = Answer(y, inputs, heap.now())

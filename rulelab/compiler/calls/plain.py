@@ -113,6 +113,7 @@ def run_plain(
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
     if known is None and type(target) is CACHED and any(varied):
         behind = functools.partial(pullbacks.run_plain, target.__wrapped__, everything, kwargs, spread, place)
+        pullbacks.cache.watches.note_met(target)
         return cached.plain(target, everything, kwargs, behind)
     if known is None and type(target) is functools.partial:
         held = held_by_partial(Call(target, args, kwargs, varied, place))
