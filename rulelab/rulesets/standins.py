@@ -66,7 +66,7 @@ def sum_(iterable, /, start=0):
 
 
 @TABLE.stands_in(np.apply_along_axis, rest=3)
-def apply_along_axis(func1d, axis, arr, args=()):
+def apply_along_axis(func1d, axis, arr, further=(), **words):
     array = np.asarray(arr)
     at = _axis(axis, array.ndim)
     lines = np.moveaxis(array, at, -1)
@@ -74,22 +74,12 @@ def apply_along_axis(func1d, axis, arr, args=()):
     flat = np.reshape(lines, (math.prod(shape), lines.shape[-1]))
     if len(flat) == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    found = [_called_with(func1d, line, args) for line in flat]
+    found = [func1d(line, *further, **words) for line in flat]
     results = np.array(found)
     check_along(found[0], results)
     inner = results.shape[1:]
     whole = np.reshape(results, shape + inner)
     return np.moveaxis(whole, _from(len(shape), len(inner)), _from(at, len(inner)))
-
-
-def _called_with(function, first, rest):
-    if len(rest) == 0:
-        return function(first)
-    if len(rest) == 1:
-        return function(first, rest[0])
-    if len(rest) == 2:
-        return function(first, rest[0], rest[1])
-    raise NotImplementedError("rulelab passes on at most two further arguments: bind the rest with a lambda")
 
 
 def _axis(axis, ndim):
@@ -117,7 +107,7 @@ def fromiter(iter, dtype, count=-1):
 
 
 @TABLE.stands_in(np.piecewise, rest=3)
-def piecewise(x, condlist, funclist, args=()):
+def piecewise(x, condlist, funclist, further=(), **words):
     array = np.asanyarray(x)
     masks = _masks(array, condlist, len(funclist))
     whole = np.zeros_like(array)
@@ -125,15 +115,16 @@ def piecewise(x, condlist, funclist, args=()):
         if not callable(piece):
             whole = _placed(whole, mask, _held_in(array, piece))
         elif np.any(mask):
-            whole = _placed(whole, mask, _held_in(array, _called_with(piece, array[mask], args)))
+            whole = _placed(whole, mask, _held_in(array, piece(array[mask], *further, **words)))
     return whole
 
 
 def _held_in(array, values):
     """What an array of this kind holds of the values: one of whole numbers cuts them off. A single whole
-    number is an argument that varies, written without a decimal point.
+    number may be an argument that varies, written without a decimal point: nothing is cut off from such ones.
     """
-    return values if array.dtype.kind in "fc" or array.ndim == 0 else _cut_off(array, values)
+    whole = array.ndim == 0 and np.asarray(values).dtype.kind in "iu"
+    return values if array.dtype.kind in "fc" or whole else _cut_off(array, values)
 
 
 def _cut_off(array, values):

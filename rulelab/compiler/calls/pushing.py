@@ -399,7 +399,8 @@ class Push:
         names, plain = call.names, len(call.args)
 
         def placed(refs: tuple[Ref, ...]) -> tuple[Any, ...]:
-            first = refs[:plain] if rest is None else (*refs[: min(rest, plain)], refs[rest:plain])
+            packs = rest is not None and rest < plain
+            first = (*refs[:rest], refs[rest:plain]) if packs else refs[:plain]
             return bind(function, first, dict(zip(names, refs[plain:])))[0]
 
         values, dots = list(placed(call.refs())), list(placed(call.dot_refs()))

@@ -23,7 +23,7 @@ def by_stand_in(pullbacks: Question, stand_in: StandIn, call: Call) -> Handler:
 
     def run(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
-        if rest is None:
+        if rest is None or len(args) <= rest:
             return _placed(place, handler, *args, **kwargs)
         own, tail = args[:rest], args[rest:]
         y, pullback = _placed(place, handler, *own, tail, **kwargs)
@@ -56,10 +56,10 @@ def _packed(pullbacks: Question, stand_in: StandIn, call: Call) -> Call:
     __tracebackhide__ = True
     function, rest, count = stand_in.function, stand_in.rest, len(call.args)
     args, active = call.args, call.active
-    if rest is not None:
-        last, flags = min(rest, count), active[1:]
+    if rest is not None and count > rest:
+        flags = active[1:]
         args = (*args[:rest], args[rest:])
-        active = (active[0], *flags[:last], any(flags[last:count]), *flags[count:])
+        active = (active[0], *flags[:rest], any(flags[rest:count]), *flags[count:])
     with contextlib.suppress(TypeError):
         Binder.of(function).bind(args, call.kwargs)
         return Call(function, args, call.kwargs, active, call.place)

@@ -239,3 +239,36 @@ def test_rules_given_later():
     finally:
         rl.remove_rule(np.piecewise)
     assert rl.gradient(f, V)[0].tolist() == before[0] == before[2]
+
+
+FURTHER = [
+    lambda m, k: np.sum(np.apply_along_axis(lambda r, q: r * q, -1, m, q=k)),
+    lambda m, k: np.sum(np.apply_along_axis(lambda r, p, q=1.0: np.sum(r * p) * q, 0, m, k * k, q=k)),
+    lambda m, k: np.sum(np.apply_along_axis(lambda r, args: r[0] * r * args, 1, m, args=k)),
+    lambda m, k: np.sum(np.apply_along_axis(lambda r, a, b, c, d: r * a + b * c**d, 1, m, k, k, 2.0, k)),
+    lambda m, k: np.sum(np.apply_along_axis(lambda r: r * r * k, 1, arr=m)),
+    lambda m, k: np.sum(np.apply_along_axis(func1d=lambda r, q: r * r * q, axis=0, arr=m, q=k)),
+    lambda m, k: np.sum(np.piecewise(m, [m < 0.5, m >= 0.5], [lambda v, p: v * p, lambda v, p: v**2 * p], p=k)),
+    lambda m, k: np.sum(np.piecewise(m, [m < 0.5], [lambda v, p, q: v * p * q, lambda v, p, q: p / q], k, q=k)),
+    lambda m, k: np.sum(np.piecewise(x=m, condlist=[m < 0.5], funclist=[lambda v: v * k, k])),
+]
+
+
+@pytest.mark.parametrize("f", FURTHER)
+def test_what_is_handed_on_may_have_names(f):
+    """In both modes and at the second order; the keywords of NumPy's own parameters too."""
+    of_m = gradient_by_differences(lambda m: f(m, 1.3), M)
+    of_k = gradient_by_differences(lambda k: f(M, float(k)), 1.3)
+    found = rl.gradient(f, M, 1.3)
+    np.testing.assert_allclose(found[0], of_m, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found[1], of_k, rtol=1e-6, atol=1e-8)
+    along = rl.pushforward(f, M, 1.3)(M, 0.5)
+    np.testing.assert_allclose(along, np.sum(of_m * M) + 0.5 * of_k, rtol=1e-6)
+    again = gradient_by_differences(lambda k: rl.gradient(f, M, float(k))[1], 1.3)
+    np.testing.assert_allclose(rl.hessian(lambda k: f(M, k), 1.3), again, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("ask", [lambda f: rl.gradient(f, M), lambda f: rl.pushforward(f, M)(M)])
+def test_a_keyword_that_the_function_does_not_take_is_its_own_error(ask):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'q'"):
+        ask(lambda m: np.sum(np.apply_along_axis(lambda r: r, 1, m, q=2.0)))
