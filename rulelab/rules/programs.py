@@ -1095,19 +1095,43 @@ def content_of_frule(tangents, x_dot):
     return content_of(x_dot), content_of(tangents[1])
 
 
-def cached(push, function, x, x_dot, name):
+def cached(push, function, x, x_dot, name, second_way):
     """A cached property: its first read computes and stores the value and its tangent. A value that was
-    stored before has no tangent yet, and must equal what the function returns now.
+    stored before has no tangent yet, and must equal what the function returns now. `second_way` says that
+    the class has a `__getattr__`.
     """
     if is_kept(x, name) and is_kept(x_dot, name):
         return getattr(x, name), getattr(x_dot, name)
-    y, y_dot = push(function, NO, (x,), (x_dot,), (), None)
+    if second_way:
+        y, y_dot = read_beside_getattr(push, function, (x,), (x_dot,), x, name)
+    else:
+        y, y_dot = push(function, NO, (x,), (x_dot,), (), None)
     if is_kept(x, name):
         check_same_result(x, name, y)
     else:
         object.__setattr__(x, name, y)  # bypasses the class's own __setattr__, as Python does
     setattr(x_dot, name, y_dot)
     return y, y_dot
+
+
+def read_beside_getattr(push, function, args, dots, x, name):
+    """What a property or another descriptor gives, in a class with a `__getattr__`."""
+    try:
+        return push(function, NO, args, dots, (), None)
+    except AttributeError:
+        return refuse_second_way(x, name)
+
+
+def refuse_second_way(x, name, place=None):
+    """Raise NotDifferentiableError for an attribute for which Python calls `__getattr__` after what the class
+    has under this name raised an AttributeError: a handler has run.
+    """
+    raise NotDifferentiableError(
+        f"The {name} of {an(type(x).__name__)} raises AttributeError, and Python then calls __getattr__",
+        place=place,
+        fixes=("call a method instead", "test beforehand what raises the error"),
+        read="limitations#attributes",
+    )
 
 
 def is_kept(x, name):
@@ -1133,7 +1157,7 @@ def check_same_result(x, name, y, place=None):
         )
 
 
-TABLE.non_differentiable(is_kept, check_same_result, refuse_dict)
+TABLE.non_differentiable(is_kept, check_same_result, refuse_dict, refuse_second_way)
 only_look(check_answer, check_run)
 
 

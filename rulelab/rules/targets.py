@@ -44,8 +44,8 @@ def resolve(g):
 
 def _resolve_c_method(g):
     owner = g.__self__
-    if owner is None or isinstance(owner, types.ModuleType):
-        return g, ()
+    if owner is None or isinstance(owner, types.ModuleType) or g.__name__ == "__new__":
+        return g, ()  # a static method, although it has an owner
     if isinstance(owner, np.ufunc):
         return _ufunc_methods.setdefault((owner, g.__name__), g), ()
     for cls in owner.__mro__ if isinstance(owner, type) else type(owner).__mro__:

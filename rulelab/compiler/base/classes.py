@@ -180,6 +180,13 @@ def is_authors(cls: Any) -> bool:
     )
 
 
+def makes_empty(target: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the call is `C.__new__(C)` of an author's class, which makes an object without attributes."""
+    if len(args) != 1 or not isinstance(args[0], type) or not any(target is new for new in PLAIN_NEW):
+        return False
+    return args[0].__new__ in PLAIN_NEW and is_authors(args[0])
+
+
 def container_base(cls: type) -> type | None:
     """The built-in container (one of `CONTAINER_BASES`) that a container class derives from; None for other
     classes, and for those that redefine how items are read or written.
@@ -205,7 +212,6 @@ def is_generated(function: Any) -> bool:
 CONTAINERS = (collections.deque, collections.defaultdict, collections.OrderedDict)
 _MADE_WHOLE = (*CONTAINERS, types.SimpleNamespace)  # C classes whose objects contain their arguments
 PLAIN_NEW = (object.__new__, typing.Generic.__new__)  # these make an object and do nothing with it
-
 
 CONTAINER_BASES = (list, collections.deque, collections.OrderedDict, dict, set)
 _SAYS_ITSELF = (

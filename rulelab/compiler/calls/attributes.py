@@ -147,6 +147,8 @@ def _of_object(x: Any, kind: type, name: str) -> tuple[Kind, Any]:
             return Kind.FIELD, None
         fallback = written_in_python(kind, "__getattr__")
         return (Kind.FIELD, None) if fallback is None else (Kind.CALLED, (fallback, (arg(0), name)))
+    if found is _CLASS:
+        return Kind.CONSTANT, None
     if isinstance(found, property):
         return (Kind.CONSTANT, None) if found.fget is None else (Kind.CALLED, (found.fget, (arg(0),)))
     if isinstance(found, functools.partialmethod):
@@ -161,6 +163,9 @@ def _of_object(x: Any, kind: type, name: str) -> tuple[Kind, Any]:
     if _is_method(found):
         return Kind.METHOD, found
     return (Kind.FIELD if hasattr(type(found), "__get__") else Kind.CONSTANT), found
+
+
+_CLASS = vars(object)["__class__"]
 
 
 def behind(x: Any, name: str) -> Any:
@@ -210,9 +215,29 @@ def attribute_finder(pullbacks: Question, name: str, place: Place | None) -> Han
         if what is Kind.FIELD:
             return of_field
         _refuse(what, x, name, place)
-        return _HANDLERS[what](pullbacks, x, name, found, place)
+        handler = _HANDLERS[what](pullbacks, x, name, found, place)
+        return _refusing_second_way(handler, name, place) if has_second_way(x, what, found) else handler
 
     return find
+
+
+def has_second_way(x: Any, what: Kind, found: Any) -> bool:
+    """Whether Python calls a `__getattr__` of the author's where the attribute raises an AttributeError."""
+    if what is not Kind.CALLED and what is not Kind.CACHED:
+        return False
+    fallback = written_in_python(type(x), "__getattr__")
+    return fallback is not None and not (what is Kind.CALLED and found[0] is fallback)
+
+
+def _refusing_second_way(handler: Handler, name: str, place: Place | None) -> Handler:
+    def read(x: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return handler(x)
+        except AttributeError:
+            programs.refuse_second_way(x, name, place)
+
+    return Uncached(read)
 
 
 def _by_rule(pullbacks: Question, x: Any, name: str, found: Any, place: Place | None) -> Handler:
@@ -406,9 +431,15 @@ def pushed_forward(push: Forward, call: Raw) -> Program:
         return push.through(call, np.real if name == "real" else np.imag, (arg(0),), (dot(0),))
     if what is Kind.CALLED:
         function, given = found
-        return push.through(call, function, given, tuple([dot(0) if type(x) is Ref else NO for x in given]))
+        dots = tuple([dot(0) if type(x) is Ref else NO for x in given])
+        if has_second_way(x, what, found):
+            return Program(
+                programs.read_beside_getattr, (push, function, given, dots, arg(0), name), trusted=True
+            )
+        return push.through(call, function, given, dots)
     if what is Kind.CACHED:
-        return Program(programs.cached, (push, found.func, arg(0), dot(0), name), trusted=True)
+        also = has_second_way(x, what, found)
+        return Program(programs.cached, (push, found.func, arg(0), dot(0), name, also), trusted=True)
     if what is Kind.FACTORY:
         return Program(programs.factory_of, (arg(0), dot(0)), trusted=True)
     if what in (Kind.CONSTANT, Kind.NAMESPACE):

@@ -20,7 +20,7 @@ from ...tangents.generator_expressions import generated, tested
 from ...tangents.holding import CACHED
 from ...tangents.tracked import within_reverse
 from ..analysis.effects import Noted, side_effect_of_call
-from ..base.classes import GENERATORS, in_class, is_of_c
+from ..base.classes import GENERATORS, in_class, is_of_c, makes_empty
 from ..base.libraries import compiled_function, is_of_library
 from ..base.nesting import enter, leave
 from ..base.purity import seems_to_change
@@ -82,7 +82,7 @@ def run_plain(
         pullbacks.cache.watches.note_met(target)
         pullbacks.cache.watches.note(looked.noted)
         return g(*args)
-    if target is new_object:
+    if target is new_object or makes_empty(target, args):
         return heap.own(new_object(*args), False)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
     count = None

@@ -24,7 +24,7 @@ from ...rules.targets import name_of, resolve
 from ...tangents.holding import CACHED, holds_something
 from ..analysis.effects import LOUD, Noted, side_effect_of_call
 from ..analysis.spelling import reads_numbers
-from ..base.classes import hands_out_its_own, is_author_class
+from ..base.classes import hands_out_its_own, is_author_class, makes_empty
 from ..base.libraries import compiled_function, is_library
 from ..base.nesting import enter, leave
 from ..base.places import calls_leading_here
@@ -303,7 +303,7 @@ class Pullbacks:
         """The handler of a call that its first argument decides: a container made during this sweep, an
         object that is written to, a text; None for any other.
         """
-        if target is new_object:
+        if target is new_object or makes_empty(target, args):
             return made_new
         if target is content_of:
             return Uncached(taken_out)

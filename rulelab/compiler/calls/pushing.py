@@ -57,6 +57,7 @@ from ..base.classes import (
     container_base,
     is_author_class,
     is_dispatcher,
+    makes_empty,
 )
 from ..base.derived import derived_of, stands_for, tangent_of
 from ..base.deriving import derives
@@ -271,6 +272,8 @@ class Push:
             made = constructors.pushed_forward(self, call)
             if made is not None:
                 return made
+        if makes_empty(g, call.args):
+            return self.through(call.raw, programs.new_object, call.refs(), call.dot_refs())
         if g is RuleConfig.frule_via_ad:
             return self.without_rule(call)  # its callee makes the answer
         function = compiled_function(g)

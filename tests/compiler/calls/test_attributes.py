@@ -1,12 +1,13 @@
 """What an attribute is, is told once: reverse and forward mode give the same derivative, or refuse."""
 
+import functools
 import types
 
 import pytest
 
 import rulelab as rl
 
-from ..agreeing import check_slope
+from ..agreeing import check_second_derivative, check_slope
 
 
 class Point:
@@ -187,3 +188,85 @@ def test_a_new_dict_of_attributes_is_refused_in_forward_mode():
     """Beside the object stands one namespace of tangents."""
     with pytest.raises(rl.NotDifferentiableError, match="as a dict"):
         rl.pushforward(lambda x: WithDict(x).a * x, 2.0)(1.0)
+
+
+# --- two ways to an attribute ---
+
+
+class Reading:
+    """A descriptor in Python."""
+
+    def __get__(self, x, owner=None):
+        return x.missing if x.raw < 0 else x.raw * x.raw
+
+
+class TwoWays:
+    def __init__(self, raw):
+        self.raw = raw
+
+    @property
+    def by_property(self):
+        return self._hidden if self.raw < 0 else self.raw**2
+
+    @functools.cached_property
+    def cached(self):
+        if self.raw < 0:
+            raise AttributeError("cached")
+        return self.raw**2
+
+    described = Reading()
+
+    def __getattr__(self, name):
+        if name in ("by_property", "cached", "described", "free"):
+            return self.raw * 3.0
+        raise AttributeError(name)
+
+
+TWO_WAYS = {
+    "by_property": lambda x: TwoWays(x).by_property * x,
+    "cached": lambda x: TwoWays(x).cached * x,
+    "described": lambda x: TwoWays(x).described * x,
+}
+
+
+@pytest.mark.parametrize("name", TWO_WAYS)
+def test_an_attribute_for_which_python_calls_getattr_after_an_error_is_refused(name):
+    """As is any other handler that has run; in both modes, at the second order, and where it is given."""
+    f = TWO_WAYS[name]
+    assert f(-2.0) == 12.0
+    for ask in (rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0), rl.hessian):
+        with pytest.raises(rl.NotDifferentiableError, match=f"The {name} of a TwoWays raises AttributeError"):
+            ask(f, -2.0)
+    with pytest.raises(rl.NotDifferentiableError, match="__getattr__"):
+        rl.gradient(lambda p: getattr(p, name) * p.raw, TwoWays(-2.0))
+    check_slope(f, 2.0)
+    check_second_derivative(f, 2.0)
+
+
+def test_the_second_way_alone_is_followed():
+    check_slope(lambda x: TwoWays(x).free * x, -2.0)
+
+
+@pytest.mark.parametrize("ask", [rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0), rl.hessian])
+def test_without_a_second_way_the_error_is_the_propertys_own(ask):
+    class OneWay:
+        def __init__(self, raw):
+            self.raw = raw
+
+        @property
+        def hidden(self):
+            return self._hidden
+
+    with pytest.raises(AttributeError, match="_hidden"):
+        ask(lambda x: OneWay(x).hidden, 2.0)
+
+
+def copied(x):
+    p = Point(x, 1.0)
+    q = p.__class__(p.x * 2.0, x)
+    return q.x * q.y if q.__class__ is Point else x
+
+
+def test_the_class_of_an_object_has_no_tangent():
+    check_slope(copied, 2.0)
+    check_second_derivative(copied, 2.0)

@@ -1,9 +1,11 @@
 """Objects made inside a differentiated function: plain classes, dataclasses, NamedTuples, containers."""
 
 import collections
+import collections.abc
 import dataclasses
 import sys
 import types
+import typing
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -17,7 +19,7 @@ from corpus.harness import Case, check  # noqa: E402
 import rulelab as rl  # noqa: E402
 from rulelab.compiler.base.classes import is_authors, is_generated  # noqa: E402
 
-from ..agreeing import check_slope  # noqa: E402
+from ..agreeing import check_second_derivative, check_slope  # noqa: E402
 
 
 class Plain:
@@ -443,3 +445,133 @@ def test_fields_that_code_of_the_authors_sets_are_refused(kind):
     for ask in (rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0)):
         with pytest.raises(rl.ForeignCallError):
             ask(lambda x: kind(x).a * x, 1.3)
+
+
+class Labelled(typing.Generic[typing.TypeVar("T")]):
+    def __init__(self, a):
+        self.a = a
+
+
+class WithSlot:
+    __slots__ = ("a",)
+
+
+@dataclass(frozen=True)
+class Frozen:
+    a: float
+
+
+def by_its_own_init(x):
+    p = Plain.__new__(Plain)
+    p.__init__(x, c=x * x)
+    return p.a * p.b * p.c
+
+
+class Ratio:
+    @classmethod
+    def of(cls, x):
+        made = cls.__new__(cls)
+        made.a, made.b = x, x * x
+        return made
+
+
+def by_another_constructor(x):
+    return Ratio.of(x).a * Ratio.of(x * 2).b
+
+
+def of_an_object(x):
+    p = object.__new__(Bare)
+    p.a = x
+    q = p.__class__.__new__(p.__class__)
+    q.a = p.a * x
+    return q.a * p.a
+
+
+def of_a_generic_class(x):
+    p = Labelled.__new__(Labelled)
+    p.__init__(x)
+    return p.a**3
+
+
+def with_a_slot(x):
+    p = WithSlot.__new__(WithSlot)
+    p.a = x
+    return p.a**3
+
+
+def with_fields(x):
+    p, q = Frozen.__new__(Frozen), Both.__new__(Both)
+    object.__setattr__(p, "a", x)
+    q.a = q.b = x
+    return p.a * q.a * q.b
+
+
+def of_a_super(x):
+    p = super(Plain, Plain).__new__(Plain)
+    p.a = x
+    return p.a**3 * p.kind
+
+
+@dataclass
+class Both:
+    a: float
+    b: float = 2.0
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(by_its_own_init, by_another_constructor, of_an_object, of_a_generic_class),
+        *(with_a_slot, with_fields, of_a_super),
+    ],
+)
+def test_objects_that_new_makes_are_followed(f):
+    check_slope(f, 1.3)
+    check_second_derivative(f, 1.3)
+
+
+class ByNew:
+    def __new__(cls, a):
+        made = super().__new__(cls)
+        made.a = a
+        return made
+
+
+class Twice(tuple):
+    def __new__(cls, a):
+        return tuple.__new__(cls, (a, a * a))
+
+
+class Stack(list):
+    pass
+
+
+def stacked(x):
+    items = Stack.__new__(Stack)
+    items.append(x)
+    return items[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: ByNew(x).a,
+        lambda x: Twice(x)[1],
+        lambda x: tuple.__new__(tuple, (x, x))[0],
+        lambda x: float.__new__(float, x) * x,
+        lambda x: setattr(object.__new__(ByNew), "a", x),
+        stacked,
+    ],
+)
+@pytest.mark.parametrize("ask", [rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0), rl.hessian])
+def test_what_another_new_makes_is_refused(f, ask):
+    with pytest.raises((rl.ForeignCallError, rl.MutationError)):
+        ask(f, 1.3)
+
+
+@pytest.mark.parametrize("ask", [rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0), rl.hessian])
+def test_new_without_a_class_is_pythons_own_error(ask):
+    with pytest.raises(TypeError, match="not a type object|not enough arguments|takes exactly one argument"):
+        ask(lambda x: x * object.__new__(), 1.3)
+    with pytest.raises(TypeError, match="abstract class"):
+        ask(lambda x: setattr(object.__new__(collections.abc.Sized), "a", x), 1.3)

@@ -248,8 +248,8 @@ FURTHER = [
     lambda m, k: np.sum(np.apply_along_axis(lambda r, a, b, c, d: r * a + b * c**d, 1, m, k, k, 2.0, k)),
     lambda m, k: np.sum(np.apply_along_axis(lambda r: r * r * k, 1, arr=m)),
     lambda m, k: np.sum(np.apply_along_axis(func1d=lambda r, q: r * r * q, axis=0, arr=m, q=k)),
-    lambda m, k: np.sum(np.piecewise(m, [m < 0.5, m >= 0.5], [lambda v, p: v * p, lambda v, p: v**2 * p], p=k)),
-    lambda m, k: np.sum(np.piecewise(m, [m < 0.5], [lambda v, p, q: v * p * q, lambda v, p, q: p / q], k, q=k)),
+    lambda m, k: np.sum(np.piecewise(m, [m < 0.5, m >= 0.5], [lambda v, p: v * p, lambda v, p: v**p], p=k)),
+    lambda m, k: np.sum(np.piecewise(m, [m < 0], [lambda v, p, q: v * p * q, lambda v, p, q: p / q], k, q=k)),
     lambda m, k: np.sum(np.piecewise(x=m, condlist=[m < 0.5], funclist=[lambda v: v * k, k])),
 ]
 
