@@ -94,6 +94,12 @@ def _from(first, count):
 TABLE.non_differentiable(_axis, _from, check_along)
 
 
+@TABLE.stands_in(np.ndarray.__getitem__)
+def item_of_array(array, key, /):
+    """As a function: `sorted(places, key=x.__getitem__)`."""
+    return array[key]
+
+
 @TABLE.stands_in(np.fromiter)
 def fromiter(iter, dtype, count=-1):
     items = list(iter)
