@@ -93,7 +93,8 @@ class _Kept:
     def may_be_whole_zero(self) -> bool:
         """Whether the divisor may be an integer zero, by which NumPy has divided where Python would raise."""
         (left, right), types = self.operands, self.sweeps.types
-        return types(right) == INT and types(left) in (F8, REAL) and not isinstance(right, ir.Const)
+        known = isinstance(right, ir.Const) and right.value != 0
+        return types(right) == INT and types(left) in (F8, REAL) and not known
 
 
 class Formulas(Reuse):

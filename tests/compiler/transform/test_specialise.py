@@ -166,3 +166,38 @@ def test_edges_are_python_s(number):
     else:
         value = rl.withgradient(f, x).val
         assert type(value) is type(wanted) and (value == wanted or math.isnan(value) and math.isnan(wanted))
+
+
+ZERO = 0
+QUOTIENTS_OF_NUMPYS = [
+    lambda x: x[0] / 0 * 2,
+    lambda x: x[0] / ZERO,
+    lambda x: x[0] / False * 3,
+    lambda x: x[0] / 0.0,
+    lambda x: x[0] / -0.0,
+    lambda x: -x[0] / (1 - 1) + x[1],
+    lambda x: np.sum(x) / 0,
+    lambda x: 2 * (x[0] / 0 if x[0] > 0 else x[0]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(QUOTIENTS_OF_NUMPYS)))
+def test_numpys_numbers_divide_by_zero_in_the_reverse_sweep_as_well(number):
+    """Whichever zero is written, at the first call and at later ones, which take quicker ways."""
+    f, x = QUOTIENTS_OF_NUMPYS[number], np.array([0.7, 1.3])
+    with np.errstate(all="ignore"):
+        assert np.isinf(f(x))
+        slopes = [rl.gradient(f, x)[0] for _ in range(4)]
+        assert np.isinf(slopes[0][0])
+        along = rl.pushforward(f, x)(np.array([1.0, 0.0]))
+    for slope in slopes:
+        np.testing.assert_array_equal(slope, slopes[0])
+    assert along == slopes[0][0]
+
+
+@pytest.mark.parametrize("f", [lambda x: x / 0, lambda x: x / ZERO, lambda x: x / 0.0])
+def test_pythons_numbers_do_not_divide_by_zero(f):
+    for ask in (rl.gradient, lambda f, x: rl.pushforward(f, x)(1.0)):
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                ask(f, 1.3)
