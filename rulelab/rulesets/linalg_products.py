@@ -594,4 +594,5 @@ def einsum_frule(tangents, *operands, out=None, optimize=False, **options):
     y = np.einsum(*operands, optimize=optimize, **options)
     terms = [np.einsum(subscripts, *xs[:k], dense(xs[k], x_dot), *xs[k + 1:], optimize=optimize)
              for k, x_dot in enumerate([tangents[1 + i] for i in positions]) if not is_zero(x_dot)]
-    return y, form_beside(xs[0], y, sum(terms[1:], terms[0]) if terms else ZeroTangent())
+    y_dot = ZeroTangent() if not terms else terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
+    return y, form_beside(xs[0], y, y_dot)  # a single term is a view where the value is one

@@ -125,7 +125,7 @@ def over(a, x):
     ...     over(1, 0.0)
     np.float64(inf)
     """
-    return np.divide(a, x) if type(x) in (float, int) and x == 0 else a / x
+    return np.divide(a, x) if type(x) in (float, int, bool) and x == 0 else a / x
 
 
 _FAR = {math.inf: 0.0, -math.inf: 0.0}  # where a slope ends that is infinitely small

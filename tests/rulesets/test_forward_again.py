@@ -7,6 +7,7 @@ import operator
 import numpy as np
 import pytest
 from forward_oracle import NO, rule_for
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 import rulelab as rl
 from rulelab.ad.operator_arguments import PULLBACKS
@@ -121,3 +122,50 @@ def test_a_tangent_is_differentiated_again(f):
     x, d = 1.5, 0.7
     wanted = gradient_by_differences(lambda x: f(x, d), x), gradient_by_differences(lambda d: f(x, d), d)
     np.testing.assert_allclose(rl.gradient(f, x, d), wanted, rtol=1e-7)
+
+
+VIEWS = {
+    "einsum of the diagonal": lambda y: np.einsum("ii->i", y),
+    "einsum of other axes": lambda y: np.einsum("ij->ji", y)[1],
+    "einsum of lists": lambda y: np.einsum(y, [0, 1], [1, 0])[1],
+    "T": lambda y: y.T[1],
+    "mT": lambda y: y.mT[1],
+    "transpose": lambda y: np.transpose(y)[1],
+    "swapaxes": lambda y: np.swapaxes(y, 0, 1)[2],
+    "moveaxis": lambda y: np.moveaxis(y, 0, 1)[2],
+    "reshape": lambda y: np.reshape(y, -1)[::4],
+    "ravel": lambda y: np.ravel(y)[1::3],
+    "flip": lambda y: np.flip(y, 1)[0],
+    "rot90": lambda y: np.rot90(y)[0],
+    "split": lambda y: np.split(y, 3)[1][0],
+    "array_split": lambda y: np.array_split(y, 2, axis=1)[1][:, 0],
+    "squeeze": lambda y: np.squeeze(y[None])[1],
+    "expand_dims": lambda y: np.expand_dims(y, 0)[0, 1],
+    "atleast_3d": lambda y: np.atleast_3d(y)[0, :, 0],
+    "asarray": lambda y: np.asarray(y)[2],
+    "real": lambda y: np.real(y)[2],
+    "sliding_window_view": lambda y: sliding_window_view(y[0], 3, writeable=True)[0],
+    "as_strided": lambda y: as_strided(y, (3,), (16,)),
+    "a row": lambda y: list(y)[1],
+    "slices": lambda y: y[::-1][:, ::-1][0],
+}
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("name", VIEWS)
+def test_tangents_of_views_are_views_at_each_order(name):
+    """What is written into a view shows in the array that it is of, in the tangent of its tangent too."""
+
+    def f(x):
+        y = np.outer(x, x) + 1.0
+        part = VIEWS[name](y)
+        part[:] = x**3
+        part *= x
+        return np.sum(y**2 * np.arange(9.0).reshape(3, 3))
+
+    x, v = np.array([0.7, 1.3, -0.4]), np.array([1.0, -0.5, 2.0])
+    np.testing.assert_allclose(rl.pushforward(f, x)(v), gradient_by_differences(f, x) @ v, rtol=1e-6)
+    slopes = [gradient_by_differences(lambda x, e=e: rl.pushforward(f, x)(e), x) for e in np.eye(3)]
+    again = rl.pushforward(lambda x: rl.pushforward(f, x)(v), x)(v)
+    np.testing.assert_allclose(again, v @ np.array(slopes) @ v, rtol=1e-6)
+    np.testing.assert_allclose(rl.hessian(lambda x: rl.forwarddiff(f, x), x), slopes, rtol=1e-6, atol=1e-7)
