@@ -349,6 +349,8 @@ TABLE.non_differentiable(are_numbers)
 def sum_frule(config, tangents, iterable, /, start=0):
     start_dot = tangents[2] if len(tangents) > 2 else NO
     xs, dots = items_and_tangents(config, iterable, tangents[1])
+    if len(xs) == 0 and not isinstance(start, (str, bytes, bytearray)):
+        return start, start_dot  # Python gives `start` itself
     if are_numbers([start, *xs]):
         y = sum(xs, start)
         return y, sum_of_tangents(y, [start, *xs], [start_dot, *dots])

@@ -147,6 +147,11 @@ VIEWS = {
     "sliding_window_view": lambda y: sliding_window_view(y[0], 3, writeable=True)[0],
     "as_strided": lambda y: as_strided(y, (3,), (16,)),
     "a row": lambda y: list(y)[1],
+    "the start of an empty sum": lambda y: sum([], y[1]),
+    "the initial value of a reduction": lambda y: functools.reduce(operator.add, [], y[1]),
+    "the first of running totals": lambda y: next(itertools.accumulate([y[1], y[2]])),
+    "a default": lambda y: next(iter([]), y[1]),
+    "no differences": lambda y: np.diff(y, n=0)[1],
     "slices": lambda y: y[::-1][:, ::-1][0],
 }
 
