@@ -96,6 +96,30 @@ def out_is_none(x):
     return np.sin(x, out=None) + np.sin(x, None) + np.exp(x, out=(None,))
 
 
+def out_by_position(x):
+    y = np.zeros(len(x))
+    np.sin(x, y)
+    np.multiply(y, x, y)
+    return y
+
+
+def out_of_a_reduction_by_position(x):
+    m, y = np.outer(x, x), np.zeros(len(x))
+    m.sum(0, None, y)
+    z = np.zeros(len(x))
+    np.clip(y, 0.5, 9.0, z)
+    return z * x
+
+
+def out_in_a_tuple_of_arguments(x):
+    y = np.zeros(len(x))
+    add = np.add
+    add(x, 1.0, y)
+    given = (x, x[0], y)
+    np.multiply(*given)
+    return y
+
+
 def interleaved_views(x):
     y = x * 1
     a, b = y[::2], y[1::2]
@@ -126,7 +150,8 @@ def rows_in_a_loop(x):
     "f",
     [
         taken_from_a_list, part_of_a_split, split_across, real_part_set, set_by_its_method,
-        set_by_a_captured_name, out_in_a_partial, out_is_none, interleaved_views, views_broadcast,
+        set_by_a_captured_name, out_in_a_partial, out_is_none, out_by_position,
+        out_of_a_reduction_by_position, out_in_a_tuple_of_arguments, interleaved_views, views_broadcast,
         rows_in_a_loop,
         taken_from_a_number,
     ],

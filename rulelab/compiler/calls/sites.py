@@ -145,10 +145,15 @@ class Sites:
         if any(map(self._seems_changing, self._called_in(op, target))):
             return False
         if self.relies_on_built_in(target) is not None:
-            return True
+            return not isinstance(op, ir.Call) or self._out_by_position(op, target) is None
         if isinstance(target, type):
             return target.__module__ in ("builtins", "itertools")
         return getattr(target, "__module__", None) == "builtins" and target not in _CHANGING
+
+    def _out_by_position(self, op: ir.Call, target: Any) -> int | None:
+        """Which argument is the array that the function writes to, as in `np.add(a, b, out)`."""
+        owner = op.method is not None and self.types.callee(op) is ir.UNBOUND  # as the first argument
+        return out_slot(self.pullbacks.cache.registry, target, owner + len(op.args))
 
     def _seems_changing(self, atom: ir.Atom) -> bool:
         """Whether a callee may change its arguments, or what it captures."""
@@ -422,10 +427,8 @@ class Sites:
             return None  # the globals of the pass are the author's
         if target is copy.copy or target is copy.deepcopy:
             return copies.made_plain(target)
-        owner = op.method is not None and self.types.callee(op) is ir.UNBOUND  # as the first argument
         writes = any(name == "out" for name, _ in op.keywords) or (
-            target is not ir.UNBOUND
-            and out_slot(self.pullbacks.cache.registry, target, owner + len(op.args)) is not None
+            target is not ir.UNBOUND and self._out_by_position(op, target) is not None
         )
         runs = any(self.types(a) == FUNCTION for a in op.args)  # it may change values that are followed
         runs = runs or any(map(self._may_write, self._called_in(op, target)))
