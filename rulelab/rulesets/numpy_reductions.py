@@ -1026,11 +1026,14 @@ def trapezoid_frule(tangents, y, x=None, dx=1.0, axis=-1):
 @TABLE.rrule(np.diff, leading=5, points=[
     (_V,), (_V, 2), (_M, 1, 0), (_C, 2, 1), (_V, 0), (_M, 1, -1, 0.5), (_M, 2, 0, _M[:1], 1.5), (_I, 1, 1),
     ([1.0, 3.0],),
-    (_M32,), (_V, 3, -1, [1.0, 2.0], 2.5), (_V, 9)])
+    (_M32,), (_V, 3, -1, [1.0, 2.0], 2.5), (_V, 9), (_V, 0, -1, 0.5, _V)])
 @as_written
 def diff_rrule(a, n=1, axis=-1, prepend=ABSENT, append=ABSENT):
     """The transpose of a difference is minus a difference of the cotangent between zeros."""
     def diff_pullback(y_bar):
+        if n == 0:  # NumPy then gives the array itself, without the ends
+            ends_bar = [NoTangent() if end is ABSENT else ZeroTangent() for end in (prepend, append)]
+            return NoTangent(), like_argument(a, y_bar), NoTangent(), NoTangent(), *ends_bar
         zero = np.zeros_like(y_bar, shape=())
         sizes = [0 if end is ABSENT else _end_size(end, a, axis) for end in (prepend, append)]
         total = np.shape(a)[axis] + sum(sizes)

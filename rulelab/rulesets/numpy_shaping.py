@@ -735,14 +735,19 @@ def _trimmed_start(filt, trim):
 
 # -- triangles and diagonals ---------------------------------------------------------------------------------
 
-@linear(np.tril, points=[(_M,), (_M, 1), (_C, -1), (_M32,)])
+@linear(np.tril, points=[(_M,), (_M, 1), (_C, -1), (_M32,), (_V,), (_V, -1)])
 def tril_transposed(y_bar, m, k=0):
-    return np.tril(y_bar, k)
+    return _of_rows(np.tril(y_bar, k), m)
 
 
-@linear(np.triu, points=[(_M,), (_M.T, -1), (_C, 1)])
+@linear(np.triu, points=[(_M,), (_M.T, -1), (_C, 1), (_V, 1), ([1.0, 2.0],)])
 def triu_transposed(y_bar, m, k=0):
-    return np.triu(y_bar, k)
+    return _of_rows(np.triu(y_bar, k), m)
+
+
+def _of_rows(y_bar, m):
+    """The cotangent of a matrix, or of a vector, which NumPy takes for each row of one."""
+    return np.sum(y_bar, axis=0) if np.ndim(m) == 1 else y_bar
 
 
 def diagonal_index(shape, offset):
@@ -772,7 +777,7 @@ def diagonal_transposed(y_bar, a, offset=0, axis1=0, axis2=1):
 
 
 @linear(np.linalg.diagonal, points=[(_M,), ((_C,), {"offset": 1})])
-def linalg_diagonal_transposed(y_bar, x, *, offset=0):
+def linalg_diagonal_transposed(y_bar, x, offset=0):
     return diagonal_transposed(y_bar, x, offset, -2, -1)
 
 

@@ -1,5 +1,6 @@
 """All rulesets together."""
 
+import inspect
 import math
 import operator
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from rule_points import rule_at
 
 from rulelab.rules.registry import Registry
+from rulelab.rules.rule import Rule
 from rulelab.rules.targets import name_of
 from rulelab.rulesets import python_statistics, standins
 from rulelab.rulesets.catalogue import install, tables
@@ -29,6 +31,18 @@ def test_all_tables_come_in_one_step():
     before = registry.epoch
     install(registry)
     assert registry.epoch == before + 1
+
+
+def test_compiled_code_can_call_the_functions_that_give_cotangents():
+    """It passes all that they read by position."""
+    rules = [rule for _, rule in installed_rules() if rule.cotangents]
+    functions = {inspect.unwrap(given) for rule in rules for given in rule.cotangents if given is not None}
+    assert len(functions) > 20
+    assert not [f.__qualname__ for f in functions if f.__code__.co_kwonlyargcount]
+
+
+def installed_rules():
+    return [pair for table in tables() for pair in table.rules if isinstance(pair[1], Rule)]
 
 
 def test_the_points_of_each_table_are_checked():
