@@ -581,8 +581,18 @@ def splitting(target, axis_of, points):
 
     @TABLE.frule(target)
     def splitting_frule(tangents, ary, *args, **kwargs):
-        parts, parts_dot = target(ary, *args, **kwargs), target(dense(ary, tangents[1]), *args, **kwargs)
-        return parts, parts_dot
+        parts, ary_dot = target(ary, *args, **kwargs), dense(ary, tangents[1])
+        if isinstance(ary, np.ndarray) or np.ndim(parts[0]) != np.ndim(ary):
+            return parts, target(ary_dot, *args, **kwargs)
+        axis = axis_of(ary, *args, **kwargs)
+        return parts, np.split(ary_dot, _cuts(parts, ary, axis), axis=axis)
+
+
+def _cuts(parts, ary, axis):
+    """Where a list was cut: NumPy takes its own length for that along any axis."""
+    if _overlap(parts, ary):
+        refuse("the parts of the list overlap or leave gaps", "make it an array with np.array")
+    return np.cumsum([np.shape(part)[axis] for part in parts])[:-1]
 
 
 def _overlap(parts, ary):
@@ -594,7 +604,8 @@ def _split_axis(ary, indices_or_sections, axis=0):
 
 
 splitting(np.split, _split_axis, points=[(_V, 3), (_M, [1, 1, 2], 1), (_C, 2, -1), (_V, [1, 5])])
-splitting(np.array_split, _split_axis, points=[(_V, 2), (_C, 3, -1), (_M, [1], 1)])
+splitting(np.array_split, _split_axis, points=[
+    (_V, 2), (_C, 3, -1), (_M, [1], 1), ([1.0, 2.0, 0.5], 2), ([[1.0], [2.0]], 2, 1)])
 splitting(np.hsplit, lambda ary, indices_or_sections: 0 if np.ndim(ary) == 1 else 1,
           points=[(_V, 3), (_M, [1])])
 splitting(np.vsplit, lambda ary, indices_or_sections: 0, points=[(_M, 2)])

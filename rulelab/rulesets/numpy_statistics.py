@@ -97,6 +97,17 @@ def _check_weights(target, weights):
         refuse(f"np.{target.__name__} with weights= is not differentiated", "leave weights= out")
 
 
+def _check_order(target, a, q, axis, skip_nan):
+    """NumPy mixes up axes of its result here: what stands where is not what it documents."""
+    if skip_nan and np.ndim(q) > 1 and isinstance(axis, tuple) and 1 < len(axis) < np.ndim(a):
+        name = target.__name__
+        refuse(
+            f"np.{name} along several axes, for quantiles that lie in a matrix, is not differentiated: NumPy "
+            "orders its results otherwise than it says",
+            f"call np.{name} for a vector of quantiles, and reshape the result",
+        )
+
+
 def _state_quantile(target, scale, skip_nan, points):
     @TABLE.rrule(target, leading=1, points=points)
     def quantile_rrule(
@@ -105,6 +116,7 @@ def _state_quantile(target, scale, skip_nan, points):
         """Each quantile lies between two sorted values, which share its cotangent."""
         check_not_overwriting(target, overwrite_input)
         _check_weights(target, weights)
+        _check_order(target, a, q, axis, skip_nan)
         y = target(a, q, axis, method=method, keepdims=keepdims)
         quantiles = Quantiles(a, np.asarray(q) / scale, axis, method, skip_nan)
 
@@ -128,6 +140,7 @@ def _state_quantile(target, scale, skip_nan, points):
     ):
         check_not_overwriting(target, overwrite_input)
         _check_weights(target, weights)
+        _check_order(target, a, q, axis, skip_nan)
         y = target(a, q, axis, method=method, keepdims=keepdims)
         quantiles = quantiles_of(a, np.asarray(q) / scale, axis, method, skip_nan)
         return y, laid_out(y, quantiles.tangent(dense(a, tangents[1]), np.shape(y)))

@@ -192,3 +192,23 @@ def test_a_correlation_of_a_variable_with_itself_is_constant():
     """The diagonal is 1 whatever the data."""
     (x_bar,) = cotangents(TABLE, np.corrcoef, np.array([[1.0, 2.0, 4.0], [0.5, -1.0, 2.0]]), seed=np.eye(2))
     np.testing.assert_allclose(x_bar, np.zeros((2, 3)), atol=1e-15)
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1), (2, 0), (0, 1, 2)])
+@pytest.mark.parametrize("quantiles", [0.3, [0.1, 0.9], [[0.2, 0.6], [0.9, 0.5]]])
+@pytest.mark.parametrize("target", [np.quantile, np.nanquantile], ids=["quantile", "nanquantile"])
+def test_quantiles_stand_where_numpy_puts_them(target, quantiles, axis):
+    """Or are refused in both modes: np.nanquantile mixes up axes for a matrix of quantiles."""
+    x, v = np.sin(np.arange(12.0) ** 2).reshape(2, 2, 3), np.cos(np.arange(12.0)).reshape(2, 2, 3)
+
+    def f(x):
+        y = target(x, quantiles, axis=axis)
+        return np.sum(y**2 * np.arange(1.0, np.size(y) + 1).reshape(np.shape(y)))
+
+    mixed = target is np.nanquantile and np.ndim(quantiles) == 2 and np.size(axis) == 2
+    for ask in (lambda: np.sum(rl.gradient(f, x)[0] * v), lambda: rl.pushforward(f, x)(v)):
+        if mixed:
+            with pytest.raises(rl.NotDifferentiableError, match="otherwise than it says"):
+                ask()
+        else:
+            np.testing.assert_allclose(ask(), (f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6, rtol=1e-6)
