@@ -591,7 +591,7 @@ def splitting(target, axis_of, points):
 def _cuts(parts, ary, axis):
     """Where a list was cut: NumPy takes its own length for that along any axis."""
     if _overlap(parts, ary):
-        refuse("the parts of the list overlap or leave gaps", "make it an array with np.array")
+        refuse("a list whose parts overlap or leave gaps is not differentiated", "make it an array first")
     return np.cumsum([np.shape(part)[axis] for part in parts])[:-1]
 
 
