@@ -414,8 +414,8 @@ def label(column: str):
 def numbered(column: str, cell: str):
     """The attribute that names the first column, for a cell that does not say what it is: a number.
 
-    >>> print(numbered("N", "1,000"), numbered("call", "mse"))
-     data-label="N"
+    >>> str(numbered("N", "1,000")), str(numbered("call", "mse"))
+    (' data-label="N"', '')
     """
     return label(column) if is_number(cell) else ""
 

@@ -23,7 +23,7 @@ def test_what_is_not_right_has_a_command(tmp_path, monkeypatch):
     ]
     assert document(notes, "4 checks.").splitlines() == [
         "::error file=a.py,line=7,title=rrule of g::wrong:%0A  at x",
-        "::warning file=/elsewhere/b.py,line=2,title=frule of h::50 %25 known",
+        "::warning file=/elsewhere/b.py,line=2,title=frule of h::50%25 known",
         "::error line=2,title=frule of k::died",
         "4 checks.",
     ]
