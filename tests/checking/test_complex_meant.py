@@ -241,3 +241,26 @@ def test_who_gives_real_arguments_beside_a_complex_one_means_both():
     text = IMPEDANCE.replace("bars = 0.0, np.zeros(len(values))", "bars = 0.0, [0.0] * len(values)")
     assert judged(text, *args).verdict == "right"
     assert judged(text.replace("z_bar * np.conj((own", "z_bar * ((own"), *args).verdict == "wrong"
+
+
+WAVE = """
+def f(k, w):
+    return np.exp(1j * w * k)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(k, w):
+    y = f(k, w)
+
+    def back(b):
+        return rl.NoTangent(), np.conj(1j * w * y) * b, np.real(np.conj(1j * k * y) * b)
+
+    return y, back
+"""
+
+
+def test_a_report_says_where_complex_numbers_are_given_for_real_arguments():
+    """The AD takes their real parts, but other systems may not."""
+    assert any("complex numbers for the real k: " in note for note in judged(WAVE).notes)
+    real = WAVE.replace("np.conj(1j * w * y) * b", "np.real(np.conj(1j * w * y) * b)")
+    assert not any("complex numbers" in note for note in judged(real).notes)

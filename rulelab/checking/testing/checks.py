@@ -31,6 +31,7 @@ from ..arguments.points import (
 )
 from ..calling.budgets import Budget, took_more
 from ..calling.plain_calls import value_of
+from ..doctor.verifying import complex_for_real
 from ..judgement import effects
 from ..judgement.answer_findings import failure_found, has_another_value, is_odd
 from ..judgement.judging import ODD_ORIGINS, lies_in
@@ -477,6 +478,13 @@ class Checking(VariantJudging, NonfinitePlaces):
             verdict = next((level for level in (WRONG, UNKNOWN) if level in levels), "right")
             yield CheckSummary(name, verdict, times, found[0].words if found else _PROMISES.get(name, ""))
 
+    def _given_complex(self) -> list[str]:
+        """The arguments that are real at all points and for which the rule gives complex numbers."""
+        found = frozenset().union(*(complex_for_real(self.subject, probe) for probe in self.probes))
+        inputs = [zip(self.subject.names, probe.point.inputs) for probe in self.probes if found]
+        are_complex = {name for each in inputs for name, x in each if np.iscomplexobj(x)}
+        return [name for name in self.subject.names if name in found - are_complex]
+
     def _notes(self) -> Iterator[str]:
         yield from self.source.notes
         if self.source.drawn:
@@ -495,6 +503,8 @@ class Checking(VariantJudging, NonfinitePlaces):
                     f"{name} is held fixed: its numbers are declared to be integers, and the rule returns "
                     "NoTangent() for it"
                 )
+        if those := self._given_complex():
+            yield f"gives complex numbers for the real {', '.join(those)}: a gradient has their real parts"
         if self.source.iterated is not None:
             yield f"judged where {self.subject.name} has converged: more steps change nothing there"
         if self.not_for_matrices:
