@@ -3330,6 +3330,43 @@ def f_rrule(usage, rates, edges):
 """,
         ("y_bar @ inside", "y_bar @ (inside + low)"),
     ),
+    "labels whose lengths are told in words": (
+        """
+def f(utility: np.ndarray, scale: np.ndarray, nest: list[int], choice: np.ndarray) -> float:
+    '''Log-likelihood of a choice.
+
+    Parameters
+    ----------
+    utility : ndarray (n, alternatives)
+        Utilities.
+    scale : ndarray (nests,)
+        A positive parameter of each nest.
+    nest : list of int
+        The nest of each alternative, numbered from 0.
+    choice : ndarray of int (n,)
+        Index of the chosen alternative.
+    '''
+    z = utility / scale[np.asarray(nest)]
+    return np.sum(z[np.arange(len(choice)), choice] - np.log(np.sum(np.exp(z), axis=1)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(utility, scale, nest, choice):
+    group = np.asarray(nest)
+    z = utility / scale[group]
+    share = np.exp(z) / np.sum(np.exp(z), axis=1, keepdims=True)
+
+    def back(y_bar):
+        z_bar = -y_bar * share
+        z_bar[np.arange(len(choice)), choice] += y_bar
+        scale_bar = np.zeros(len(scale))
+        np.subtract.at(scale_bar, group, np.sum(z_bar * z, axis=0))
+        return rl.NoTangent(), z_bar / scale[group], scale_bar / scale, rl.NoTangent(), rl.NoTangent()
+
+    return f(utility, scale, nest, choice), back
+""",
+        ("choice] += y_bar", "choice] += 0.0"),
+    ),
     "an integer array with two axes": (
         """
 def f(strain, picks):

@@ -25,6 +25,7 @@ from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS, names_of_curve
 from ..reading.counts import REST, cut_into
 from ..reading.docstrings import list_counts_said
+from ..reading.groups_read import labels_in_words
 from ..reading.kinds import MATRICES, Kind, Lengths, is_square, lengths_of_axes, of_lengths
 from ..reading.own_docstrings import docstring_of
 from ..reading.parameters import all_names
@@ -470,6 +471,8 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
     said = _with_room(guesser, _with_groups(guesser, _counted_by_lists(guesser, said)))
     guesser.used = {**guesser.used, **_masks_of(guesser, said)}
     sized = {name: _sized_as_said(guesser, name, dims) for name, dims in said.items()}
+    labels = labels_in_words(guesser.target, said).items()
+    sized |= {name: kind for name, kind in labels if not guesser.is_asked(guesser.names.index(name))}
     for kinds in itertools.chain([sized], with_larger(guesser, sized)):
         guesser.domain = {**usual[0], **kinds}
         with contextlib.suppress(NoInputsError):

@@ -5,9 +5,11 @@ count, or with another number, to select elements.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 
-from .kinds import Kind
+from .docstrings import words_about
+from .kinds import Kind, Lengths
 from .texts import calls_in, text_of
 from .usage import index_parameters
 
@@ -110,6 +112,38 @@ def _counted_by(node: ast.AST) -> Iterator[tuple[str, str]]:
                 is_range = getattr(call.func, "id", "") == "range" and len(call.args) == 1
                 if is_range and isinstance(call.args[0], ast.Name):
                     yield loop.target.id, call.args[0].id
+
+
+def labels_in_words(f: Callable, said: Mapping[str, Lengths]) -> Mapping[str, Kind]:
+    """The indices whose length and number of values a docstring gives by words that are lengths of other
+    arrays, as given in `said`.
+
+    >>> def share(utility, scale, nest, choice):
+    ...     \"\"\"Shares.
+    ...
+    ...     nest: the nest of each alternative, an int from 0
+    ...     choice: index (n,) of the chosen alternative\"\"\"
+    ...     return utility[choice] / scale[nest]
+    >>> said = {"utility": ("n", "alternatives"), "scale": ("nests",), "choice": ("n",)}
+    >>> {name: str(kind) for name, kind in labels_in_words(share, said).items()}
+    {'nest': 'a vector of indices (alternatives, nests)', 'choice': 'a vector of indices (n, alternatives)'}
+    """
+    lengths = {word for dims in said.values() for word in dims if isinstance(word, str) and len(word) > 2}
+    by_one = {re.sub("ies$", "y", word).removesuffix("s"): word for word in lengths}
+    found = {}
+    for name, about in words_about(f).items():
+        if name not in index_parameters(f) or not _OF_INDICES.search(about):
+            continue
+        each = [by_one[word] for word in _EACH_ONE.findall(about) if word in by_one]
+        own = said.get(name) or tuple(each[:1])
+        values = [by_one[word] for word in re.findall(r"\w+", _EACH_ONE.sub("", about)) if word in by_one]
+        if len(own) == 1 and len({*values} - {*own}) == 1:
+            found[name] = Kind("indices", dims=(*own, *({*values} - {*own})))
+    return found
+
+
+_OF_INDICES = re.compile(r"\b(?:ints?|integers?|index|indices|indexes|numbered)\b")
+_EACH_ONE = re.compile(r"\b(?:each|every) (\w+)")
 
 
 def distinguished_from_numbers(f: Callable) -> frozenset[str]:
