@@ -32,13 +32,15 @@ def noise_level(values: np.ndarray) -> np.ndarray:
     >>> round(float(level), 9)
     4.83e-07
     """
-    found, table, weight = np.zeros(values.shape[1:]), values, 1.0
+    largest = np.max(np.abs(values), initial=0.0)
+    scale = float(largest) if 0.0 < largest < np.inf else 1.0  # squares of tiny numbers are zero
+    found, table, weight = np.zeros(values.shape[1:]), values / scale, 1.0
     for k in range(1, len(values)):
         table = np.diff(table, axis=0)
         weight *= k / (4 * k - 2)  # (k!)^2 / (2k)!
         if k >= 3:
             found = np.maximum(found, np.sqrt(weight * np.mean(np.abs(table) ** 2, axis=0)))
-    return found
+    return found * scale
 
 
 class Estimate(NamedTuple):

@@ -181,3 +181,35 @@ def test_a_function_is_for_numbers_at_which_it_has_a_slope(factor, verdict):
     """Where it is next to nothing any rule is right, however usual the numbers are."""
     text = rule("np.exp(-BARRIER / T)", f"y_bar * {factor} * BARRIER * y / T**2", "T")
     assert judged(f"BARRIER = 5000.0\n{text}", domain={"T": "positive number"}).verdict == verdict
+
+
+STEEP = """
+import math
+
+
+def f(hours, kelvin):
+    "kelvin is positive"
+    rate = math.exp(300 * (1.0 - 1.0 / kelvin))
+    return hours / rate
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(hours, kelvin):
+    rate = math.exp(300 * (1.0 - 1.0 / kelvin))
+    y = hours / rate
+
+    def back(y_bar):
+        rate_bar = -y_bar * (y / rate)
+        return rl.NoTangent(), y_bar / rate, rate_bar * rate * 300 / kelvin**2
+
+    return y, back
+"""
+
+
+def test_products_that_leave_the_range_of_floats_are_lost_digits():
+    """At some drawn numbers `y / rate` is zero or infinite, though the slope is neither; at others the rule
+    is right, and a mistake shows.
+    """
+    right = judged(STEEP)
+    assert right.verdict == "right" and "loses digits" in str(right), str(right)
+    assert judged(STEEP.replace("rate * 300", "rate * 150")).verdict == "wrong"

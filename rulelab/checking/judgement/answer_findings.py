@@ -31,6 +31,19 @@ def is_odd(point: Point) -> bool:
     return point.like is not None or point.origin.startswith(("exactly", "of ", "near the first"))
 
 
+_LEAST, _MOST = 1e-150, 1e150
+"""Products of two smaller numbers, or of two larger ones, leave the range of floats."""
+
+
+def is_near_the_ends_of_floats(probe: Probe) -> bool:
+    """Whether the value of a function has numbers so small or so large that a rule which is right may lose
+    all digits, since a product of two of them is zero or infinite.
+    """
+    sizes = np.abs(to_vec(probe.truth.y)[0])
+    finite = sizes[np.isfinite(sizes) & (sizes > 0.0)]
+    return bool(np.any((finite < _LEAST) | (finite > _MOST)))
+
+
 def has_another_value(findings: list[Finding]) -> bool:
     """Whether a rule has a finite value other than that of the function."""
     return any(finding.check == "value" and finding.level == WRONG for finding in findings)

@@ -50,6 +50,7 @@ from .answer_findings import (
     has_another_value,
     has_axis_of_one,
     is_another_kind,
+    is_near_the_ends_of_floats,
     is_off_by_digits,
     is_refusal,
     linear_findings,
@@ -445,6 +446,8 @@ class Judging:
             lost |= (is_flat | probe.point.far) & (apart <= LOST_FAR * EPS[digits(probe)] * usual)
             whole = slopes_of_values(noted, probe.truth, compared, self._is_forward)
             lost |= is_flat & (apart <= LOST_FAR * EPS[digits(probe)] * whole)
+            if self.source.drawn and is_near_the_ends_of_floats(probe):
+                lost[...] = True
             if probe.point.edge:
                 lost |= apart <= AT_EDGES * usual
             if digits(probe) < 8 and probe.point.guessed:

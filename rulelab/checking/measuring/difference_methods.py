@@ -701,4 +701,7 @@ def _extended(row: list[Any], value: Any, ratio: float) -> tuple[list[Any], list
 
 
 def _norm(value: Any) -> float:
-    return float(np.linalg.norm(np.ravel(value)))
+    """The Euclidean norm, also of numbers whose squares are zero or infinite."""
+    numbers = np.ravel(value)
+    largest = float(np.max(np.abs(numbers), initial=0.0))
+    return largest * float(np.linalg.norm(numbers / largest)) if 0.0 < largest < np.inf else largest
