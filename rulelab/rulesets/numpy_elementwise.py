@@ -160,7 +160,7 @@ row(np.multiply, lambda out, x, y: (y, x), points=PAIRS)
 row(np.divide, lambda out, x, y: (over(1, y), -out / y), points=PAIRS)
 row(np.negative, lambda out, x: -1.0, points=ANY)
 row(np.positive, lambda out, x: 1.0, points=ANY)
-row(np.square, lambda out, x: 2 * x, points=ANY)
+row(np.square, lambda out, x: 2.0 * x, points=ANY)
 row(np.sqrt, lambda out, x: 0.5 / out, points=POSITIVE)
 row(np.cbrt, lambda out, x: cbrt_slope(out), points=REAL)
 
@@ -454,7 +454,7 @@ def _remainder_partials(out, x, y, jump):
     """1 and what was taken off, both NaN at a jump, and with them their derivatives."""
     moves = np.where(np.isfinite(x + y), x + y, 1.0)  # 0 times an infinite one would be NaN
     undefined = np.where(jump, math.nan, 0.0) * moves
-    taken_off, dtype = np.round((out - x) / floating(y)), np.asarray(floating(out)).dtype
+    taken_off, dtype = np.round((floating(out) - x) / floating(y)), np.asarray(floating(out)).dtype
     return np.asarray(undefined + 1.0, dtype)[()], np.asarray(undefined + taken_off, dtype)[()]
 
 
@@ -486,7 +486,7 @@ row(np.expm1, lambda out, x: np.exp(x), points=ANY)
 row(np.log, lambda out, x: over(1, x), points=POSITIVE)
 row(np.log2, lambda out, x: over(1, LN2 * x), points=POSITIVE)
 row(np.log10, lambda out, x: over(1, LN10 * x), points=POSITIVE)
-row(np.log1p, lambda out, x: over(1, 1 + x), points=POSITIVE)
+row(np.log1p, lambda out, x: over(1, 1.0 + x), points=POSITIVE)
 
 
 def logistic(t):
@@ -504,6 +504,7 @@ row(logistic, lambda out, t: out * logistic(-t))  # of its own: `exp(-t) / (1 + 
 
 def _gap(x, y):
     """`x - y`, and 0 where they are equal, also if infinite."""
+    x, y = floating(x), floating(y)  # of unsigned integers, NumPy gives no negative difference
     with np.errstate(all="ignore"):
         return np.where(np.equal(x, y), np.zeros_like(x - y), x - y)[()]
 
@@ -573,7 +574,7 @@ def arctan2_partials(out, y, x):
     """
     r = np.hypot(x, y)
     if not is_met(r, (math.inf,)):
-        return x / r / r, -y / r / r
+        return x / r / r, -(y / r / r)
     far = is_at(r, math.inf)
     x, y = np.where(far, 1.0, x), np.where(far, 1.0, y)
     near = np.hypot(x, y)

@@ -294,8 +294,8 @@ _state_moment(np.ndarray.std, True, [*_METHOD, ((_M,), {"ddof": 1})])
 # -- average -------------------------------------------------------------------------------------------------
 
 def _full_weights(a, axis, weights):
-    """The weights with the number of axes of `a`, as `np.average` aligns them."""
-    weights = np.asarray(weights)
+    """The weights with the number of axes of `a`, as `np.average` aligns them, as floats, as it adds them."""
+    weights = np.asarray(weights).astype(gradient_dtype(weights), copy=False)
     if weights.shape == np.shape(a):
         return weights
     axes = normalize_axis_tuple(axis, np.ndim(a))

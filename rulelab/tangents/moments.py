@@ -181,8 +181,9 @@ def not_repeatable(f: Any, what: str) -> NotDifferentiableError:
 
 def agree(a: Any, b: Any, within: float = _LAST_DIGITS) -> bool:
     """Whether two runs of a function gave the same value, up to a relative difference of `within`."""
-    if isinstance(a, float) and isinstance(b, float):
-        return a == b or abs(a - b) <= within * max(abs(b), 1e-3) or (a != a and b != b)
+    if isinstance(a, (float, int)) and isinstance(b, (float, int)):
+        # A quotient of two whole numbers may be of any size; a product with a float may not.
+        return a == b or abs(a - b) / max(abs(b), 1e-3) <= within or (a != a and b != b)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(agree(x, y, within) for x, y in zip(a, b, strict=True))
     if isinstance(a, (int, float, complex, np.number, np.ndarray)) and np.shape(a) == np.shape(b):

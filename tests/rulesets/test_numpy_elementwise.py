@@ -300,3 +300,24 @@ def test_a_constant_zero_to_a_power_that_varies_stays_zero_in_every_order(f):
         for slope in (lambda x: rl.pushforward(f, x)(1.0), lambda x: rl.gradient(f, x)[0]):
             assert slope(0.9) == 0.0
             assert rl.pushforward(slope, 0.9)(1.0) == 0.0 and rl.gradient(slope, 0.9)[0] == 0.0
+
+
+_UFUNCS = [target for target, _ in TABLE.rules if isinstance(target, np.ufunc) and target.nout == 1]
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int16, np.uint64, np.int64])
+@pytest.mark.parametrize("ufunc", dict.fromkeys(_UFUNCS), ids=lambda f: f.__name__)
+def test_whole_numbers_of_any_dtype_have_the_slopes_of_floats(ufunc, dtype):
+    """In a partial, sums and differences of such numbers do not wrap around where the value does not."""
+    most = np.iinfo(dtype).max
+    for given in [(5, 50), (50, 7), (most, 3), (3, most)]:
+        whole = [np.array([x], dtype) for x in given[: ufunc.nin]]
+        floats = [np.array([x], float) for x in given[: ufunc.nin]]
+        with np.errstate(all="ignore"):
+            try:
+                value, wanted = ufunc(*whole), rl.gradient(lambda *xs: np.sum(ufunc(*xs)), *floats)
+                found = rl.gradient(lambda *xs: np.sum(ufunc(*xs)), *whole)
+            except (RuleLabError, TypeError):
+                continue  # refused, or not for such numbers
+            if np.allclose(value, ufunc(*floats), rtol=1e-4):
+                assert np.allclose(found, wanted, rtol=2e-3, atol=1e-4, equal_nan=True), given

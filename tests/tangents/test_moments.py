@@ -115,6 +115,8 @@ def test_arrays():
     [
         (1.0, 1.0 + 1e-12, True), (1.0, 1.1, False), (np.nan, np.nan, True), (np.ones(2), np.ones(3), False),
         ((1.0, [2.0]), (1.0, [2.0]), True), ((1.0,), (2.0,), False), ("a", "b", True), (True, False, False),
+        (10**400, 10**400, True), (10**400, 10**399, False), (1, 1.0, True), (np.inf, np.inf, True),
+        (1.0, np.inf, False),
     ],
 )  # fmt: skip
 def test_agree(a, b, wanted):
