@@ -159,7 +159,8 @@ def _collection(kind):
         if len(args) != 1:
             return kind(*args), kind()  # empty, or Python's own error
         xs, dots = items_and_tangents(config, args[0], tangents[1])
-        return kind(xs), kind(parts_beside(xs, dots))
+        y = args[0] if type(args[0]) is tuple and kind is tuple else kind(xs)  # Python gives a tuple itself
+        return y, kind(parts_beside(xs, dots))
 
     return collected_frule
 

@@ -11,6 +11,7 @@ import pytest
 import rulelab as rl
 
 from ..differences import gradient_by_differences
+from .agreeing import check_slope
 
 X = np.array([0.7, -1.2, 2.1])
 
@@ -220,3 +221,46 @@ def test_pairs_for_a_dict(pair):
     assert rl.gradient(made, 1.5)[0] == pytest.approx(3 * 1.5**2)
     assert rl.pushforward(made, 1.5)(1.0) == pytest.approx(3 * 1.5**2)
     assert rl.hessian(made, 1.5) == pytest.approx(6 * 1.5)
+
+
+def the_tuple_itself(x):
+    t = (x, 2.0)
+    return t[0] * 3.0 if tuple(t) is t else t[0]
+
+
+def another_tuple_of_a_star(x):
+    t = (x, 2.0)
+    return t[0] * 3.0 if (*t,) is t else t[0]
+
+
+def another_tuple_of_stars(x):
+    t = (x, 2.0)
+    return t[0] * 3.0 if (*t, *()) is t else t[0]
+
+
+def a_part_of_it(x):
+    t = (x, 2.0)
+    return t[0] * 3.0 if t[:] is t else t[0]
+
+
+def the_tuple_and_nothing(x):
+    t = (x, 2.0)
+    return t[0] * 3.0 if t + () is t else t[0]
+
+
+def another_list(x):
+    t = [x, 2.0]
+    return t[0] * 3.0 if list(t) is t else t[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(the_tuple_itself, another_tuple_of_a_star, another_tuple_of_stars),
+        *(a_part_of_it, the_tuple_and_nothing, another_list),
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_a_sequence_made_of_another_is_that_one_where_python_says_so(f):
+    """Python has the same tuple where nothing could tell a copy but `is`, which chooses the branch."""
+    check_slope(f, 1.3)

@@ -219,7 +219,8 @@ class Expressions(Restating):
 
     def _starred(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
         """A display with stars: a sequence for each run of items and each starred value, concatenated."""
-        joined = "tuple" if kind == "tuple" else "list"
+        anew = kind == "tuple" and all(isinstance(part, ast.Starred) for part in parts)
+        joined = "tuple" if kind == "tuple" and not anew else "list"
         pieces: list[ir.Atom] = []
         for starred, run in itertools.groupby(parts, lambda part: isinstance(part, ast.Starred)):
             if starred:
@@ -227,7 +228,8 @@ class Expressions(Restating):
             else:
                 pieces.append(self._let(ir.Build(joined, tuple(map(self._expression, run))), node))
         total = functools.reduce(lambda a, b: self._let(ir.Binary("add", a, b), node), pieces)
-        return self._let(ir.Call(ir.Const(set), (total,)), node, base) if kind == "set" else total
+        made = set if kind == "set" else tuple if anew else None  # a sum of one tuple would be that tuple
+        return total if made is None else self._let(ir.Call(ir.Const(made), (total,)), node, base)
 
     def _all_of(self, part: ast.Starred, kind: str) -> ir.Atom:
         """The items of `*value`, in a new tuple or list."""
