@@ -103,7 +103,7 @@ def keep_attribute(write, x, x_dot, name, value, value_dot):
     elif name == "__dict__":
         refuse_dict(x)
     write(x, name, value)
-    if followed:
+    if followed and name != "__class__":  # what stands beside an object has no class of the author's
         setattr(x_dot, name, settled(value, value_dot))
 
 
