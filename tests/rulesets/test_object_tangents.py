@@ -244,3 +244,27 @@ def test_vectorize():
 def test_namespaces():
     """Made of keywords."""
     assert push((NO, 2.0), types.SimpleNamespace, a=1.0) == (space(a=1.0), space(a=2.0))
+
+
+class Doubled:
+    def __init__(self, value):
+        self.value = value
+
+    def seen(self):
+        return 2.0 * self.value
+
+
+class Squared(Doubled):
+    def seen(self):
+        return self.value * self.value
+
+
+def test_an_object_may_change_its_class():
+    """Its attributes keep their tangents, and the methods are those of the new class."""
+
+    def f(x):
+        made = Doubled(x)
+        made.__class__ = Squared
+        return made.seen()
+
+    assert rl.pushforward(f, 1.5)(1.0) == 3.0 and rl.gradient(f, 1.5) == (3.0,)

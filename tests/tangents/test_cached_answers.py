@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.errors import ForeignCallError
 from rulelab.tangents.cached_answers import check_same
 
 from ..differences import gradient_by_differences
@@ -357,3 +358,26 @@ def test_contents_are_compared(first, second, same):
         return
     with pytest.raises(rl.NotDifferentiableError, match="cached function made"):
         check_same(made, first, second)
+
+
+@functools.cache
+def asked_about(x):
+    return x * x
+
+
+def emptied(x):
+    asked_about.cache_clear()
+    return asked_about(x) + asked_about.cache_info().currsize * x
+
+
+def counted(x):
+    asked_about(x)
+    return asked_about(x) + asked_about.cache_info().hits * x
+
+
+@pytest.mark.parametrize("f", [emptied, counted])
+def test_what_a_cache_counts_is_refused(f):
+    """It counts the calls of a plain run: a derivative makes others, and keeps their answers elsewhere."""
+    for derivative in (lambda: rl.gradient(f, 1.5), lambda: rl.pushforward(f, 1.5)(1.0)):
+        with pytest.raises(ForeignCallError, match="a different number of times"):
+            derivative()

@@ -11,10 +11,11 @@ import numpy as np
 from ...errors import ForeignCallError, NotDifferentiableError, RuleLabError, an
 from ...own_code import FOLDER
 from ...python_facts import OPERATORS, PREFIXES
-from ...rules.refusals import object_name, reason_for
+from ...rules.refusals import object_name, reason_for, state_reasons
 from ...rules.registry import Registry
 from ...rules.rule import Rule
 from ...rules.targets import name_of
+from ...tangents.holding import CACHED
 from ...tangents.missing import NotImplementedTangent
 from ..memory.operands import describe
 from .call import Call, here
@@ -27,6 +28,15 @@ _SIGNS = {
     for name, sign in ((each.name.rstrip("_"), each.sign), (each.in_place, f"{each.sign}="))
 }
 _PREFIXES = {name.rstrip("_"): sign for name, sign in PREFIXES.values()}
+
+
+state_reasons(CACHED, {"cache_info": "a derivative calls the function a different number of times"})
+
+
+def refuse_counts(registry: Registry, call: Call) -> None:
+    """Refuse `f.cache_info()`: answers for values that vary are not in the cache of `f`."""
+    if call.target is CACHED.cache_info:
+        raise foreign(registry, call)
 
 
 def foreign(registry: Registry, call: Call) -> Exception:

@@ -39,7 +39,7 @@ from .borrowed import (
 )
 from .call import Call
 from .constructors import keeps_in_sight, make_plain
-from .foreign import foreign
+from .foreign import foreign, refuse_counts
 from .holders import held_by_partial
 from .iterators import hands_on_plainly
 from .methods import may_lend, note_lent
@@ -129,6 +129,7 @@ def run_plain(
         return g(*args, **kwargs)
     call = Call(target, everything, kwargs, spread, place)
     refuse_mutation(pullbacks.cache.registry, call)
+    refuse_counts(pullbacks.cache.registry, call)
     stand_in = pullbacks.cache.registry.stand_in(target) if known is None and any(varied) else None
     if stand_in is not None and stand_in.answers(everything):
         return run_stand_in(pullbacks, stand_in, call)

@@ -70,7 +70,7 @@ from ..memory.support import settle
 from . import attributes, built_in, by_author, constructors, in_place, methods, operators, questions
 from .binding import bind, by_position, flags_in_order, in_order
 from .borrowed import PLAIN, hold_answers_anew
-from .foreign import foreign
+from .foreign import foreign, refuse_counts
 from .holders import GETTERS
 from .own_errors import refuse_misfit
 from .protocols import refuse_converted
@@ -276,6 +276,7 @@ class Push:
             return self.through(call.raw, programs.new_object, call.refs(), call.dot_refs())
         if g is RuleConfig.frule_via_ad:
             return self.without_rule(call)  # its callee makes the answer
+        refuse_counts(self.cache.registry, call)
         function = compiled_function(g)
         return constant_program(call.raw) if function is None else self.by_function(function, call)
 
@@ -305,6 +306,7 @@ class Push:
             made = constructors.pushed_forward(self, call)
             if made is not None:
                 return made
+        refuse_counts(self.cache.registry, call)
         if not any(map(carries_and_varies, args, dots)):
             return constant_program(call.raw, questions.asks_items(g, args))
         refuse_mutation(self.cache.registry, call)
