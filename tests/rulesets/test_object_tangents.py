@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from forward_oracle import NO, check, push
 
+import rulelab as rl
 from rulelab.errors import MutationError, NotDifferentiableError
 from rulelab.rules.capabilities import RuleConfig
 

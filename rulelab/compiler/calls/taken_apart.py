@@ -180,7 +180,7 @@ def closer(
     names = [f"e{number}" for number in range(len(asked))]
     written.line(f"{_tuple(names)} = entries")
     given = zip(names, asked, read, reached or (False,) * len(asked))
-    _refuse_zeros(written, given, keys, through or (False,) * len(keys))
+    _settle_zeros(written, given, keys, through or (False,) * len(keys))
     parts = zip(names, asked, read)
     found = [_close(written, key, parts)[0] or "None" for key in keys]
     written.line(f"return {_tuple(found)}")
@@ -212,13 +212,15 @@ def _close(written: _Written, key: Key, parts: Iterator[tuple[str, bool, bool]])
     return (f"[{', '.join(texts)}]" if key[0] is list else _tuple(texts)), True
 
 
-def _refuse_zeros(
+def _settle_zeros(
     written: _Written,
     parts: Iterator[tuple[str, bool, bool, bool]],
     keys: tuple[Key, ...],
     through: tuple[bool, ...],
 ) -> None:
-    """Write the lines that return None if a part of a container has no gradient, or perhaps none."""
+    """Write the lines that return None if a part of a container has no gradient, or perhaps none; where all
+    parts of one are given, those that give the others zeros.
+    """
     nothing = written.value(_is_nothing)
     for key, all_given in zip(keys, through, strict=True):
         for name, asked, read, reached in [next(parts) for _ in range(_count(key))]:
