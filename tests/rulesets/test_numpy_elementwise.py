@@ -319,5 +319,7 @@ def test_whole_numbers_of_any_dtype_have_the_slopes_of_floats(ufunc, dtype):
                 found = rl.gradient(lambda *xs: np.sum(ufunc(*xs)), *whole)
             except (RuleLabError, TypeError):
                 continue  # refused, or not for such numbers
-            if np.allclose(value, ufunc(*floats), rtol=1e-4):
+            if all(bar is None for bar in wanted):
+                assert all(bar is None for bar in found)
+            elif np.allclose(value, ufunc(*floats), rtol=1e-4):
                 assert np.allclose(found, wanted, rtol=2e-3, atol=1e-4, equal_nan=True), given
