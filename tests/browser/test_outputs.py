@@ -121,7 +121,7 @@ FAILING = (
     "%rule_check mse",
     "%rule_check mse_cr --domain positve",
     "%rule_symbolic mse_cr --sizes 3x",
-    "%rule_scan mse_cr --at y, yh",
+    "%rule_scan mse_cr --at y, nothing",
 )
 
 UNFOLD = "() => document.querySelectorAll('.jp-OutputArea details').forEach(fold => { fold.open = true; })"

@@ -833,7 +833,7 @@ def test_a_cotangent_for_an_array_of_whole_numbers_is_looked_at():
     wrong = judged(weighted, lambda x, n: n, lambda x, n, y_bar: 2.0 * x * y_bar)
     assert (nothing.verdict, right.verdict, wrong.verdict) == ("right", "right", "wrong")
     assert "counts = [1, 2, 3, 0]: taken as floats" in str(right) and "counts" not in str(nothing)
-    assert "counts" in wrong.sentence and "factor 2" in wrong.sentence
+    assert "counts" in wrong.sentence and "factor of 2" in wrong.sentence
     unseen = judged(picked, added, lambda x, n, y_bar: np.zeros(4))
     assert unseen.verdict == "right"
     assert "where = [1, 2, 3, 0]: whole numbers, whose cotangent was not checked" in str(unseen)

@@ -87,7 +87,7 @@ def test_the_panel_shows_the_pair(ran):
         assert part in text
     # Which of these it is depends on what else the machine does.
     undecided = "(Cannot tell which of|Too few rounds for a verdict on) the gradient of mse and"
-    assert re.search(rf"gradient of mse_fast is (faster|slower) than gradient of mse|{undecided}", text)
+    assert re.search(rf"gradient of mse_fast is (faster|slower) than the gradient of mse|{undecided}", text)
     assert "<details" in html and "Time of one call" in html
 
 
