@@ -33,7 +33,8 @@ def noise_level(values: np.ndarray) -> np.ndarray:
     4.83e-07
     """
     largest = np.max(np.abs(values), initial=0.0)
-    scale = float(largest) if 0.0 < largest < np.inf else 1.0  # squares of tiny numbers are zero
+    # Squares of tiny numbers are zero; a division by a power of two rounds nothing.
+    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if 0.0 < largest < np.inf else 1.0
     found, table, weight = np.zeros(values.shape[1:]), values / scale, 1.0
     for k in range(1, len(values)):
         table = np.diff(table, axis=0)

@@ -219,7 +219,8 @@ class Expressions(Restating):
 
     def _starred(self, kind: str, node: ast.expr, parts: list[ast.expr], base: str) -> ir.Atom:
         """A display with stars: a sequence for each run of items and each starred value, concatenated."""
-        anew = kind == "tuple" and all(isinstance(part, ast.Starred) for part in parts)
+        # Not for the arguments of a call, which nobody compares with another tuple.
+        anew = isinstance(node, ast.Tuple) and all(isinstance(part, ast.Starred) for part in parts)
         joined = "tuple" if kind == "tuple" and not anew else "list"
         pieces: list[ir.Atom] = []
         for starred, run in itertools.groupby(parts, lambda part: isinstance(part, ast.Starred)):
