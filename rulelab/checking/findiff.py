@@ -32,16 +32,13 @@ def noise_level(values: np.ndarray) -> np.ndarray:
     >>> round(float(level), 9)
     4.83e-07
     """
-    largest = np.max(np.abs(values), initial=0.0)
-    # Squares of tiny numbers are zero; a division by a power of two rounds nothing.
-    scale = math.ldexp(1.0, math.frexp(largest)[1] - 1) if 0.0 < largest < np.inf else 1.0
-    found, table, weight = np.zeros(values.shape[1:]), values / scale, 1.0
+    found, table, weight = np.zeros(values.shape[1:]), values, 1.0
     for k in range(1, len(values)):
         table = np.diff(table, axis=0)
         weight *= k / (4 * k - 2)  # (k!)^2 / (2k)!
         if k >= 3:
             found = np.maximum(found, np.sqrt(weight * np.mean(np.abs(table) ** 2, axis=0)))
-    return found * scale
+    return found
 
 
 class Estimate(NamedTuple):

@@ -97,8 +97,12 @@ def _attributes(x):
     for cls in type(x).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            if not name.startswith("__") and hasattr(x, name):
-                yield name, getattr(x, name)
+            if not name.startswith("__"):
+                try:
+                    held = object.__getattribute__(x, name)
+                except AttributeError:  # without a value; `__getattr__` may raise another error
+                    continue
+                yield name, held
 
 
 class _Sums:

@@ -10,7 +10,7 @@ import pytest
 
 from rulelab.errors import NotImplementedTangentError, RuleDtypeError, RuleShapeError
 from rulelab.tangents.missing import not_implemented
-from rulelab.tangents.structural import Tangent, canonicalize
+from rulelab.tangents.structural import Tangent, canonicalize, parts
 from rulelab.tangents.thunks import thunk
 from rulelab.tangents.zeros import ZeroTangent
 
@@ -218,3 +218,18 @@ def test_the_canonical_form_of_what_is_no_tangent():
     assert canonicalize(t) is t and repr(canonicalize(thunk(lambda: Tangent(Point, at=1.0)))) == (
         "Tangent(Point, x=ZeroTangent(), at=1.0)"
     )
+
+
+def test_a_slot_without_a_value_is_no_attribute_whatever_getattr_does():
+    """What stands for a missing derivative raises its error for each name that it does not have."""
+
+    class Missing:
+        __slots__ = ("left", "there")
+
+        def __init__(self):
+            self.there = 2.0
+
+        def __getattr__(self, name):
+            raise AttributeError(name) if name.startswith("__") else ValueError(name)
+
+    assert parts(Missing()) == {"there": 2.0}
