@@ -85,8 +85,6 @@ SHORT_PROOF_SECONDS = 2.0
 
 MOST_PROVED = 64
 """How many numbers remembered arguments may hold to be passed to SymPy."""
-MOST_SCANNED = 64
-"""The same for a scan."""
 MOST_DERIVED = 100_000
 """The same where a rule is derived at them: its checks call the function at them."""
 
@@ -1231,15 +1229,16 @@ class RuleLab(ParsedMagics, Settings):
         if given is not None and given.kwargs:
             raise MagicError("%rule_scan: after --at, give positional arguments only")
         from ..symbolic import scan_stability  # here, because SymPy takes most of a second to import
+        from ..symbolic.scan_inputs import MAX_ENTRIES
 
-        at = self._numbers(self.rule_scan, args.function, f, given, MOST_SCANNED)
+        at = self._numbers(self.rule_scan, args.function, f, given, MAX_ENTRIES)
         last = self.session.last_compared(args.function, f)
 
         def scanned(f: Any, **options: Any) -> Any:
             found = scan_stability(f, **options)
             if at or last is None or last.kwargs or found.word != NOT_JUDGED:
                 return found
-            return replace(found, notes=(_too_many(last, MOST_SCANNED),))  # not the failed guesses
+            return replace(found, notes=(_too_many(last, MAX_ENTRIES),))  # not the failed guesses
 
         options: dict[str, Any] = {"at": at or None, "plane": args.plane, "name": args.function}
         question = partial(scanned, f, registry=self.session.registry, **options)

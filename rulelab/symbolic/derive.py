@@ -265,43 +265,6 @@ def _derived(f, args, name, scalar, time_limit, rng, stop):
     return _Derived(rule, draft.by_steps)
 
 
-    started = time.monotonic()
-    _need_function(f, name)
-    preload()
-    plain_scope()  # loads SciPy once here, instead of in every worker
-    seconds = DRAFT_SHARE * time_limit
-    draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), seconds, stop)
-    formula = draft
-    if not scalar and any(isinstance(a, np.ndarray) for a in args):
-        steps = _found(f, lambda: _drafted_by_steps(f, args, name, rng), seconds, stop)
-        draft = _preferred(formula, steps)
-    if isinstance(draft, DerivationError):
-        options = (name, scalar, time_limit, rng, stop)
-        for_drawn = None if args else _derived_at_drawn(f, *options)
-        if for_drawn is None:
-            raise _with_another_start(draft, name, f)
-        return for_drawn
-    judged = _draft_result(f, draft, time_limit, stop)
-    if draft.by_steps and not judged.is_right:  # nothing else supports it
-        if isinstance(formula, DerivationError):
-            fixes = (MORE_TIME,) if judged.ran_out else ()
-            failed = refusal(f, f"a rule was derived, but not checked: {judged.checked}", *fixes)
-            raise _with_another_start(failed, name, f)
-        draft = formula
-        judged = _draft_result(f, draft, time_limit, stop)
-    seconds = max(LEAST_SECONDS, SCAN_SHARE * time_limit)
-    # The scan needs all of the code.
-    remarks, notes = ((), ()) if draft.left else _scanned(f, draft, seconds, stop)
-    source, cell = _with_remarks(draft, remarks)
-    if not args and sums(f):
-        for_arrays = with_arguments("for arrays", f)
-        notes = (f"derived for numbers, because no arguments were given; {for_arrays}", *notes)
-    notes = (*draft.notes, *notes)
-    seconds = time.monotonic() - started
-    rule = DerivedRule(name, source, cell, judged.proof, judged.checked, judged.is_right, notes, seconds)
-    return _Derived(rule, draft.by_steps)
-
-
 def _derived_at_drawn(f, *options):
     """The rule for arguments that are drawn, if some of these are arrays; None where there is none, and where
     it is for arrays of one length only, which happened to be drawn. It is asked for where no arguments were
