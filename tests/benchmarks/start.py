@@ -7,6 +7,7 @@ Each in new processes, of which the quickest counts.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -46,10 +47,13 @@ def seconds_of_first_gradient(system, name):
 
 
 def asked(*words):
-    """What a new process says: {"seconds": …} or {"failure": …}."""
-    done = subprocess.run(
-        [sys.executable, str(HERE / "start.py"), *words], capture_output=True, text=True, timeout=300
-    )
+    """What a new process says: {"seconds": …} or {"failure": …}.
+
+    Bytecode is kept between processes whatever the environment says: only the first start compiles the package.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, str(HERE / "start.py"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         return {"failure": lines[-1][:90] if lines else f"exit {done.returncode}"}
