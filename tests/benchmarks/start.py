@@ -49,7 +49,7 @@ def seconds_of_first_gradient(system, name):
 def asked(*words):
     """What a new process says: {"seconds": …} or {"failure": …}.
 
-    Bytecode is kept between processes whatever the environment says: only the first start compiles the package.
+    Bytecode is kept between processes whatever the environment says: only the first start compiles.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, str(HERE / "start.py"), *words]
