@@ -18,7 +18,7 @@ def pytest_addoption(parser):
     group.addoption(
         "--rulelab-rules",
         action="store_true",
-        help="check the derivative rules that the modules below the given paths state, a test for each",
+        help="check the derivative rules in the modules under the given paths, one test for each rule",
     )
 
 

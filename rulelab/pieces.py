@@ -85,12 +85,12 @@ def left_in_words(seconds: float | None) -> str:
     """The remaining time in words; empty if it is unknown.
 
     >>> left_in_words(0.4), left_in_words(30.2), left_in_words(600.0), left_in_words(8000.0)
-    ('a moment left', 'about 30 s left', 'about 10 min left', 'about 2.2 h left')
+    ('less than 1 s left', 'about 30 s left', 'about 10 min left', 'about 2.2 h left')
     """
     if seconds is None:
         return ""
     if seconds < 1:
-        return "a moment left"
+        return "less than 1 s left"
     if seconds < 90:
         return f"about {seconds:.0f} s left"
     return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.2g} h left"

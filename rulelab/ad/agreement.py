@@ -226,7 +226,7 @@ def _filled_before(f: Any, held: Any, found: Any, plain: Any) -> NotDifferentiab
     return NotDifferentiableError(
         f"{name} gives {_shown(plain)}, but {_shown(found)} when {cached} is run and not answered from its "
         "cache that was filled before",
-        fixes=(f"call {cached}.cache_clear() first", f"take the cache of {cached} away"),
+        fixes=(f"call {cached}.cache_clear() first", f"remove the cache of {cached}"),
         read="limitations#iteration",
     )
 

@@ -156,7 +156,9 @@ def _fitting(value: Any, dtype: np.dtype) -> Any:
     """
     given = value if isinstance(value, np.ndarray) else np.asarray(value)
     if given.dtype.kind not in "fciub" or not np.can_cast(given.dtype, dtype, "same_kind"):
-        raise TypeError(f"{given.dtype} does not fit into a Buffer of {dtype}: give it dtype={given.dtype}")
+        raise TypeError(
+            f"{given.dtype} does not fit into a Buffer of {dtype}: create it with dtype={given.dtype}"
+        )
     return given
 
 
@@ -292,7 +294,7 @@ class _Source:
             if any(isinstance(item, (list, tuple)) for item in value):
                 raise NotDifferentiableError(
                     "A list of lists is written to a Buffer",
-                    fixes=("write np.array of it",),
+                    fixes=("write np.array(...) of it instead",),
                     read="limitations#array-mutation",
                 )
             self.items = InsertedItems(value)

@@ -22,7 +22,9 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise RuleLabError(
-            f"There is no derivative of order {n!r}", asked="derivative(f, n)", fixes=("give n = 1, 2, 3, …",)
+            f"The order of a derivative must be a positive integer, not {n!r}",
+            asked="derivative(f, n)",
+            fixes=("give n = 1, 2, 3, …",),
         )
     name = name_of(resolve(f)[0])
     inner = nth_derivative(f, n - 1)
@@ -34,6 +36,7 @@ def derivative(f: Callable[[Any], Any], n: int = 1) -> Callable[[Any], Any]:
         return 0.0 if found is None else found
 
     derivative_of_f.__name__ = f"derivative_of_{name}" if name.isidentifier() else "derivative"
-    derivative_of_f.__doc__ = f"The derivative of {name}." if n == 1 else f"The derivative {n} of {name}."
+    order = "" if n == 1 else f" of order {n}"
+    derivative_of_f.__doc__ = f"The derivative{order} of {name}."
     derivative_of_f.differentiated_as = nth_derivative(f, n)  # type: ignore[attr-defined]
     return derivative_of_f

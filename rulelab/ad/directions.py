@@ -187,7 +187,7 @@ def copied(x: Any) -> Any:
     if _shares_variables(x):
         raise NotDifferentiableError(
             "forwarddiff is differentiated, and its function sets a captured variable more than once",
-            fixes=("pass the variable to the function as an argument", "set another variable"),
+            fixes=("pass the variable to the function as an argument", "use a new variable for each value"),
             read="limitations#second-derivatives",
         )
     return copy.deepcopy(x, {id(NoTangent()): NoTangent()})

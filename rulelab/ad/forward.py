@@ -183,9 +183,9 @@ def _check_chunk(chunk: Any) -> None:
     if chunk is None or (isinstance(chunk, int) and not isinstance(chunk, bool) and chunk > 0):
         return
     raise RuleLabError(
-        f"chunk={chunk!r} is not a number of directions",
+        f"chunk must be a positive integer, not {chunk!r}",
         asked="forwarddiff(f, x, chunk=…)",
-        fixes=("give a positive integer",),
+        fixes=("give the number of directions to push at once", "leave chunk= out"),
     )
 
 

@@ -315,7 +315,7 @@ def _no_parameter(x: Any) -> NotDifferentiableError:
         fixes = ("give a list of arrays: Params([W, b])",)
     else:
         found = f"Only arrays can be differentiated with Params: got {_article(x).lower()}"
-        fixes = ("list the arrays in it one by one: Params([*layers, W, b])",)
+        fixes = ("list the arrays in it instead: Params([*layers, W, b])",)
     return NotDifferentiableError(found, fixes=fixes, read=_READ)
 
 

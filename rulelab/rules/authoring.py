@@ -134,9 +134,9 @@ def make_rule(target, mode, function, requires=None):
     """Return the Rule that a user's function states for a target, without registering it."""
     _check_rule_function(target, function)
     needed = capabilities(requires)
-    skip = (1 if needed else 0) + (1 if mode == "frule" else 0)
-    accepts = accepts_of(function, skip)
-    _check_parameters(target, function, accepts, skip)
+    leading = ["the config"] * bool(needed) + ["the tangents"] * (mode == "frule")
+    accepts = accepts_of(function, len(leading))
+    _check_parameters(target, function, accepts, leading)
     return Rule(
         name_of(target),
         mode,
@@ -161,14 +161,15 @@ def _check_rule_function(target, function):
         )
 
 
-def _check_parameters(target, function, accepts, skip):
+def _check_parameters(target, function, accepts, leading):
     """Raise RuleRegistrationError for a rule that could never be called, now rather than at the first
-    gradient.
+    gradient. `leading` names what it is given before the arguments of the target.
     """
+    skip = len(leading)
     if function.__code__.co_argcount < skip and accepts.rest is None:
-        first = "the config, then " if skip == 2 else ""
         raise RuleRegistrationError(
-            f"{function.__name__} must take {first}the tangents or config first",
+            f"{function.__name__} must take {' and then '.join(leading)} before the arguments of "
+            f"{name_of(target)}",
             place=Place.of_function(function),
         )
     binder = Binder.of(target)

@@ -413,7 +413,9 @@ class ForwardWatch:
         numbers = [leaf for _, leaf in _leaves(unthunk(y_dot))]
         if not all(np.all(np.isfinite(n)) for n in numbers) and all(np.all(np.isfinite(x)) for x in given):
             raise self._wrong(
-                "returned a tangent that is not finite, from finite numbers", "choose it there", RuleError
+                "returned a tangent that is not finite, from finite numbers",
+                "choose the tangent there",
+                RuleError,
             )
         if isinstance(y, np.ndarray):
             check_precision(lambda text, fix, kind: self._wrong(text, fix, kind), "the tangent", y, y_dot)

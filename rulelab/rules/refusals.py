@@ -9,7 +9,7 @@ from .targets import resolve
 
 # For each function, by id (the function is kept so that the id is not reused): the reason, and its name.
 _STATED: dict[int, tuple[Any, str, str]] = {}
-_AN_ERROR = "an exception or a warning, which is for people: give it a text, or numbers that do not vary"
+_AN_ERROR = "an exception or a warning: give it text, or numbers that do not vary"
 
 
 def state_reasons(owner: Any, reasons: Mapping[str, str]) -> None:

@@ -47,9 +47,9 @@ def check_along(first, whole, place=None):
     dtype = np.asarray(first).dtype
     if dtype != whole.dtype:
         raise NotDifferentiableError(
-            f"np.apply_along_axis gives {dtype} here, as its first result is, which does not hold "
+            f"np.apply_along_axis gives {dtype} here, the dtype of its first result, which cannot hold "
             f"{whole.dtype}",
             place=place,
-            fixes=("return floats from the function, for each part",),
+            fixes=(f"return {whole.dtype} from the function each time it is called",),
             read="limitations#iteration",
         )

@@ -284,9 +284,7 @@ def _check_parts(x, old, x_dot):
     """Raise RuleShapeError unless the tangent fits a primal with these parts."""
     name, cls = type(x).__name__, class_of(x_dot)
     if is_sequence(cls) and len(x_dot) != len(old):
-        raise RuleShapeError(
-            f"{an(name)} of length {len(old)} cannot be moved by a tangent of length {len(x_dot)}"
-        )
+        raise RuleShapeError(f"{an(name)} of length {len(old)} cannot have a tangent of length {len(x_dot)}")
     for key in entries_of(x_dot):
         if key not in old:
             raise RuleShapeError(f"the {name} has no part {key!r}, but its tangent has one")

@@ -179,7 +179,7 @@ def changed_answer(held: Any, what: str, place: Place | None = None) -> NotDiffe
         f"The cached function {name} {what} when it runs again with the same arguments, which a plain call "
         "answers from the cache",
         place=place,
-        fixes=("do not change what it reads or returns", "take the cache away"),
+        fixes=("do not change what it reads or returns", "remove the cache"),
         read="limitations#iteration",
     )
 

@@ -174,7 +174,7 @@ def not_repeatable(f: Any, what: str) -> NotDifferentiableError:
     """
     return NotDifferentiableError(
         f"{getattr(f, '__name__', 'A function')} {what}, and its derivative is differentiated",
-        fixes=("let it compute from its arguments alone, and return its result",),
+        fixes=("have it use nothing but its arguments, and return its result",),
         read="limitations#second-derivatives",
     )
 

@@ -178,7 +178,7 @@ def in_form_of(value: Any, moved: Any) -> Any:
     if isinstance(value, types.CellType):
         raise NotDifferentiableError(
             "The tangent of a captured variable that is set more than once is differentiated",
-            fixes=("pass the variable to the function as an argument", "set another variable"),
+            fixes=("pass the variable to the function as an argument", "use a new variable for each value"),
             read="limitations#second-derivatives",
         )
     found = parts_of(value)

@@ -191,7 +191,7 @@ class Plain:
 @pytest.mark.parametrize(
     "x, x_dot, said",
     [
-        ([1.0, 2.0], Tangent(list, 1.0), "a list of length 2 cannot be moved by a tangent of length 1"),
+        ([1.0, 2.0], Tangent(list, 1.0), "a list of length 2 cannot have a tangent of length 1"),
         ((1.0,), Tangent(tuple, 1.0, 2.0), "length 1"),
         ({"a": 1.0}, Tangent(dict, {"z": 1.0}), "the dict has no part 'z'"),
         (Plain(), Tangent(Plain, nope=1.0), "the Plain has no part 'nope'"),

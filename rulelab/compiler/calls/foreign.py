@@ -64,11 +64,14 @@ def _refusal(registry: Registry, call: Call) -> RuleLabError:
     place, chain = here(call.place)
     if isinstance(target, types.FunctionType) and target.__code__.co_filename.startswith(_PACKAGE):
         return NotDifferentiableError(
-            f"Second derivatives are not supported yet: {target.__name__} is called in a function "
-            "that is differentiated",
+            f"rulelab's own {target.__name__} is called in a differentiated function, but cannot be "
+            "differentiated itself",
             place=place,
-            fixes=("write a rule for the function that calls it",),
-            read="limitations#second-derivatives",
+            fixes=(
+                "put the call in rl.ignore_derivatives(lambda: ...), if its derivative is zero",
+                "write a rule for the function that calls it",
+            ),
+            read="limitations#foreign-calls",
             chain=chain,
         )
     name = name_of(target)

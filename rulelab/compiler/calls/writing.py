@@ -51,7 +51,7 @@ def refuse_mutation(registry: Registry, call: Call) -> None:
             call,
             f"{name_of(target)}({', '.join(map(describe, args[:1]))})",
             issubclass(kind, np.ndarray),
-            f"make the {kind.__name__} in the function" if kind in heap.KINDS else None,
+            f"create the {kind.__name__} in the function" if kind in heap.KINDS else None,
         )
 
 

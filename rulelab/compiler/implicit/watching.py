@@ -109,7 +109,7 @@ class Sweep:
         elif self.shares_memory(x) and np.any(x_bar):
             raise NotDifferentiableError(
                 f"The loss depends on an array {describe(x)} that shares its memory with a parameter, "
-                "but is another array",
+                "but is not the parameter itself",
                 fixes=("take the view inside the loss", "make the array itself a parameter"),
                 read="limitations#implicit-parameters",
             )

@@ -56,6 +56,11 @@ def function_of_a_library(x):
     return np.poly(x)[1]
 
 
+@refused(2.0, "rulelab's own which_rule is called in a differentiated function")
+def function_of_rulelab(x):
+    return x * bool(rl.which_rule(math.sin, x))
+
+
 @refused(V, "foreign call expression memoryview(float64[3])")
 def class_of_c(x):
     return math.fsum(memoryview(x))
