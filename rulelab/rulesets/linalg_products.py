@@ -197,8 +197,10 @@ def matmul_ufunc_frule(tangents, x1, x2, out=None, **options):
 
 def _check_plain(ufunc, options):
     if options:
-        refuse(f"np.{ufunc.__name__} with {', '.join(options)}= is not differentiated",
-               "move the axes with np.moveaxis before the product")
+        given = ", ".join(f"{name}=" for name in options)
+        moved = options.keys() <= {"axis", "axes"}
+        refuse(f"np.{ufunc.__name__} with {given} is not differentiated",
+               "move the axes with np.moveaxis before the product" if moved else f"leave {given} out")
 
 
 @bilinear(np.linalg.matmul, points=[(_A, _B), (_T, _B)])

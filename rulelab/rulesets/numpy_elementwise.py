@@ -754,7 +754,10 @@ def _bounds(a, a_min, a_max, low, high):
         np.clip(a, a_min, a_max)  # which asks for the other one
     a_min, a_max = (None if x is np._NoValue else x for x in (a_min, a_max))
     if (low is not None or high is not None) and (a_min is not None or a_max is not None):
-        refuse("np.clip with both names of its bounds is not differentiated", "give the bounds by position")
+        refuse(
+            "np.clip with min= or max= next to a_min or a_max is not differentiated",
+            "give both bounds by position",
+        )
     return (a_min, a_max) if low is None and high is None else (low, high)
 
 

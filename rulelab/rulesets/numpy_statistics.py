@@ -103,7 +103,7 @@ def _check_order(target, a, q, axis, skip_nan):
         name = target.__name__
         refuse(
             f"np.{name} along several axes, for quantiles that lie in a matrix, is not differentiated: NumPy "
-            "orders its results otherwise than it says",
+            "does not order its results as documented",
             f"call np.{name} for a vector of quantiles, and reshape the result",
         )
 

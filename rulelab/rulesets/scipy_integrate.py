@@ -28,7 +28,7 @@ REFUSED = reasons_by_name(
         "weights that depend on positions: not derived here": "newton_cotes",
         "use trapezoid, simpson or cumulative_trapezoid": "trapz simps cumtrapz",
         "use quad or fixed_quad": "quadrature romberg",
-        "a boundary value problem: shoot with solve_ivp and root": "solve_bvp",
+        "a boundary value problem: use the shooting method, with solve_ivp and root": "solve_bvp",
         "steps taken one by one: use solve_ivp": (
             "ode complex_ode OdeSolver OdeSolution DenseOutput RK23 RK45 DOP853 Radau BDF LSODA"
         ),

@@ -37,8 +37,9 @@ def check_solved(left, q, what, *given):
     eps = max([np.finfo(lapack_kind(np.asarray(x).dtype)).eps for x in given])
     if not np.max(np.abs(left - q), initial=0.0) <= np.sqrt(eps) * size:
         refuse(
-            f"{what} of real and complex matrices together is not differentiated: SciPy does not solve it",
-            "make all complex: a + 0j",
+            f"{what} of both real and complex matrices is not differentiated here: what SciPy returns "
+            "is not a solution",
+            "make all matrices complex: a + 0j",
         )
 
 
@@ -54,8 +55,10 @@ def _check_shapes(a, b, q):
     sides = [np.shape(x)[-2:] for x in (a, b, q)]
     sizes = sides[2] if len(sides[2]) == 2 else (None, None)
     if sides[:2] != [(n, n) for n in sizes]:
-        refuse(f"scipy.linalg.solve_sylvester of matrices of the shapes {', '.join(map(str, sides))} is not "
-               "differentiated")
+        refuse(
+            f"the shapes {', '.join(map(str, sides))} of the matrices are not those of a Sylvester equation",
+            "give matrices of the shapes (m, m), (n, n) and (m, n)",
+        )
 
 
 TABLE.non_differentiable(check_solved, is_mixed, _check_shapes)

@@ -16,7 +16,7 @@ CONSTANT = named(
 TABLE.non_differentiable(*[getattr(linalg, name) for name in CONSTANT])
 
 _BASIS = "a basis that LAPACK chooses: write what you need as a function of the whole matrix"
-_SCHUR = "a Schur or Hessenberg form, which turns with rounding: use eigvals, or functions of the matrix"
+_SCHUR = "a Schur or Hessenberg form, which is not unique: use eigvals, or functions of the matrix"
 _BANDED = "for a banded matrix: use the function for the whole matrix"
 _CALLS = "calls your function on the eigenvalues: use expm, logm, sqrtm"
 _UPDATES = "an update of factors: factorise the new matrix with qr"
@@ -30,7 +30,7 @@ REFUSED = reasons(
         _CALLS: "funm",
         _UPDATES: "qr_delete qr_insert qr_multiply qr_update",
         "scales by powers of two, which jump": "matrix_balance",
-        "a condition number of rounding: not derived here": "expm_cond",
+        "a condition number: not derived here": "expm_cond",
         "draws a random matrix": "clarkson_woodruff_transform",
         "the signs of the eigenvalues in the basis of the vectors: not derived here": "signm",
         "use cholesky, or lu": "ldl",

@@ -196,7 +196,8 @@ def curve_fit(
     f, xdata, ydata, p0=None, sigma=None, absolute_sigma=False, check_finite=None, bounds=(-np.inf, np.inf),
     method=None, jac=None, *, full_output=False, nan_policy=None, **rest,
 ):  # fmt: skip
-    refuse_given("curve_fit", "ask for the parameters only", full_output=full_output, nan_policy=nan_policy)
+    refuse_given("curve_fit", "ask for the parameters only", full_output=full_output)
+    refuse_given("curve_fit", "remove NaN first", nan_policy=nan_policy)
     options = {"method": method, "jac": jac, **rest}
     found, covariance = run_curve_fit(
         f, xdata, ydata, p0, sigma, absolute_sigma, check_finite, bounds, options

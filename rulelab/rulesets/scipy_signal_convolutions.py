@@ -146,7 +146,7 @@ def _check_plane(a, b, mode, boundary):
     if boundary not in _BOUNDARIES or mode not in ("full", "same", "valid"):
         refuse(f"a convolution in the plane with mode={mode!r} and boundary={boundary!r} is not "
                "differentiated",
-               "give both by name")
+               "give both as strings, such as mode='same', boundary='fill'")
     if _is_empty(a, b) and boundary != "fill":
         refuse(f"a convolution in the plane with an empty array and boundary={boundary!r} is not "
                "differentiated",

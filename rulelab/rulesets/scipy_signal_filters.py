@@ -343,9 +343,10 @@ TABLE.non_differentiable(_is_short, _in_short)
 @TABLE.stands_in(signal.freqz)
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * np.pi, include_nyquist=False):
     b, a = np.atleast_1d(b), np.atleast_1d(a)
-    if b.ndim != 1 or a.ndim != 1 or plot is not None:
-        refuse("scipy.signal.freqz of several filters, or with plot=, is not differentiated",
-               "call it for each filter")
+    if plot is not None:
+        refuse("scipy.signal.freqz with plot= is not differentiated", "leave plot= out")
+    if b.ndim != 1 or a.ndim != 1:
+        refuse("scipy.signal.freqz of several filters is not differentiated", "call it for each filter")
     only_real("scipy.signal.freqz", fs)
     if _is_short(b, a):
         wide, words = np.result_type(b, a, float), (worN, whole, None, fs, include_nyquist)

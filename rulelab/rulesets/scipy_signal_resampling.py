@@ -88,14 +88,16 @@ def spectral_window(window, n):
         return window(fft.fftfreq(n))
     if isinstance(window, np.ndarray):
         if np.shape(window) != (n,):
-            raise ValueError(f"{np.shape(window)} is not ({n},), the number of frequency bins")
+            raise ValueError(
+                f"the window must have shape ({n},), one number for each frequency, not {np.shape(window)}"
+            )
         return window
     return fft.fftshift(signal.get_window(window, n))
 
 
 def _check_num(num, n):
     if operator.index(num) < 1 or n < 1:
-        raise ValueError(f"num is not a positive whole number: {num}")
+        raise ValueError(f"num must be a positive whole number, not {num}")
     return operator.index(num)
 
 

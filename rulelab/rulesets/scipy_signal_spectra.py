@@ -34,13 +34,15 @@ def _window_of(window, size, n, kind):
         refuse("a spectrum of scipy.signal with a window that is not a vector of real numbers is not "
                "differentiated")
     if size is not None and size != len(window) or len(window) > n:
-        raise ValueError(f"a window of {len(window)} samples for segments of {size}, in a signal of {n}")
+        raise ValueError(
+            f"a window of {len(window)} samples does not fit segments of {size}, in a signal of {n}"
+        )
     return window if window.dtype == kind else window.astype(kind)
 
 
 def _named_window(window, size, kind):
     if size < 1:
-        raise ValueError(f"nperseg must be a positive integer, and is {size}")
+        raise ValueError(f"nperseg must be a positive integer, not {size}")
     return signal.get_window(window, size).astype(np.result_type(kind, np.float32))
 
 

@@ -21,7 +21,7 @@ _SPECTRA = "a spectrum: not derived here; stft, welch and scipy.fft.rfft of the 
 _SYSTEMS = "for systems of SciPy's own classes, which rules do not follow: use lfilter, or the matrices"
 _RANKS = "depends on the order of the values: not derived here; np.partition and np.sort have rules"
 _SPLINES = "coefficients of splines: not derived here"
-_SMOOTHING = "by a penalty: not derived here; scipy.linalg.solveh_banded has a rule"
+_SMOOTHING = "a smoother with a penalty: not derived here; scipy.linalg.solveh_banded has a rule"
 _WAVES = "a wave form: write it in NumPy"
 _WAVELETS = "wavelets, which newer versions of SciPy no longer have"
 _CHIRP = "a chirp-z transform: not derived here; scipy.fft.fft has a rule"
@@ -64,7 +64,7 @@ state_reasons(signal, REFUSED)
 
 _CLASSES = {
     **dict.fromkeys("lti dlti StateSpace TransferFunction ZerosPolesGain".split(), _SYSTEMS),
-    "ShortTimeFFT": "holds its window, and computes where rules do not follow: use stft",
+    "ShortTimeFFT": "a class of SciPy's own, which rules do not follow: use stft",
     **dict.fromkeys(("CZT", "ZoomFFT"), _CHIRP),
 }
 state_reasons(signal, _CLASSES)

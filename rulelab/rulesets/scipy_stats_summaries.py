@@ -17,19 +17,31 @@ from .standins import as_array
 
 TABLE = RuleTable("scipy_stats_summaries")
 NO = NoTangent()
+_CONVERTED = "convert the array first"
+_FOR_EACH = "call it for each order"
 
 
-def check_policy(name, nan_policy, *unused):
-    """Refuse what is not followed: another policy for NaN, and options that change what is computed."""
-    if nan_policy != "propagate" or any(option is not None for option in unused):
+def check_policy(name, nan_policy):
+    """Refuse a policy for NaN that is not followed."""
+    if nan_policy != "propagate":
         refuse(
-            f"scipy.stats.{name} with nan_policy={nan_policy!r} or an option that has no derivative here",
+            f"scipy.stats.{name} with nan_policy={nan_policy!r} is not differentiated",
             "remove NaN first",
             "write a rule for the calling function",
         )
 
 
-TABLE.non_differentiable(check_policy)
+def check_left_out(name, option, fix, *values):
+    """Refuse an option that changes what is computed, if it has one of these values."""
+    if any(value is not None for value in values):
+        refuse(
+            f"scipy.stats.{name} with {option} is not differentiated",
+            fix,
+            "write a rule for the calling function",
+        )
+
+
+TABLE.non_differentiable(check_policy, check_left_out)
 
 
 def agreeing(name, y, found):
@@ -39,7 +51,8 @@ def agreeing(name, y, found):
     with np.errstate(all="ignore"):
         if np.shape(y) != np.shape(found) or not np.allclose(found, y, 1e-6, 1e-9, equal_nan=True):
             refuse(
-                f"scipy.stats.{name} returns a different value from its formula",
+                f"scipy.stats.{name} returns a different value here from its formula, which is what is "
+                "differentiated",
                 "write a rule for the calling function",
             )
     return y.copy() if isinstance(y, np.ndarray) else y
@@ -99,19 +112,22 @@ def as_sample(a):
 
 @stands_in("gmean")
 def gmean(a, axis=0, dtype=None, weights=None, *, nan_policy="propagate", keepdims=False):
-    check_policy("gmean", nan_policy, dtype)
+    check_policy("gmean", nan_policy)
+    check_left_out("gmean", "dtype=", _CONVERTED, dtype)
     return np.exp(averaged(np.log(as_sample(a)), axis, weights, keepdims))
 
 
 @stands_in("hmean")
 def hmean(a, axis=0, dtype=None, *, weights=None, nan_policy="propagate", keepdims=False):
-    check_policy("hmean", nan_policy, dtype)
+    check_policy("hmean", nan_policy)
+    check_left_out("hmean", "dtype=", _CONVERTED, dtype)
     return 1.0 / averaged(1.0 / as_sample(a), axis, weights, keepdims)
 
 
 @stands_in("pmean")
 def pmean(a, p, *, axis=0, dtype=None, weights=None, nan_policy="propagate", keepdims=False):
-    check_policy("pmean", nan_policy, dtype)
+    check_policy("pmean", nan_policy)
+    check_left_out("pmean", "dtype=", _CONVERTED, dtype)
     if p == 0:
         return power_zero(as_sample(a), p, axis, weights, keepdims)
     return averaged(as_sample(a) ** float(p), axis, weights, keepdims) ** (1.0 / p)
@@ -154,7 +170,8 @@ def central(a, order, axis, center, keepdims):
 
 @stands_in("moment")
 def moment(a, order=1, axis=0, nan_policy="propagate", *, center=None, keepdims=False):
-    check_policy("moment", nan_policy, None if np.ndim(order) == 0 else order)
+    check_policy("moment", nan_policy)
+    check_left_out("moment", "several orders", _FOR_EACH, None if np.ndim(order) == 0 else order)
     return central(as_sample(a), order, axis, center, keepdims)
 
 
@@ -240,11 +257,13 @@ def gstd(a, axis=0, ddof=1, *, keepdims=False, nan_policy="propagate"):
 def iqr(
     x, axis=None, rng=(25, 75), scale=1.0, nan_policy="propagate", interpolation="linear", keepdims=False
 ):
-    check_policy("iqr", nan_policy, None if interpolation == "linear" else interpolation)
+    check_policy("iqr", nan_policy)
+    other = None if interpolation == "linear" else interpolation
+    check_left_out("iqr", f"interpolation={interpolation!r}", "leave interpolation= out", other)
     unit = 2 * special.ndtri(0.75) if isinstance(scale, str) else scale  # "normal" is the only name
     x = as_sample(x)
     if np.size(x) == 0:
-        refuse("scipy.stats.iqr of no data is not differentiated", "leave out samples without numbers")
+        refuse("scipy.stats.iqr of no data is not differentiated", "leave out empty samples")
     low = np.percentile(x, min(rng), axis=axis, keepdims=keepdims)
     return (np.percentile(x, max(rng), axis=axis, keepdims=keepdims) - low) / unit
 
@@ -252,7 +271,9 @@ def iqr(
 @stands_in("median_abs_deviation")
 def median_abs_deviation(x, axis=0, center=None, scale=1.0, nan_policy="propagate", *, keepdims=False):
     by_median = center is None or center is np.median
-    check_policy("median_abs_deviation", nan_policy, None if by_median else center)
+    check_policy("median_abs_deviation", nan_policy)
+    other = None if by_median else center
+    check_left_out("median_abs_deviation", "a center other than np.median", "leave center= out", other)
     unit = special.ndtri(0.75) if isinstance(scale, str) else scale
     x = as_sample(x)
     apart = np.abs(x - np.median(x, axis=axis, keepdims=True))
@@ -301,13 +322,13 @@ TABLE.non_differentiable(shares)
 
 @stands_in("wasserstein_distance")
 def wasserstein_distance(u_values, v_values, u_weights=None, v_weights=None):
-    check_policy("wasserstein_distance", "propagate", u_weights, v_weights)
+    check_left_out("wasserstein_distance", "weights", "leave the weights out", u_weights, v_weights)
     return cdf_distance(1, u_values, v_values)
 
 
 @stands_in("energy_distance")
 def energy_distance(u_values, v_values, u_weights=None, v_weights=None):
-    check_policy("energy_distance", "propagate", u_weights, v_weights)
+    check_left_out("energy_distance", "weights", "leave the weights out", u_weights, v_weights)
     return np.sqrt(2.0) * cdf_distance(2, u_values, v_values)
 
 
@@ -317,7 +338,10 @@ def energy_distance(u_values, v_values, u_weights=None, v_weights=None):
 @stands_in("boxcox")
 def boxcox(x, lmbda=None, alpha=None, optimizer=None):
     if lmbda is None:
-        check_policy("boxcox", "propagate", "a power that it finds")
+        refuse(
+            "scipy.stats.boxcox without lmbda is not differentiated: it searches for the power",
+            "give lmbda",
+        )
     return special.boxcox(as_sample(x), lmbda)
 
 

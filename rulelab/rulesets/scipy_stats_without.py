@@ -99,7 +99,7 @@ _DRAWN = "a draw: not derived here; write it as a formula of constant draws, as 
 _METHODS = {
     "expect": "use scipy.integrate.quad of the function times pdf, or a sum of it times pmf",
     "fit": _FITTED,
-    "fit_loc_scale": "place and scale by mean and variance of data: use np.mean and np.var",
+    "fit_loc_scale": "loc and scale from the mean and variance of data: use np.mean and np.var",
     "interval": "use ppf at (1 - confidence) / 2 and (1 + confidence) / 2",
     "support": "where a distribution begins and ends: write it as a formula of the parameters",
     "_entropy": "use entropy",
@@ -110,7 +110,7 @@ _NORMAL = {
     **dict.fromkeys(("cdf", "logcdf"), _BY_RANDOM_NODES),
     "entropy": "use `np.linalg.slogdet(2 * np.pi * np.e * cov)[1] / 2`",
     "fit": "use np.mean and np.cov",
-    "marginal": "use the mean and the covariance at the places that stay",
+    "marginal": "use the entries of the mean and the covariance that are kept",
     "rvs": _DRAWN,
 }
 _DIRICHLET = {

@@ -192,14 +192,15 @@ def _check_links(ufunc, y, last, x):
     if ufunc is np.power and len(x) > 2 and np.any(x[0] == 1):
         other = np.concatenate([np.full_like(x[:1], 2), x[1:]])
         with np.errstate(all="ignore"):
-            _refuse_unlike(ufunc, ufunc.reduce(other), functools.reduce(ufunc, other), " for 2 in place of 1")
+            last = functools.reduce(ufunc, other)
+            _refuse_unlike(ufunc, ufunc.reduce(other), last, " with a 2 in place of the first 1")
 
 
 def _refuse_unlike(ufunc, y, last, of=""):
     if not np.allclose(np.ravel(y), np.ravel(last), rtol=1e-4, atol=1e-6, equal_nan=True):
         refuse(
             f"np.{ufunc.__name__}.reduce gives {np.ravel(y)[0]}{of}, "
-            f"and one call at a time gives {np.ravel(last)[0]}",
+            f"but np.{ufunc.__name__} element by element gives {np.ravel(last)[0]}",
             f"use np.{ufunc.__name__}.accumulate(...)[-1]",
         )
 

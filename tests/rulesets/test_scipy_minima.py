@@ -121,7 +121,11 @@ def test_the_second_derivative_of_a_minimum(name):
             "did not converge|not a solution",
         ),
         (lambda a: optimize.least_squares(lambda x: x - a, [0.0], loss="huber").x[0], "loss='huber'"),
-        (lambda a: optimize.curve_fit(model, T, a * Y, full_output=True)[0][0], "full_output="),
+        (
+            lambda a: optimize.curve_fit(model, T, a * Y, full_output=True)[0][0],
+            "full_output=: ask for the parameters only",
+        ),
+        (lambda a: optimize.curve_fit(model, T, a * Y, nan_policy="omit")[0][0], "nan_policy=: remove NaN"),
     ],
 )
 def test_what_is_no_regular_minimum_is_refused(f, words):
