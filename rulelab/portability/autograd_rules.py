@@ -60,7 +60,7 @@ def _cotangent(x_bar, x):
         return type(x)(_cotangent(part_bar, part) for part_bar, part in zip(x_bar, x))
     x_bar = anp.conj(x_bar)
     if anp.shape(x_bar) != anp.shape(x):
-        raise ValueError(f"a cotangent has the shape {anp.shape(x_bar)} and its argument {anp.shape(x)}")
+        raise ValueError(f"a cotangent has shape {anp.shape(x_bar)}, but its argument {anp.shape(x)}")
     return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
 _SUMMED = '''\
 def _summed(x_bar, x):
@@ -71,7 +71,7 @@ def _summed(x_bar, x):
     for axis, n in enumerate(anp.shape(x)):
         x_bar = anp.sum(x_bar, axis=axis, keepdims=True) if n == 1 else x_bar
     if anp.shape(x_bar) != anp.shape(x):
-        raise ValueError(f"a cotangent has the shape {anp.shape(x_bar)} and its argument {anp.shape(x)}")
+        raise ValueError(f"a cotangent has shape {anp.shape(x_bar)}, but its argument {anp.shape(x)}")
     return x_bar if anp.iscomplexobj(x) else anp.real(x_bar)'''
 
 _STILL = '''\

@@ -125,7 +125,13 @@ def _in_framework(
         files, notes = {main: made.text}, made.notes
         if entry is not None:
             cases, untested = _cases(leaving, made, registry)
-            notes = (*notes, *(f"{name} has no tests there" for name in untested))
+            notes = (
+                *notes,
+                *(
+                    f"{name} has no tests: its arguments or results cannot be written as text"
+                    for name in untested
+                ),
+            )
             if any(cases.values()):
                 symmetric = {made.names[one.gathered.target]: one.checked.symmetric for one in leaving}
                 files[f"test_{main}"] = text_of_framework_tests(to, stem, cases, symmetric)

@@ -452,7 +452,7 @@ class _Gathering:
                 self.need(name, getattr(builtins, name), place)
             elif name not in lenient and name in names:
                 raise ExportError(
-                    f"{piece.name} names {name}, and nothing is called {name}",
+                    f"{piece.name} uses {name}, which is not defined",
                     asked=self.asked,
                     place=place,
                     fixes=(f"define {name} first",),
@@ -463,8 +463,9 @@ class _Gathering:
         hidden = name.startswith("__") and name.endswith("__") and name not in vars(builtins)
         if hidden or (name in _UNSEEN and scope.get(name, getattr(builtins, name, None)) is not None):
             raise ExportError(
-                f"{name} depends on something that its text does not name", asked=self.asked, place=place,
-                fixes=("name what it needs",),
+                f"what {name} gives depends on where the code is, so it cannot be exported",
+                asked=self.asked, place=place,
+                fixes=("use the name of what it gives", "pass that as an argument"),
             )  # fmt: skip
 
     def _default(

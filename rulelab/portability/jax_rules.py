@@ -493,7 +493,7 @@ def _as_is(x_bar, x):
     def one(part_bar, part):
         part_bar = np.zeros(np.shape(part)) if part_bar is None else np.asarray(part_bar)
         if np.shape(part_bar) != np.shape(part):
-            raise ValueError(f"a cotangent of the shape {np.shape(part_bar)} for one of {np.shape(part)}")
+            raise ValueError(f"a cotangent has shape {np.shape(part_bar)}, but its argument {np.shape(part)}")
         return part_bar if np.iscomplexobj(part) else part_bar.real
 
     if x_bar is None:

@@ -348,7 +348,7 @@ def _like(x_bar, x):
     """Convert the rule's cotangent of x to a tensor with the dtype and on the device of x."""
     x_bar = np.asarray(x_bar)
     if x_bar.shape != tuple(x.shape):
-        raise ValueError(f"a cotangent has the shape {x_bar.shape} and its argument {tuple(x.shape)}")
+        raise ValueError(f"a cotangent has shape {x_bar.shape}, but its argument {tuple(x.shape)}")
     x_bar = x_bar if torch.is_complex(x) else x_bar.real
     return torch.from_numpy(np.array(x_bar)).to(device=x.device, dtype=x.dtype)'''
 

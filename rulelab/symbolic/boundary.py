@@ -411,13 +411,13 @@ class _Point:
         what = f"the slope for {name}{self.of_result(k)}"
         index = position(self.sample, doubt.leaf)
         if doubt.kind == "no derivative":
-            words = f"the slopes nearby grow without bound, {what} is {_shown(given)}"
+            words = f"the slopes nearby grow without bound, but {what} is {_shown(given)}"
             return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, None)
         if doubt.kind == "no number":
             beside = f"the derivative is {_shown(slopes[0])}"
             if doubt.kink:
                 beside = f"the slopes nearby range from {_shown(slopes.min())} to {_shown(slopes.max())}"
-            words = f"{what} is {_shown(given)}, {beside}"
+            words = f"{what} is {_shown(given)}, but {beside}"
             should = None if doubt.kink else slopes[0]
             return self.fault(doubt), self.caveat(SINGULAR_AT, words, k, index, given, should)
         return self.wrong(k, answer, doubt, what, index)
@@ -430,13 +430,15 @@ class _Point:
         exact = self.exact_answer(k)
         known = exact is not None and bool(np.isfinite(exact).all())
         if known and self.doubt(k, exact) is None:
-            words = f"{what} is {_shown(given)} in floats and {_shown(exact[doubt.leaf])} in exact arithmetic"
+            words = (
+                f"{what} is {_shown(given)} in floats, but {_shown(exact[doubt.leaf])} in exact arithmetic"
+            )
             return self.fault(doubt), self.caveat(UNSTABLE, words, k, index, given, exact[doubt.leaf])
         if doubt.kink:
             return self.fault(doubt), self.no_subgradient(k, answer, doubt, what, index)
         should = doubt.slopes[0, doubt.leaf]
         if not known:
-            words = f"{what} is {_shown(given)}, the derivative is {_shown(should)}"
+            words = f"{what} is {_shown(given)}, but the derivative is {_shown(should)}"
             return self.fault(doubt), self.caveat(NOT_A_SUBGRADIENT, words, k, index, given, should)
         return self.refuted(k, name, index, given * float(self.seed), should * float(self.seed))
 
@@ -447,7 +449,7 @@ class _Point:
             whole = (index[0], [()])
             return self.caveat(NOT_A_SUBGRADIENT, words, k, whole, None, None)
         low, high = _shown(doubt.slopes.min()), _shown(doubt.slopes.max())
-        words = f"{what} is {_shown(answer[0])}, those nearby range from {low} to {high}"
+        words = f"{what} is {_shown(answer[0])}, but those nearby range from {low} to {high}"
         return self.caveat(NOT_A_SUBGRADIENT, words, k, index, answer[0], None)
 
     def refuted(self, k, name, index, found, expected):

@@ -26,7 +26,7 @@ def verdict_on_misfits(misfits, questions, excludes_ranks):
     if raised is not None and f"raised {NameError.__name__}" in raised.verdict.reason:
         return Unsupported(raised.verdict.reason)  # no arguments would help
     if raised is not None:
-        words = f"{raised.verdict.reason} at every kind of arguments that was tried"
+        words = f"{raised.verdict.reason} for every kind of argument that was tried"
         return Unsupported(words, None, advice)
     is_said = len({p.ranks() for p, _ in questions}) == 1  # because a domain leaves no other kinds
     alike = [

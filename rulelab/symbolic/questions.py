@@ -496,7 +496,11 @@ def find_rule(f, rule, names, plan, registry, name=None, kwargs=None):
         raise NoRuleFound(_error(f, opted, *copies[:1], to_state("rrule", asked), name=name))
     stated = answer.rule
     if stated.requires:
-        raise NoRuleFound(_error(f, "has a rule that asks for a RuleConfig; this check has none to give"))
+        raise NoRuleFound(
+            _error(
+                f, "has a rule that asks for a RuleConfig, which a proof does not have", BY_NUMBERS, name=name
+            )
+        )
     call = f"rl.rrule({name or _identifier(f, 'f')}, "
     if stated.partials is not None:
         return Question(f, None, stated.partials, names, None, call, kwargs)

@@ -429,7 +429,7 @@ _BACKWARDS = "{}[..., ::-1].copy()[..., ::-1]"
 _LAYOUTS = (
     ("for arrays with gaps between their entries", _with_gaps, "np.repeat({}, 2, axis=-1)[..., ::2]"),
     ("for arrays that run backwards", lambda x: x[..., ::-1].copy()[..., ::-1], _BACKWARDS),
-    ("for arrays in Fortran's order", np.asfortranarray, "np.asfortranarray({})"),
+    ("for arrays in Fortran order", np.asfortranarray, "np.asfortranarray({})"),
 )
 
 

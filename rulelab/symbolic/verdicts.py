@@ -135,7 +135,7 @@ class Agrees:
     word = "AGREES"
 
     def sentence(self):
-        return f"{said(self.word)}: it agrees to {self.digits} digits, and is not an identity: {self.why}"
+        return f"{said(self.word)}: it agrees to {self.digits} digits, but is not an identity: {self.why}"
 
 
 @dataclass(frozen=True)

@@ -146,10 +146,10 @@ def test_what_is_not_seen_is_spelled_out():
 MAKER = "def make(v):\n    def f(x):\n        return v * x\n    return f\nf = make(object())\n"
 REFUSED = [
     ("def f(x):\n    return box(x)\n", {"box": [].append}, "value of box", "return box(x)"),
-    ("def f(x):\n    return eval('x')\n", {}, "eval depends on something", "return eval('x')"),
-    ("def f(x):\n    return globals()['f'] and x\n", {}, "globals depends on", "return globals()"),
-    ("def f(x):\n    return x * __file__\n", {}, "__file__ depends on", "return x * __file__"),
-    ("def f(x):\n    return missing(x)\n", {}, "and nothing is called missing", "return missing(x)"),
+    ("def f(x):\n    return eval('x')\n", {}, "what eval gives depends on", "return eval('x')"),
+    ("def f(x):\n    return globals()['f'] and x\n", {}, "what globals gives depends on", "return globals()"),
+    ("def f(x):\n    return x * __file__\n", {}, "what __file__ gives depends on", "return x * __file__"),
+    ("def f(x):\n    return missing(x)\n", {}, "f uses missing, which is not defined", "return missing(x)"),
     ("def f(x):\n    return lock and x\n", {"lock": object()}, "value of lock", "return lock and x"),
     ("def f(x):\n    return big[0] * x\n", {"big": np.ones(5000)}, "5,000 numbers", "return big[0] * x"),
     (MAKER, {}, "value of v", "return v * x"),

@@ -123,7 +123,7 @@ def test_rules_that_could_never_work_are_refused_when_stated():
         with pytest.raises(RuleRegistrationError, match=why):
             rrule_for(square, registry=registry)(bad)
     for requires, leading in [(None, "the tangents"), ("reverse", "the config and then the tangents")]:
-        with pytest.raises(RuleRegistrationError, match=f"must take {leading} before the arguments of square"):
+        with pytest.raises(RuleRegistrationError, match=f"must take {leading} before the arguments"):
             frule_for(square, registry=registry, requires=requires)(lambda: None)
     assert registry.epoch == 0
 

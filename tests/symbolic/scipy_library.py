@@ -71,7 +71,7 @@ NOTES = {
     "solve_triangular": "the other triangle has the slope 0",
     "solve_banded": "as cheap as the function; corners of `ab` have the slope 0",
     "solve_circulant": "not by least squares",
-    "solve_sylvester": "a mix of real and complex matrices is refused where SciPy does not solve the equation",
+    "solve_sylvester": "mixed real and complex matrices are refused where SciPy does not solve them",
     "lstsq": "of full rank",
     "pinv": "with the default cut-off, while the rank does not change",
     "pinvh": "with the default cut-off, while the rank does not change",

@@ -18,7 +18,7 @@ from rulelab.symbolic.verdicts import to_dict
         (
             Agrees(15, "3.14 is a rounded constant"),
             "AGREES",
-            "right, but for rounded constants: it agrees to 15 digits, and is not an identity: 3.14 is a "
+            "right, but for rounded constants: it agrees to 15 digits, but is not an identity: 3.14 is a "
             "rounded constant",
         ),
         (
