@@ -140,7 +140,7 @@ class ManyChecks(Report):
         if good:
             caption = f"Right: {_counted(len(good), 'check')}"
             tables.append(Table(caption, columns, tuple(good), folded=len(good) > _ROWS))
-        stopped = (f"stopped before its end: {_counted(len(self.waiting), 'check')} not made",)
+        stopped = (f"stopped early: {_counted(len(self.waiting), 'check')} not made",)
         closing = (f"{self.seconds:.2g} s", *self.events, *(stopped if self.interrupted else ()))
         return Page((self.sentence, *self.lines()), tuple(tables), closing, self.verdict)
 

@@ -260,7 +260,7 @@ CALLED = {  # the function and its rule with a mistake, what it is called, what 
         "        x_bar = np.zeros(len(x))\n        x_bar[::2] = 2 * x[picked] * y_bar\n"
         "        return rl.NoTangent(), x_bar\n    return x[picked] ** 2, back\n",
         "wrong_element",
-        "writes to other elements",
+        "writes to the wrong elements",
         "np.add.at(x_bar, picked",
     ),
     "the order in which numbers are read": (

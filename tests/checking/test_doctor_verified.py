@@ -210,6 +210,6 @@ def test_a_correction_beside_another_mistake_does_not_claim_that_all_is_right():
     """The buffer cuts off fractions where `w` holds integers, and no corrected factor helps there."""
     (one,) = judged(BUFFERED.format("")).diagnoses
     assert "2 * y_bar * w * x" in one.diff and one.left.startswith("w = ["), one
-    assert one.corrected.startswith("corrected, but for another mistake that is left, at w = [")
+    assert one.corrected.startswith("corrected, except for another mistake, at w = [")
     (one,) = judged(BUFFERED.format(", dtype=float")).diagnoses
     assert one.diff and not one.left and one.corrected.endswith("right at every point of this check")

@@ -363,8 +363,8 @@ def test_noise_is_measured():
     [
         (lambda: FiniteDifferenceMethod([0, 0, 1], 1), "different integers"),
         (lambda: FiniteDifferenceMethod([0, 0.5], 1), "different integers"),
-        (lambda: central_fdm(2, 2), "takes more than 2 points"),
-        (lambda: central_fdm(2, -1), "no derivative of order -1"),
+        (lambda: central_fdm(2, 2), "needs more than 2 points"),
+        (lambda: central_fdm(2, -1), "must be at least 0, not -1"),
         (lambda: central_fdm(5, factor="much"), 'factor must be a positive number or "auto"'),
         (lambda: central_fdm(5, factor=0), "factor must be a positive number"),
         (lambda: extrapolate_fdm(central_fdm(2), math.sin, 1.0, contract=2.0), "contract must be between"),

@@ -87,7 +87,7 @@ def test_an_interrupt_gives_the_report_of_what_there_is(write):
     assert report.interrupted and report.verdict == "inconclusive"
     assert [o.verdict for o in report.outcomes] == ["right"] * 2 and report.waiting == (jobs[2],)
     assert report.sentence == "3 checks of 3 rules: 1 not reached, 2 right."
-    assert "stopped before its end: 1 check not made" in str(report)
+    assert "stopped early: 1 check not made" in str(report)
     assert ElementTree.fromstring(report.to_junit()).find(".//skipped").get("message") == "not reached"
 
 

@@ -845,7 +845,7 @@ def test_two_ways_to_a_value_may_differ_by_what_its_last_digits_leave_of_it():
 def test_no_number_at_the_length_one_alone_is_no_mistake():
     report = judged(angle_between, angle_between_with())
     assert report.verdict == "right"
-    assert "at the length 1" in str(report)
+    assert "at length 1" in str(report)
     assert judged(angle_between, angle_between_with(factor=2.0), depth="quick").verdict == "wrong"
 
 

@@ -56,7 +56,7 @@ def test_the_verdict_is_in_words():
     assert unknown.sentence == "mse_rrule of mse: cannot tell: noise."
     stopped = right(interrupted=True)
     assert stopped.sentence == "mse_rrule of mse: cannot tell: stopped after 9 points, at which it is right."
-    assert not stopped and "stopped before its end" in str(stopped)
+    assert not stopped and "stopped early" in str(stopped)
 
 
 def test_the_verdict_in_one_line():

@@ -103,7 +103,7 @@ def test_vectors_of_two_lengths_are_not_brought_to_one():
     rng = np.random.default_rng(0)
     for inputs, is_tried in (((np.ones(4), np.ones(3)), False), ((np.ones((4, 3)), np.ones(3)), True)):
         origins = [point.origin for point in of_other_lengths(Point(inputs), (), rng)]
-        assert origins and ("of one length, 3" in origins) == is_tried
+        assert origins and ("all of length 3" in origins) == is_tried
 
 
 def test_complex_numbers_come_in_two_sizes():

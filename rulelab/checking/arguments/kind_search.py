@@ -61,7 +61,7 @@ class Search:
         self.misshapen: Kinds | None = None  # its cotangents do not have the annotated shapes
         self.relation: tuple[bool, bool] | None = None
         self._counts: dict[Kinds, int] = {}
-        self.tried, self.last = 0, "no kind of number suits them"
+        self.tried, self.last = 0, "no kind of number suits its parameters"
 
     def candidates(self) -> Iterator[Kinds]:
         """Each combination of kinds once, the likeliest first: those that the annotations allow, and others

@@ -248,7 +248,7 @@ class Work:
                     UNKNOWN, f"{over_limit_message(self.limit)}, and its worker does not respond", self.limit
                 ),
             )
-        self.events.words.append("workers may still be busy with checks that were given up")
+        self.events.words.append("workers may still be busy with checks that were abandoned")
 
 
 def _lost(future: futures.Future) -> BaseException | None:

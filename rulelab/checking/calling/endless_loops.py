@@ -63,7 +63,7 @@ def raising_if_endless(function: Any, most: int = MOST_LINES, others: tuple[Any,
         with _CEILING:
             yield
     except _TooManyLinesError:
-        raise EndlessError(f"it has not ended after {most} lines") from None
+        raise EndlessError(f"it had not ended after running {most:,} lines") from None
     except MemoryError:
         raise EndlessError("it takes far more memory than it should need") from None
     finally:

@@ -36,7 +36,7 @@ MISTAKES = {
     "power": "a power is wrong",
     "lacks_term": "a term is missing",
     "extra_term": "there is one term too many",
-    "other_function": "it is the derivative of something else",
+    "other_function": "it is the derivative of a different function",
     "conjugate": "a conjugate is missing, or there is one too many",
     "transposed": "something is transposed",
     "elementwise_product": "an elementwise product is used where a matrix product belongs",

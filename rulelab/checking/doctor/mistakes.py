@@ -304,7 +304,7 @@ def of_some_elements(evidence: Evidence, case: Case) -> Iterator[Explanation]:
 
 
 def _neighbour(name: str, axis: int, by: int) -> str:
-    what = f"the cotangent of {name}" if axis == 1 else "what it uses of its cotangent"
+    what = f"the cotangent of {name}" if axis == 1 else "the part of its cotangent that it uses"
     return f"{what} is shifted by one element {'forward' if by > 0 else 'back'}"
 
 

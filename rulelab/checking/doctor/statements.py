@@ -170,7 +170,7 @@ def added_at(node: ast.Assign | ast.AugAssign, numpy: str, picks: Iterable[ast.e
             words = f"{does} where an index is repeated: {instead(new, node)}"
             yield Edit(node, new, "overwrites", words)
         else:
-            yield Edit(node, new, "wrong_element", f"writes to other elements: {instead(new, node)}")
+            yield Edit(node, new, "wrong_element", f"writes to the wrong elements: {instead(new, node)}")
 
 
 def _as_index(node: ast.expr) -> ast.expr | None:

@@ -143,7 +143,7 @@ _EFFECTS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("called with other arguments", "stateful", (), ""),
     ("called with the same arguments again", "stateful", (), ""),
     ("fails when it is called again", "stateful", (), ""),
-    ("the value of another call", "stateful", (), ""),
+    ("the value of an earlier call", "stateful", (), ""),
     ("has changed the", "keeps_uncopied", (), ""),
     ("in memory", "layout", (), ""),
     ("delayed cotangent", "thunk", ("rl.unthunk(IT)",), ""),

@@ -124,14 +124,14 @@ def value_findings(probe: Probe, usual: dict[str, float]) -> Iterator[Finding]:
     plain, given = probe.truth.y, probe.y
     one, other = to_vec(plain)[0], to_vec(given)[0]
     if is_another_kind(given, plain):
-        words = f"the rule gives {shortened(given)} for a value of {shortened(plain)}"
+        words = f"the rule gives {shortened(given)} where the value is {shortened(plain)}"
         yield Finding("value", words, probe=probe)
         return
     limit = Tolerance.of(probe)
     least = limit.atol * 1e-3 * by_column(probe.truth.outputs, lambda part: min(1.0, usual.get(part, 1.0)))
     apart = np.abs(one - other) - limit.rtol * np.maximum(np.abs(one), np.abs(other))
     if np.any((apart > limit.atol * 1e-3) | (apart > least) & _has_slopes(probe)):
-        words = f"the value by the rule is {shortened(given)}, by the function {shortened(plain)}"
+        words = f"the value by the rule is {shortened(given)}, but by the function {shortened(plain)}"
         yield Finding("value", words, probe=probe)
 
 

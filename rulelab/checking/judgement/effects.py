@@ -237,7 +237,7 @@ def _changed_alone(subject: Subject, probe: Probe) -> Iterator[Finding]:
             except Exception:  # there may be no value there
                 continue
         if _is_another(given, value) and _is_settled(subject, smaller, point, value):
-            words = f"gives the value of another call when {name} alone has changed"
+            words = f"gives the value of an earlier call when only {name} has changed"
             yield Finding("effects", words, argument=name, probe=probe)
             return
 
@@ -266,7 +266,7 @@ def _is_another(given: np.ndarray, value: np.ndarray) -> bool:
 NUDGES = 3
 """How often the inputs are moved by their last digits."""
 ANOTHER = 1e-3
-"""By how much of the largest number a value must be off to count as the value of another call."""
+"""By how much of the largest number a value must be off to count as the value of an earlier call."""
 
 
 def _not_what_it_was(changed: str, probe: Probe) -> Finding:

@@ -304,7 +304,7 @@ class NonfinitePlaces(Settling):
     def _without_number(self, probe: Probe, compared: Closeness, bad: np.ndarray) -> Finding:
         at = self.shown(probe.point)
         if not bad.any():
-            words = f"gives {shortened(probe.y)} for a value of {shortened(probe.truth.y)}, at {at}"
+            words = f"gives {shortened(probe.y)} where the value is {shortened(probe.truth.y)}, at {at}"
             return Finding("value", words, probe=probe)
         column = int(np.argwhere(bad)[0][1])
         leaf = next(one for one in compared.columns if one.start <= column < one.stop)

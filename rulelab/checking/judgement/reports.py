@@ -214,7 +214,7 @@ class RuleCheck(Report):
     @property
     def closing(self) -> str:
         """How long the check took, and whether it was stopped."""
-        return engineering(self.seconds, "s") + (", stopped before its end" if self.interrupted else "")
+        return engineering(self.seconds, "s") + (", stopped early" if self.interrupted else "")
 
     @property
     def worst(self) -> Finding | None:

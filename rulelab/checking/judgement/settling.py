@@ -129,7 +129,8 @@ class Settling(Judging):
         """A rule that raises at most points cannot be called right because of the few others."""
         if self.probes and len(self.unanswered) > len(self.probes):
             why = failure_found(self.unanswered[0]).words
-            words = f"not judged at most points: {'the rule ' if why.startswith('raises') else ''}{why}"
+            by = "the rule " if why.startswith("raises") else ""
+            words = f"not judged at most of the points: {by}{why}"
             self.findings.append(Finding("answer", words, UNKNOWN, probe=self.unanswered[0]))
 
     def _settle_ties(self) -> None:
@@ -337,8 +338,8 @@ class Settling(Judging):
             names = [self.subject.names[i] for i in meant]
             lengths = " x ".join(map(str, next(iter(meant.values()))))
             words = (
-                f"right for {' and '.join(names)} of length {lengths}, and answers with that length for "
-                f"others: {TO_JUDGE} at lengths that it is for"
+                f"right for {' and '.join(names)} of length {lengths}, and gives cotangents of that length "
+                f"for others: {TO_JUDGE} at lengths that it is for"
             )
             self._cannot_tell(wrong, "answer", words)
 
@@ -483,7 +484,7 @@ class Settling(Judging):
             more = checked_with("give your own", self.subject.name, self.subject.names)
             held = state_that_raises(self.subject, self.unanswered[0])
             if held is not None:
-                words = f"{words}, with what earlier calls have left in `{held}`; without it, it does not"
+                words = f"{words}, but only with what earlier calls have left in `{held}`"
                 yield Finding("effects", words, probe=self.unanswered[0])
             else:
                 words = f"{'it ' * raised}{words}, at arguments that were guessed; {more}"

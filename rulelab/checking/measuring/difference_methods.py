@@ -150,9 +150,9 @@ class FiniteDifferenceMethod:
         if any(g != given for g, given in zip(grid, self.grid)) or len(set(grid)) != len(grid):
             raise ValueError(f"a grid must consist of different integers, not {list(self.grid)}")
         if self.q < 0:
-            raise ValueError(f"there is no derivative of order {self.q}")
+            raise ValueError(f"the order of a derivative must be at least 0, not {self.q}")
         if self.q >= len(grid):
-            raise ValueError(f"a derivative of order {self.q} takes more than {len(grid)} points")
+            raise ValueError(f"a derivative of order {self.q} needs more than {len(grid)} points")
         if self.factor != "auto" and not (isinstance(self.factor, (int, float)) and self.factor > 0):
             raise ValueError(f'factor must be a positive number or "auto", not {self.factor!r}')
         object.__setattr__(self, "grid", grid)

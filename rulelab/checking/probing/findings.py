@@ -55,5 +55,5 @@ class Diagnosis:
     def corrected(self) -> str:
         """What the rule is like with the corrected line, in words."""
         if self.left:
-            return f"corrected, but for another mistake that is left, at {self.left}"
+            return f"corrected, except for another mistake, at {self.left}"
         return "corrected, and right at every point of this check"

@@ -360,7 +360,7 @@ def _all_of_one_length(point: Point, there: list[int], rng: np.random.Generator)
     inputs, new = point.floats, min(there)
     for old in there:
         inputs = tuple(_resized(point, i, x, old, new, rng) for i, x in enumerate(inputs))
-    return point.having(inputs, f"of one length, {new}")
+    return point.having(inputs, f"all of length {new}")
 
 
 def along_other_axes(point: Point, names: tuple[str, ...], keyword: Any = ...) -> Iterator[Point]:
@@ -537,7 +537,7 @@ def twice_as_long(point: Point, rng: np.random.Generator) -> Point:
         else x
         for x in point.floats
     )
-    return point.having(inputs, "of twice the lengths")
+    return point.having(inputs, "of twice the length")
 
 
 def as_matrices(

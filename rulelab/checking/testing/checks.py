@@ -538,8 +538,8 @@ class Checking(VariantJudging, NonfinitePlaces):
         if self.valueless:
             point = self.valueless[0][0].point
             at = ", ".join(f"{n} = {shortened(x)}" for n, x in zip(self.subject.names, point.inputs))
-            what = "another value" if has_another_value(self.valueless[0][1]) else "no number"
-            yield f"{what} at the length 1, as at {at}: not counted as a mistake"
+            what = "a different value" if has_another_value(self.valueless[0][1]) else "no number"
+            yield f"the rule gives {what} at length 1, as at {at}: not counted as a mistake"
         if self.refused:
             times = "1 point" if len(self.refused) == 1 else f"{len(self.refused)} points"
             yield f"the rule refuses {times}: {failure_found(self.refused[0]).words}"

@@ -133,7 +133,7 @@ class GradientChecking:
             try:
                 found = reverse.gradient(self.f, *copy.deepcopy(point.inputs), **copy.deepcopy(self.kwargs))
             except Exception as error:
-                words = f"asking for it raises {raised_words(error)}"
+                words = f"computing it raises {raised_words(error)}"
                 self.findings.append(Finding("gradient", words, probe=Probe(point, truth, y, failure=error)))
                 return
         row = vector_of(point, found)
