@@ -181,13 +181,17 @@ def command_line() -> Parser:
         help="skip modules that state no rules; exit code 0 if none does",
     )
     check.add_argument(
-        "--shipped", action="store_true", help="check the rules that come with rulelab; all words are NAMEs"
+        "--shipped",
+        action="store_true",
+        help="check the rules that come with rulelab; every word is then a NAME",
     )
     check.add_argument(
         "--jobs", type=whole_number, default=1, metavar="N", help="how many processes to use; default: 1"
     )
     check.add_argument("--junit", type=Path, metavar="FILE", help="also write the outcome as JUnit XML")
-    check.add_argument("--seed", type=int, default=0, metavar="N", help="draw other points; default: 0")
+    check.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the random points; default: 0"
+    )
     check.add_argument("--deep", action="store_true", help="check at two to three times as many points")
     check.add_argument(
         "--domain", action="append", default=[], metavar="KIND|NAME=KIND",

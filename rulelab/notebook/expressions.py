@@ -166,7 +166,8 @@ def _names_of(magic: str, equation: Equation, free: list[str], namespace: Mappin
     if not names:
         _refuse_undefined(magic, equation.tree, free, namespace)
         raise MagicError(
-            f"{magic}: no name in `{equation.text}` holds a float or an array of them; --wrt says what varies"
+            f"{magic}: no name in `{equation.text}` holds a float or an array of them; use --wrt to say what "
+            "varies"
         )
     return names
 

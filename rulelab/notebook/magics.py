@@ -174,7 +174,7 @@ class RuleLab(ParsedMagics, Settings):
         run = run_body(self.shell, cell, f"%%rrule {line.strip()}")
         target = self.session.rule_target(name, of, self.shell.user_ns)
         if target is run.function:
-            raise MagicError(f"%%rrule: the last `def` of the cell is {name} itself; its rule comes last")
+            raise MagicError(f"%%rrule: the last `def` of the cell is {name} itself; put its rule last")
         label = cell_label(self.shell)
         replaced = self.session.attach(name, target, run.function, label, of)
         if of is not None:
@@ -195,16 +195,14 @@ class RuleLab(ParsedMagics, Settings):
         self.kept(args, defined)
         if defined.check == "stopped" or getattr(defined.check, "interrupted", False):
             self.show(defined)
-            raise Interrupted(f"{method.spelled}: the check was stopped; the rule is in its place")
+            raise Interrupted(f"{method.spelled}: the check was stopped; the rule is in place")
         if getattr(args, "prove", False):
             try:
                 defined.proof = self._proved(defined.name)
             except KeyboardInterrupt:
                 defined.proof = "stopped"
                 self.show(defined)
-                raise Interrupted(
-                    f"{method.spelled}: the proof was stopped; the rule is in its place"
-                ) from None
+                raise Interrupted(f"{method.spelled}: the proof was stopped; the rule is in place") from None
         return defined
 
     def _proved(self, name: str) -> Any:
@@ -312,7 +310,7 @@ class RuleLab(ParsedMagics, Settings):
         target = self.session.rule_target(name, None, self.shell.user_ns, method.spelled)
         if target is rule:
             raise MagicError(
-                f"{method.spelled}: the last `def` of the cell is {name} itself; its rule comes last"
+                f"{method.spelled}: the last `def` of the cell is {name} itself; put its rule last"
             )
         return target
 
@@ -1282,5 +1280,5 @@ class RuleLab(ParsedMagics, Settings):
         self._remember(self.rule_lab, (args.function, args.twin), given)
         if panel.interrupted:
             self.show(panel)
-            raise Interrupted("%rule_lab was stopped before its end; what is shown was measured until then")
+            raise Interrupted("%rule_lab was stopped early; what is shown was measured before that")
         return panel

@@ -81,7 +81,7 @@ def refuse_unknown(method, call: ast.Call, called: str | None, names: Mapping[st
     for given in (*call.args, *(one.value for one in call.keywords)):
         if isinstance(given, ast.Name) and given.id not in names and not hasattr(builtins, given.id):
             known = [name for name in names if not name.startswith("_")]
-            raise MagicError(f"{method.spelled}: nothing is called {given.id}{did_you_mean(given.id, known)}")
+            raise MagicError(f"{method.spelled}: {given.id} is not defined{did_you_mean(given.id, known)}")
 
 
 def callable_only(method, found, name: str):

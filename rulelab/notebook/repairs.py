@@ -152,6 +152,6 @@ _REPAIRS: tuple[tuple[str, Callable[[Any, MagicArguments], Iterator[MagicArgumen
     ("options begin with two dashes", _dashed),
     ("a value with spaces needs quotes", _quoted),
     ("functions are given by name only", _bare_names),
-    ("functions stand together", _together),
+    ("functions are listed together", _together),
     ("arguments come after --at", _late_arguments),
 )

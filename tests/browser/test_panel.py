@@ -408,7 +408,7 @@ def test_a_long_check_is_stopped(lab_page):
     lab_page.tab("Check")
     lab_page.press("Stop")
     lab_page.status("Stopped after")
-    assert "stopped before its end" in lab_page.panel.inner_text()
+    assert "stopped early" in lab_page.panel.inner_text()
     lab_page.unharmed()
 
 

@@ -211,7 +211,7 @@ def test_ctrl_c_shows_the_points_there_are(notebook, line):
     shown = notebook.fails(line)
     kept = rulelab.notebook.last()
     assert kept.interrupted and kept.points and not kept and kept.verdict == "inconclusive"
-    assert "stopped after" in shown and "stopped before its end" in shown
+    assert "stopped after" in shown and "stopped early" in shown
     magic = line.split()[0]
     assert shown.rstrip().splitlines()[-1].startswith(f"Interrupted: {magic} was stopped after ")
     assert shown.rstrip().endswith("the report shows these")
@@ -305,7 +305,7 @@ def test_ctrl_c_in_the_check_leaves_the_rule_whole(notebook):
     rule = "def slow_rrule(x):\n    return x * x, lambda y_bar: (rl.NoTangent(), 2 * x * y_bar)\n"
     shown = notebook.fails(f"%%rrule slow --check\n{rule}")
     assert "slow now has the rule slow_rrule" in shown
-    assert shown.rstrip().endswith("%%rrule: the check was stopped; the rule is in its place")
+    assert shown.rstrip().endswith("%%rrule: the check was stopped; the rule is in place")
     assert notebook.ok("rl.which_rule(slow, 1.0).rule.function") is notebook["slow_rrule"]
 
 

@@ -695,7 +695,7 @@ def test_ctrl_c_ends_a_check_with_what_it_has(processes, rules, tmp_path):
                 os.killpg(run.pid, signal.SIGKILL)
     assert run.returncode == 130 and "Traceback" not in err
     assert "2 checks of 2 rules: 1 not reached, 1 right." in out
-    assert "stopped before its end: 1 check not made" in out
+    assert "stopped early: 1 check not made" in out
 
 
 def test_a_bar_is_shown_on_a_terminal_only(rules, monkeypatch):

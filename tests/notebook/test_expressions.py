@@ -130,7 +130,7 @@ def test_names_of_a_function_are_seen_within_it(named):
         ("nosuch(x)", "nosuch is not defined"),
         ("nosuch.sum()", "nosuch is not defined"),
         ("a == z", "z is not defined"),
-        ("n * n", "no name in `n * n` holds a float or an array of them; --wrt says what varies"),
+        ("n * n", "no name in `n * n` holds a float or an array of them; use --wrt to say what varies"),
         ("f(2.0) == 4.0", "no name in `f(2.0)` holds a float"),
         ("a * x == x", "a, x vary: give a tuple of 2 formulas, or --wrt x to hold the rest"),
         ("--wrt q a * a", "there is no q in `a * a`"),

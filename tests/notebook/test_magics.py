@@ -102,7 +102,7 @@ def test_advice_that_fails_does_not_fail_the_cell(notebook, monkeypatch):
         ("%%rrule mse --off mse\ndef f(x): pass", "%%rrule: there is no option --off; did you mean --of?"),
         (
             "%%rrule mse\ndef mse(y, yh): pass",
-            "%%rrule: the last `def` of the cell is mse itself; its rule comes last",
+            "%%rrule: the last `def` of the cell is mse itself; put its rule last",
         ),
         (
             "%%rrule mse\nx = 1",
@@ -765,9 +765,9 @@ def test_a_duel_of_two_that_differ_says_so(notebook):
     [
         ("%adjoint msee(y, yh)", "%adjoint: there is no function msee; did you mean mse?"),
         ("%gradient np.summ(y)", "%gradient: there is no function np.summ; did you mean np.sum?"),
-        ("%gradient mse(y, yhh)", "%gradient: nothing is called yhh; did you mean yh?"),
-        ("%gradient mse(y, yh=nosuchthing)", "%gradient: nothing is called nosuchthing"),
-        ("%grad_compare mse mse_cr --at y, yhh", "%grad_compare: nothing is called yhh; did you mean yh?"),
+        ("%gradient mse(y, yhh)", "%gradient: yhh is not defined; did you mean yh?"),
+        ("%gradient mse(y, yh=nosuchthing)", "%gradient: nosuchthing is not defined"),
+        ("%grad_compare mse mse_cr --at y, yhh", "%grad_compare: yhh is not defined; did you mean yh?"),
         ("%rule_lab mse_cr", "%rule_lab: give F and F_CR: %rule_lab mse mse_cr --at y, yh"),
         ("%grad_bench mse", "%grad_bench: give F and F_CR: %grad_bench mse mse_cr --at y, yh"),
         (

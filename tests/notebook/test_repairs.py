@@ -9,7 +9,7 @@ DASHES = "options begin with two dashes: "
 QUOTES = "a value with spaces needs quotes: "
 NAMES = "functions are given by name only: "
 AFTER = "arguments come after --at: "
-TOGETHER = "functions stand together: "
+TOGETHER = "functions are listed together: "
 
 
 @pytest.mark.parametrize(

@@ -272,7 +272,7 @@ def test_ctrl_c_in_the_proof_leaves_the_rule_whole(notebook):
     notebook.ok(SLOW)
     shown = notebook.fails(SLOW_RULE)
     assert "slow now has the rule slow_rrule" in shown and "Proof: stopped." in shown
-    assert shown.rstrip().endswith("%%rrule: the proof was stopped; the rule is in its place")
+    assert shown.rstrip().endswith("%%rrule: the proof was stopped; the rule is in place")
     assert notebook.ok("rl.which_rule(slow, 1.0).rule.function") is notebook["slow_rrule"]
 
 

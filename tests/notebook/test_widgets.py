@@ -458,7 +458,7 @@ def test_stop_ends_a_check_and_the_next_in_line_begins():
         assert not on_page(opened, "Symbolic", "Prove").disabled
         on_page(opened, "Check", "Stop").click()
         await until(lambda: opened.pair.check is not None)
-        assert "stopped before its end" in shown(opened, "Check")
+        assert "stopped early" in shown(opened, "Check")
         assert opened.pair.check.interrupted and not opened.pair.check
         assert title(opened, "Check") == "? Check" and "?Check: cannot tell" in verdicts(opened)
         await until(lambda: "Done: 2 of 2 rounds" in status(opened))
