@@ -34,7 +34,7 @@ def argument_tuple(args: Any) -> tuple:
     if isinstance(args, tuple):
         return args
     raise MeasurementError(
-        f"The arguments are a tuple, not an object of class {type(args).__name__}",
+        f"The arguments must be a tuple, not an object of class {type(args).__name__}",
         fixes="give a tuple, even for one argument: (x,)",
     )
 

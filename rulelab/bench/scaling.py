@@ -381,7 +381,7 @@ def arguments(make: Make, size: int) -> tuple[tuple, dict]:
     made = make(size)
     if not isinstance(made, tuple):
         raise MeasurementError(
-            f"{name_of(make)}({size}) gave {_article(made)} and not the tuple of arguments",
+            f"{name_of(make)}({size}) must return the tuple of arguments, but returned {_article(made)}",
             fixes="return a tuple, even for one argument: `return (x,)`",
         )
     if len(made) == 2 and isinstance(made[0], tuple) and isinstance(made[1], dict):
@@ -398,9 +398,9 @@ def _checked_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
     try:
         found = sorted({operator.index(size) for size in sizes})
     except TypeError:
-        raise MeasurementError(f"sizes are whole numbers, not {sizes!r}") from None
+        raise MeasurementError(f"sizes must be whole numbers, not {sizes!r}") from None
     if not found or found[0] < 1:
-        raise MeasurementError("sizes are one or more whole numbers of at least 1")
+        raise MeasurementError("sizes must be one or more whole numbers of at least 1")
     return tuple(found)
 
 

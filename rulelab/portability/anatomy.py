@@ -113,7 +113,7 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
                     )
     seeds = [*pullback.args.posonlyargs, *pullback.args.args]
     if len(seeds) != 1 or pullback.args.vararg or pullback.args.kwonlyargs:
-        raise text.refusal(pullback, f"{pullback.name} takes one cotangent, that of the value")
+        raise text.refusal(pullback, f"{pullback.name} must take one argument, the cotangent of the value")
     body = without_docstring(pullback.body)
     for statement in body[:-1]:
         for node in nodes_of(statement):
@@ -132,7 +132,7 @@ def reverse_rule(text: Text, is_zero) -> ReverseRule:
     if len(entries) != 1 + len(parameters.positional) or not is_zero(entries[0]):
         raise text.refusal(
             end,
-            f"{pullback.name} gives the cotangent NoTangent() of the function, then one for each argument",
+            f"{pullback.name} must return NoTangent() for the function, then one cotangent for each argument",
         )
     pullback = ast.copy_location(ast.FunctionDef(pullback.name, pullback.args, body, [], None), pullback)
     returned = tuple(None if is_zero(e) else e for e in entries[1:])
@@ -143,7 +143,7 @@ def forward_rule(text: Text) -> ForwardRule:
     """The parts of an frule whose tangents are unpacked in one line, or read by constant index."""
     whole = Parameters.of(text)
     if not whole.positional:
-        raise text.refusal(text.tree, f"{text.name} takes the tangents first")
+        raise text.refusal(text.tree, f"{text.name} must take the tangents first")
     first = whole.positional[0]
     text = _unpacking(text, first, whole)
     parameters = dataclasses.replace(whole, positional=whole.positional[1:])
@@ -159,7 +159,8 @@ def forward_rule(text: Text) -> ForwardRule:
     names = [t.id for t in targets if isinstance(t, ast.Name)]
     if not len(names) == len(targets) == 1 + len(parameters.positional):
         raise text.refusal(
-            unpacked[0], f"{first} holds the tangent of the function, then one for each argument"
+            unpacked[0],
+            f"{first} must be unpacked into the tangent of the function, then one for each argument",
         )
     others = tuple(s for s in before if s is not unpacked[0])
     for node in [n for part in (*others, last.value) for n in nodes_of(part)]:

@@ -215,9 +215,7 @@ class _Julia:
                 continue
             entry, _, found = self.said(unwrapped(self.names, x_bar))
             if found != kind:
-                raise rule.text.refusal(
-                    x_bar, f"a cotangent of {found} axes belongs to an argument of {kind}"
-                )
+                raise rule.text.refusal(x_bar, f"a cotangent has {found} axes, but its argument {kind}")
             entries.append(f"ProjectTo({name})({entry})" if complexes else entry)
         pullback = self._name(rule.pullback.name, rule.pullback)
         inner = [
@@ -248,7 +246,7 @@ class _Julia:
         value, tangent = self.said(rule.value), self.said(unwrapped(self.names, rule.tangent))
         if value[2] != tangent[2]:
             raise rule.text.refusal(
-                rule.tangent, f"a tangent of {tangent[2]} axes belongs to a value of {value[2]}"
+                rule.tangent, f"the tangent has {tangent[2]} axes, but the value {value[2]}"
             )
         return "\n".join([head, *before, f"    return {value[0]}, {tangent[0]}", "end"])
 

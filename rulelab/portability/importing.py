@@ -80,7 +80,7 @@ def import_rule(
     rulelab.portability.judges.JudgeError: rules are imported from jax, torch, autograd, not from 'numpy'
     """
     if framework not in _ANSWERS:
-        raise JudgeError(f"rules are imported from {', '.join(_ANSWERS)}, not from {framework!r}")
+        raise JudgeError(f"rules can be imported from {', '.join(_ANSWERS)}, not from {framework!r}")
     answer = _ANSWERS[framework](theirs)
 
     def forward(*args: Any, **kwargs: Any) -> Any:

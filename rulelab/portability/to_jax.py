@@ -153,7 +153,7 @@ class ToJax(Translator):
             op, value = ast.Add(), ast.UnaryOp(ast.USub(), value)
         verb = "set" if op is None else verbs.get(type(op))
         if verb is None:
-            raise self.no_counterpart(node, "this operator in place")
+            raise self.no_counterpart(node, "this in-place operator")
         written_at = ast.Subscript(made("x.at", x=_name(name)), index, ast.Load())
         call = ast.Call(ast.Attribute(written_at, verb, ast.Load()), [value], [])
         return ast.Assign([_name(name, ast.Store())], call)

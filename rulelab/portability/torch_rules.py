@@ -89,7 +89,9 @@ def torch_export(found: Gathered, native: bool | None = None) -> Translated:
     value = unwrapped(subject.names, rule.value)
     of_dict = value if isinstance(value, (ast.Dict, ast.List)) else read_by_words(rule)
     if of_dict is not None:
-        raise rule.text.refusal(of_dict, "PyTorch's functions return a tensor or a tuple of tensors")
+        raise rule.text.refusal(
+            of_dict, "PyTorch's functions return a tensor or a tuple of tensors, not a list or dict"
+        )
     _refuse_defaults_of_numpy(subject.primal or rule.text)
     return by_either(subject, lambda: _native(subject), lambda why: _by_numpy(subject, why), native)
 
@@ -284,7 +286,7 @@ def _class(subject, rule, forward, backward, kept, static, vmapped: bool) -> ast
         )
     saving += [ast.Assign([ast.Attribute(_name("ctx"), n, ast.Store())], _name(n)) for n in others]
     if inputs in saving and set(rule.parameters.names) & {output}:
-        raise rule.text.refusal(rule.value, f"{output} is an argument and the value")
+        raise rule.text.refusal(rule.value, f"{output} is both an argument and the value")
     setup = function("setup_context", ["ctx", "inputs", output], saving)
     for method in (forward, setup, backward):
         method.decorator_list = [made("staticmethod")]

@@ -234,7 +234,7 @@ class Translator:
             return ast.Tuple([self.target(t) for t in node.elts], ast.Store())
         if isinstance(node, ast.Starred):
             return ast.Starred(self.target(node.value), ast.Store())
-        raise self.refuse(node, "of several targets one is an element or an attribute")
+        raise self.refuse(node, "one of several targets is an element or an attribute")
 
     def element_written(
         self, target: ast.Subscript, value: ast.expr, op: ast.operator | None, node: ast.stmt
@@ -326,7 +326,7 @@ class Translator:
         for base in self._same_memory(node.value) if names else ():
             if (names | {base}) & changed:
                 both = " and ".join(sorted(names | {base}))
-                raise self.refuse(node, f"{both} may be one array, and it is written into")
+                raise self.refuse(node, f"{both} may be the same array, which is written into")
 
     def _same_memory(self, source: ast.AST) -> set[str]:
         """The names of arrays that the value of an expression may be, or may be a part of."""

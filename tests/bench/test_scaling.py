@@ -122,9 +122,9 @@ def test_an_error_at_a_later_size_loses_nothing(steady):
 @pytest.mark.parametrize(
     "made, said",
     [
-        (np.ones(3), r"\(10\) gave an object of class ndarray and not the tuple of arguments"),
-        (None, r"\(10\) gave None and not the tuple of arguments"),
-        ([1.0], r"\(10\) gave an object of class list and not the tuple of arguments"),
+        (np.ones(3), "must return the tuple of arguments, but returned an object of class ndarray"),
+        (None, "must return the tuple of arguments, but returned None"),
+        ([1.0], "must return the tuple of arguments, but returned an object of class list"),
     ],
 )
 def test_a_generator_that_gives_no_tuple_is_told(steady, made, said):
@@ -136,7 +136,7 @@ def test_a_generator_that_gives_no_tuple_is_told(steady, made, said):
 @pytest.mark.parametrize("sizes", [[], [0, 1], [1.5], 10, ["a"]])
 def test_sizes_are_whole_numbers_from_one_on(steady, sizes):
     """Anything else is refused before anything runs."""
-    with pytest.raises(MeasurementError, match="^sizes are "):
+    with pytest.raises(MeasurementError, match="^sizes must be "):
         scaled(steady, sizes=sizes)
 
 
