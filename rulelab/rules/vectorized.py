@@ -31,10 +31,11 @@ def dtype_of_results(held, results, place=None):
         )
     dtype = np.dtype(held.otypes[0] if held.otypes else np.asarray(results[0]).dtype.char)
     if dtype.kind in "iub" and any(isinstance(y, (float, complex, np.inexact)) for y in results):
+        held_by = "complex" if any(map(np.iscomplexobj, results)) else "float"
         raise NotDifferentiableError(
-            f"np.vectorize gives {dtype} here, which truncates floats",
+            f"np.vectorize gives {dtype} here, which truncates its results",
             place=place,
-            fixes=("give np.vectorize otypes=[float]",),
+            fixes=(f"give np.vectorize otypes=[{held_by}]",),
             read="limitations#iteration",
         )
     return dtype

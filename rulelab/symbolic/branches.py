@@ -344,7 +344,7 @@ class _Explorer:
             raise refusal(
                 self.f,
                 "it returns several values with different shapes",
-                "a rule is derived for a function that returns a number or one array: write one for each",
+                "write one for each: rules are derived for functions that return a number or one array",
             )
         return y if y.dtype.kind in "fiub" and np.all(np.isfinite(y)) else None
 

@@ -142,8 +142,8 @@ def _growing(x):
 
 def _lambertw(x, k=0, tol=1e-8):
     if k != 0 or isinstance(k, Scalar):
-        another = CannotTrace("scipy.special.lambertw on another branch", why="the principal one is known")
-        x.trace.halt(another)
+        why = "only the principal one is followed"
+        x.trace.halt(CannotTrace("scipy.special.lambertw on another branch", why=why))
     if x <= -apply_elementary("exp", x.trace.constant(-1)):
         x.trace.halt(NoRealValue("lambertw outside its domain"))
     return apply_elementary("LambertW", x, False)

@@ -40,7 +40,7 @@ def check_copy(owner: Any, made: Any) -> None:
     is about to be changed in place, and may be in use elsewhere.
     """
     if isinstance(made, np.ndarray) and not isinstance(owner, (np.ndarray, np.generic)):
-        raise mutation(f"an operator in place on what {type(owner).__name__}.copy gave", None)
+        raise mutation(f"an in-place operator on the result of {type(owner).__name__}.copy", None)
 
 
 # --- match --------------------------------------------------------------------------------------------------

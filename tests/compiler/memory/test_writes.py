@@ -156,5 +156,5 @@ def test_a_copy_method_that_hands_out_what_it_holds():
         w += x
         return np.sum(w * holder.data)
 
-    with pytest.raises(rl.MutationError, match=r"in place on what Holder\.copy gave"):
+    with pytest.raises(rl.MutationError, match=r"in-place operator on the result of Holder\.copy"):
         rl.gradient(f, np.array([1.0, 2.0]))
