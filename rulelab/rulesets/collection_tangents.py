@@ -143,7 +143,8 @@ def fill_list_frule(config, tangents, xs, *items):
 def fill_deque_frule(config, tangents, xs, iterable=(), maxlen=None):
     if maxlen is not None:
         raise NotDifferentiableError(
-            f"{An(type(xs).__name__)} with a maximum length is not differentiated", fixes=("use a deque",)
+            f"{An(type(xs).__name__)} with a maximum length is not differentiated",
+            fixes=("use collections.deque itself, not a class derived from it",),
         )
     return config.frule_via_ad((NO, *tangents[1:3]), deque.extend, xs, iterable)
 

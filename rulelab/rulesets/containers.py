@@ -58,7 +58,7 @@ def _state_view(method):
             if not is_zero(y_bar) and not isinstance(y_bar, Tangent):
                 raise RuleDtypeError(
                     f"{an(type(method(d)).__name__)} cannot have a gradient of kind {type(y_bar).__name__}",
-                    fixes=("return list(...) of it",),
+                    fixes=("return a list: list(...)",),
                 )
             return NoTangent(), y_bar if is_zero(y_bar) else make(type(d), entries_of(y_bar))
 
@@ -74,7 +74,7 @@ def _state_names(method):
             if not is_zero(unthunk(y_bar)):
                 raise NotDifferentiableError(
                     "The keys of a dict cannot have a gradient",
-                    fixes=("return list(...) of them",),
+                    fixes=("return a list: list(...)",),
                     read="limitations#iteration",
                 )
             return NoTangent(), ZeroTangent()

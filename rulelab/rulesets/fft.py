@@ -262,7 +262,10 @@ def _state_frequencies(target):
             return NoTangent(), NoTangent(), -np.sum(np.conj(y / d) * y_bar)
 
         if np.ndim(d):
-            refuse(f"np.fft.{target.__name__} of an array of spacings is not differentiated")
+            refuse(
+                f"np.fft.{target.__name__} of an array of spacings is not differentiated",
+                "call it for each spacing",
+            )
         return y, freq_pullback
 
     @TABLE.frule(target)

@@ -344,7 +344,8 @@ def cross_transposed(y_bar, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         axisa = axisb = axisc = axis
     if a.shape[axisa] != 3 or b.shape[axisb] != 3:
         refuse("np.cross of vectors with two components is not differentiated",
-               "write a[0] * b[1] - a[1] * b[0]")
+               "write a[0] * b[1] - a[1] * b[0]" if a.shape[axisa] == b.shape[axisb]
+               else "append a third component, 0.0, to the shorter one")
     return _cross_cotangents(y_bar, a, b, axisa, axisb, axisc)
 
 
@@ -382,7 +383,8 @@ def _trace_pullback(a, offset, axis1, axis2):
 
 def _check_trace_dtype(dtype):
     if dtype is not None and np.dtype(dtype).kind not in "fc":
-        refuse(f"trace with dtype={np.dtype(dtype)} is not differentiated: it rounds")
+        refuse(f"trace with dtype={np.dtype(dtype)} is not differentiated: it rounds",
+               "leave dtype out, or name a floating dtype")
 
 
 @TABLE.rrule(np.trace, np.ndarray.trace, leading=1, cotangents=(trace_bar,), points=[

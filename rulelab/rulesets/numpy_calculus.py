@@ -780,7 +780,7 @@ def logspace_rrule(start: Number, stop: Number, num=50, endpoint=True, base=10.0
         )
 
     if np.ndim(base):
-        refuse("np.logspace with an array of bases is not differentiated")
+        refuse("np.logspace with an array of bases is not differentiated", "write base ** np.linspace(...)")
     return y, logspace_pullback
 
 
@@ -801,7 +801,7 @@ def logspace_frule(
     y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
     _check_samples(y, "np.logspace")
     if np.ndim(base):
-        refuse("np.logspace with an array of bases is not differentiated")
+        refuse("np.logspace with an array of bases is not differentiated", "write base ** np.linspace(...)")
     t = sample_weights(num, endpoint, y.ndim, axis)
     return y, _moving_ends(y, t, start, stop, axis, tangents[1:3], np.log(base) * y)
 

@@ -712,7 +712,7 @@ def padded_labels(array, pad_width, mode, options):
         return np.pad(labels(array), pad_width, constant_values=-1)
     if mode not in _COPYING_PADS or options.get("reflect_type", "even") != "even":
         given = ", ".join(f"{name}={value!r}" for name, value in {"mode": mode, **options}.items())
-        refuse(f"np.pad with {given} is not differentiated: it computes the values that it pads with",
+        refuse(f"np.pad with {given} is not differentiated: it does not pad with copies of elements",
                f"use one of the modes constant, {', '.join(_COPYING_PADS)}")
     return np.pad(labels(array), pad_width, mode, **options)
 

@@ -689,7 +689,7 @@ def bincount_frule(tangents, x, /, weights=None, minlength=0):
 def _check_histogram(bins, span, density, weights):
     if density or weights is not None:
         refuse("np.histogram with density or weights is not differentiated",
-               "use np.bincount(np.digitize(a, edges), weights)")
+               "divide the counts, or use np.bincount with weights")
     if np.ndim(bins) == 0 and span is None:
         refuse("np.histogram with edges that it makes from the data is not differentiated",
                "give range=, or the edges as bins")

@@ -192,7 +192,7 @@ def expn_slope(n, x):
     if np.ndim(n) == 0:
         return -exponential_integral(int(n) - 1, x)
     if np.any(np.less(n, 1)):
-        refuse("scipy.special.expn with an array of orders among which is 0 is not differentiated",
+        refuse("scipy.special.expn with an array of orders that contains 0 is not differentiated",
                "call it for each order")
     return -special.expn(np.subtract(n, 1), x)
 

@@ -84,7 +84,7 @@ def _check_right_sides(b, what):
     """Which versions of SciPy read in different ways where they have more than two axes."""
     if np.ndim(b) > 2:
         refuse(f"scipy.linalg.{what} with a stack of right-hand sides is not differentiated",
-               "solve for one at a time")
+               "solve for one right-hand side at a time")
 
 
 TABLE.non_differentiable(_check_right_sides)

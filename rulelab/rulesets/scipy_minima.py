@@ -151,7 +151,7 @@ def check_loss(loss):
     if loss != "linear":
         refuse(
             f"scipy's least_squares is not differentiated with loss={loss!r}",
-            "minimize the sum of the losses",
+            "use minimize, with the sum of the losses",
         )
 
 
@@ -197,7 +197,7 @@ def curve_fit(
     method=None, jac=None, *, full_output=False, nan_policy=None, **rest,
 ):  # fmt: skip
     refuse_given("curve_fit", "ask for the parameters only", full_output=full_output)
-    refuse_given("curve_fit", "remove NaN first", nan_policy=nan_policy)
+    refuse_given("curve_fit", "remove NaN first, and leave it out", nan_policy=nan_policy)
     options = {"method": method, "jac": jac, **rest}
     found, covariance = run_curve_fit(
         f, xdata, ydata, p0, sigma, absolute_sigma, check_finite, bounds, options

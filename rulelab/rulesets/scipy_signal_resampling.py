@@ -174,7 +174,7 @@ def resample(x, num, t=None, axis=0, window=None, domain="time"):
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     if mode != "constant" or type(cval) is not int or cval != 0:
         refuse("scipy.signal.upfirdn with mode= or cval= is not differentiated",
-               "continue the sequence yourself")
+               "extend the sequence first, with np.pad")
     h, x = np.asarray(h), np.asarray(x)
     _check_rates(h, up, down)
     if np.size(x) == 0:

@@ -26,7 +26,7 @@ def check_policy(name, nan_policy):
     if nan_policy != "propagate":
         refuse(
             f"scipy.stats.{name} with nan_policy={nan_policy!r} is not differentiated",
-            "remove NaN first",
+            "remove NaN first, and leave nan_policy out",
             "write a rule for the calling function",
         )
 

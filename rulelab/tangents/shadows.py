@@ -491,7 +491,7 @@ def _natural(y, y_dot, memo):
         if isinstance(y_dot, (*_VIEWS, Iterator)):
             raise NotDifferentiableError(
                 f"The tangent of {an(type(y).__name__)} cannot be returned",
-                fixes=("return list(...) of it",),
+                fixes=("return a list: list(...)",),
                 read="limitations#iteration",
             )
         return None
