@@ -16,7 +16,7 @@ from ..verdicts import said, sign_of, word_of
 from . import controls, tabs
 from .board import Board
 from .copying import pictures_html, tables_html
-from .pair import SIZES, Pair, Words, html_of, sizes_between
+from .pair import NO_SIZE, SIZES, Pair, Words, html_of, sizes_between
 from .request_queue import IDLE, WAITING, Request
 from .running import PROOF_SECONDS, RULE_SECONDS, Throttle
 
@@ -124,7 +124,7 @@ class Gradients(_Page):
         self.throttle = Throttle(lambda: board.guarded(self.compare), board.loop)
         board.when_closed(self.throttle.cancel)
         self.size.observe(board.callback(lambda change: self.throttle()), "value")
-        why = "" if not self.size.disabled else "None of these arguments has a size to change."
+        why = "" if not self.size.disabled else f"{NO_SIZE}."
         hint = why or "Another size draws new arguments, with the generator on the page Times, and compares."
         stopped = "Stop a comparison that takes long"
         self.stop = self.kit.button("Stop", stopped, lambda pressed: board.stop(self.name))

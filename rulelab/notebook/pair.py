@@ -66,6 +66,7 @@ SHARES = (1, 20, 20)
 """The shares of the parts of a timing run in the progress bar: the first gradients take only a moment."""
 MOST_DRAWN = 3
 """The number of pictures drawn of gradients that agree; each that differs is drawn."""
+NO_SIZE = "None of these arguments has a size to change"
 SIZES = (10, 1000, 5)
 """The sizes N that are timed by default: the smallest, the largest, how many."""
 
@@ -139,7 +140,7 @@ class Pair:
         """Draw arguments of the size `n` and compare again; if that fails, nothing changes."""
         __tracebackhide__ = True
         if self.make is None:
-            raise MeasurementError("None of these arguments has a size to change")
+            raise MeasurementError(NO_SIZE)
         args, kwargs = arguments(self.make, n)
         comparison = compare(self.f, self.f_cr, *args, **kwargs)
         self.args, self.kwargs, self.size, self.comparison = args, kwargs, n, comparison

@@ -116,7 +116,7 @@ class Reading:
 
     def _sourced(self):
         if self.f.__closure__:
-            raise Unreadable("it reads variables of the function around it")
+            raise Unreadable("it reads variables of an enclosing function")
         try:
             return find_source(self.f.__code__)
         except RuleLabError as error:
@@ -183,7 +183,7 @@ class Reading:
                 found = self._parts(self.value(node), len(names), node)
             self.env.update(zip(names, found, strict=True))
         else:
-            raise Unreadable("an assignment to a part of something", target)
+            raise Unreadable("an assignment to an element or an attribute", target)
 
     def _parts(self, value, count, node):
         if value.active:

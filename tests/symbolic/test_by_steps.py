@@ -392,7 +392,7 @@ def two(x):
     [
         (loops, "a loop"),
         (branches, "an `if`"),
-        (writes, "an assignment to a part of something"),
+        (writes, "an assignment to an element or an attribute"),
         (adds_in_place, r"an assignment like `\+=`"),
         (nested, "a function defined inside"),
         (two, "a list or tuple of values"),
@@ -415,7 +415,7 @@ def test_what_cannot_be_read_is_refused_with_its_reason(f, words):
 def test_closures_and_foreign_arguments_are_refused():
     """The text of a rule reaches no variable of another function, and knows numbers alone."""
     k = 2.0
-    with pytest.raises(DerivationError, match="variables of the function around it"):
+    with pytest.raises(DerivationError, match="variables of an enclosing function"):
         drafted(lambda x: k * x, (drawn(3),))
     with pytest.raises(DerivationError, match="neither a number nor an array"):
         drafted(lambda x, d: x, (drawn(3), {}))

@@ -229,7 +229,8 @@ class Comparison(Report):
         without = [d.name for d in self.gradients if d.right is None and d.left is not None and d.agree]
         if not without:
             return ()
-        does = f"{self.right_name} says that the result does not depend on it"
+        these = "it" if len(without) == 1 else "them"
+        does = f"{self.right_name} says that the result does not depend on {these}"
         return (
             f"The {' and the '.join(without)}: zero at these arguments, and {does}. "
             "A check of the rule tells whether that holds elsewhere.",

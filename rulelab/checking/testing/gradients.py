@@ -223,7 +223,7 @@ class GradientChecking:
             )
         if self.skipped:
             left = "1 point was" if self.skipped == 1 else f"{self.skipped} points were"
-            yield f"{left} left out, because {self.name} has no finite value there"
+            yield f"{left} left out: {self.name} has no finite value there"
 
 
 def _floating(x: Any, x_bar: Any) -> Any:

@@ -488,7 +488,7 @@ class Vjp:
     ) -> tuple[Any, tuple[Any, ...]]:
         __tracebackhide__ = True
         if not callable(f):
-            raise RuleLabError(f"{An(describe(f))} cannot be called, so it has no gradient")
+            raise RuleLabError(f"{An(describe(f))} cannot be called, so it has no derivative")
         if self.own:
             y, back = self.pullbacks.via_ad(f, *args, **(words or {}))
             found = back(seed_by_name(y, seed))
