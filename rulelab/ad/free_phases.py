@@ -57,8 +57,8 @@ def _check(run: Run, before: ArgumentSnapshot, held: FixedPhases, found: tuple[A
     if agree(_again(run, before, FixedPhases()), list(_numbers(*found)), exact=False):
         refuse_phases(held.met)
     raise NotDifferentiableError(
-        f"LAPACK chooses the phases of the vectors of {held.met}, and whether the result depends on them "
-        "cannot be checked: the function returns a different value when it runs again",
+        f"whether the result depends on the phases of the vectors of {held.met} is unknown: the function "
+        "returns a different value when it runs again",
         fixes=("use reverse mode", "let it write to a copy", *ADVICE),
     )
 

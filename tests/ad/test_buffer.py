@@ -287,7 +287,7 @@ def test_from_outside():
     for change in changes:
         with pytest.raises(rl.MutationError, match="Buffer") as caught:
             rl.gradient(change, 2.0)
-        assert "make the Buffer in the function" in str(caught.value)
+        assert "create the Buffer in the function" in str(caught.value)
     with pytest.raises(rl.RuleLabError):
         rl.gradient(lambda x, b: add_to(b, 0, x), 2.0, KEPT)
     assert KEPT[:].tolist() == [2.0, 3.0]
