@@ -152,9 +152,10 @@ def _is_result(statement: ir.Statement, function: ir.Function) -> bool:
 
 def only_computes(function: ir.Function, types: Types, is_known: Callable[[ir.Call], bool]) -> bool:
     """Whether a function certainly does nothing but compute, on numbers, arrays, tuples of these, and private
-    lists of numbers.
+    lists of numbers or strings.
     """
-    lists = types.lists_of_numbers().union(display for display, _ in types.displays().values())
+    lists = types.lists_of_numbers() | types.lists_of_texts()
+    lists |= {display for display, _ in types.displays().values()}
     return all(_is_plain(statement, types, is_known, lists) for statement in function.statements())
 
 

@@ -262,6 +262,18 @@ class Types:
         private = {name for name in self._lists if is_real(self._items_of(name) or ANY)}
         return private.union(*(names for _, names in (*self.summed(), *self.arrayed())))
 
+    def lists_of_texts(self) -> set[str]:
+        """The names of private lists that contain only strings."""
+        return {name for name in self._lists if self._items_of(name) == STR}
+
+    def method(self, op: ir.Call) -> Any:
+        """The method that a call certainly calls with its object: of an array, a NumPy scalar, or a literal
+        string that joins the strings in a private list; else UNBOUND.
+        """
+        if _is_join(op) and self(op.args[0]) == LIST and self._items_of(op.args[0]) == STR:
+            return str.join
+        return method_of(self(op.function), op.method)
+
     def _built(self, atom: str) -> tuple[set[str], list[ir.Atom]] | None:
         """The names and items of a list built item by item and read once besides `len`; None for others."""
         names, found, items, inner = [atom], {atom}, list[ir.Atom](), 0
@@ -404,6 +416,8 @@ class Types:
         """Whether a call is to a function that neither changes nor keeps a list passed to it."""
         called = self._from_outside(op.function) if isinstance(op.function, str) else self.known(op.function)
         if op.method is not None:
+            if _is_join(op):
+                return True
             called = getattr(called, op.method, None) if isinstance(called, python_types.ModuleType) else None
         return any(called is function for function in _GOING_THROUGH) or (
             isinstance(called, python_types.FunctionType | type(len)) and called in JOINING
@@ -546,6 +560,12 @@ class Types:
                 callee = getattr(np.ndarray, op.method or "", None)
             args = [owner, *args]
         return result_of(callee, args, {name: self.given(atom) for name, atom in op.keywords})
+
+
+def _is_join(op: ir.Call) -> bool:
+    """Whether a call is `"...".join(items)`."""
+    on_text = isinstance(op.function, ir.Const) and type(op.function.value) is str
+    return on_text and op.method == "join" and len(op.args) == 1 and not op.keywords
 
 
 def method_of(owner: Type, name: str | None) -> Any:

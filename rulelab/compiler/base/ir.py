@@ -384,11 +384,14 @@ class If(Statement):
 
 @dataclass(eq=False)
 class Sequence:
-    """The items of `value`, in order (from the last if `backwards`), bound to `item`."""
+    """The items of `value`, in order (from the last if `backwards`), bound to `item`. With `early`, it is the
+    list of the items of a generator expression, which Python would compute one by one.
+    """
 
     value: Atom
     item: str
     backwards: bool = False
+    early: bool = False
 
 
 @dataclass(eq=False)

@@ -58,7 +58,7 @@ from ..front.held import leave_unread, read_held
 from ..front.inlining import Callees, inline
 from ..front.lower import lower
 from ..front.lowering import Surroundings
-from ..front.opening import Structure, open_arguments, settle
+from ..front.opening import NotOpened, Structure, open_arguments, settle
 from ..front.readers import Inlined, Reader, Restated, computing, is_plain, reader
 from ..front.single_items import take_apart
 from ..front.spreading import spread
@@ -126,6 +126,7 @@ def compile_pass(
 
         return find
 
+    early: list[Any] | None = [] if opened is not None else None
     around = Surroundings(
         find_global,
         lambda v: _in(v, READING),
@@ -135,6 +136,7 @@ def compile_pass(
         found_by(reader),
         found_by(computing),
         lambda v: not inlines or bool((entry := pullbacks.cache.registry.entry(v)) and entry.user),
+        early,
     )
     cells = frozenset(name for name, part in zip(code.co_freevars, free) if part == "cell")
     inlined: list[Inlined | Reader | Restated] = []
@@ -214,6 +216,8 @@ def compile_pass(
     if not on_floats and not pullbacks.implicit:
         lowered.settle()  # until `share`
     kinds, sites = known_of(lowered)
+    if early and kinds.written:
+        raise NotOpened  # an item may be computed from a list before that is changed
     if on_floats:
         kinds, sites = _read_as_floats(lowered, kinds, known_of)
     for held in inlined:

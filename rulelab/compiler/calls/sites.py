@@ -39,7 +39,7 @@ from ...rules.rule import Rule
 from ...rules.signatures import types_of
 from ...tangents.algebra import is_number
 from ..analysis.regions import MAKERS, Regions
-from ..analysis.types import Types, method_of
+from ..analysis.types import Types
 from ..base import ir
 from ..base.classes import hands_out_its_own, is_of_c
 from ..base.libraries import is_of_rulelab
@@ -225,7 +225,7 @@ class Sites:
         if isinstance(op, ir.Call):
             callee = self.types.callee(op)
             if callee is ir.UNBOUND and op.method is not None:
-                return method_of(self.types(op.function), op.method)
+                return self.types.method(op)
             return callee
         if isinstance(op, ir.Attribute):
             found = getattr(np.ndarray, op.name, None) if isinstance(self.types(op.value), Array) else None

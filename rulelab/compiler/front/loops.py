@@ -39,8 +39,9 @@ class Loops(Lowering):
         around, self.between = self.between, node if isinstance(node, ast.expr) else None
         if node in self.stop_of or node in self.acting:
             self.between = None
+        outside, self.assigning = self.assigning, assigning
         iteration = self._iteration(self._items_alone(iterable), target, pieces)
-        self.between = around
+        self.between, self.assigning = around, outside
         names = self._assigned(assigning)
         carried, env = self._open_loop(names)
         outer, self.env = self.env, env
@@ -94,10 +95,14 @@ class Loops(Lowering):
         the item by then, but a loop computes it only in its body, so a generator expression that computes
         its items must not become part of the loop.
         """
-        if isinstance(iterable, ast.GeneratorExp) and len(iterable.generators) == 1:
-            plain = not iterable.generators[0].ifs and not will_stop(iterable, self._known)
+        if isinstance(iterable, ast.GeneratorExp):
+            plain = len(iterable.generators) == 1 and not iterable.generators[0].ifs
+            plain = plain and not will_stop(iterable, self._known)
             if plain and not (more and _computes(iterable)):
                 return self._generated(iterable, target, pieces, more)
+            if more and self._may_be_early(iterable):
+                self.around.early.append(iterable)  # type: ignore[union-attr]
+                return ir.Sequence(self._unpackable(iterable), self._item(target, pieces), early=True)
         if isinstance(iterable, ast.Call) and not any(isinstance(a, ast.Starred) for a in iterable.args):
             plain = not iterable.keywords
             parts = target.elts if isinstance(target, ast.Tuple) else None
@@ -136,6 +141,16 @@ class Loops(Lowering):
             self.between = None
         value = self._columns(iterable, "t") or self._merged(iterable, "t") or self._expression(iterable)
         return ir.Sequence(value, self._item(target, pieces))
+
+    def _may_be_early(self, generator: ast.GeneratorExp) -> bool:
+        """Whether the items of a generator expression may be computed before the loop that asks for them, if
+        the function only computes (`opening` checks the rest): nothing that they read is assigned meanwhile.
+        """
+        if self.around.early is None or will_stop(generator, self._known):
+            return False
+        read = {n.id for n in ast.walk(generator) if isinstance(n, ast.Name)}
+        changing = {*assigned([*self.assigning, generator]), *self.cells}
+        return changing.isdisjoint(read)
 
     def _items_alone(self, iterable: ast.expr, more: bool = False) -> ast.expr:
         """The iterable; a `map` as a generator expression, unless another iterable may end first (`more`)."""

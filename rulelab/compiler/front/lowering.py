@@ -6,7 +6,7 @@ import ast
 import builtins
 import functools
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,8 @@ class Surroundings:
         None
     )  # the same, if the function does nothing but compute
     has_rule: Callable[[Any], bool] = lambda g: True  # whether a function has been given a rule
+    # Gets each generator expression whose items are computed before they are asked for; None if none may be.
+    early: list[ast.GeneratorExp] | None = None
 
 
 class PerhapsUnbound(Exception):
@@ -80,6 +82,7 @@ class Lowering:
         self.stop_of: dict[ast.AST, str] = {}
         # The expression whose parts run between two items that are being read; None for a statement.
         self.between: ast.expr | None = None
+        self.assigning: Sequence[ast.AST] = ()  # what may assign in the loop that is being opened
         self.acting: set[ast.AST] = set()  # comprehensions between whose items other code runs too
         self.sliced: ir.Atom = ir.Const(None)  # the value that is indexed by the expression being lowered
 

@@ -291,9 +291,12 @@ def settle(
     function reads, even if its result does not depend on them. `callee_in` takes a function and returns a
     look-up of what its calls certainly call.
 
-    Raises NotOpened if a list or dict is used in a way in which a tuple of its parts may behave differently.
+    Raises NotOpened if a list or dict is used in a way in which a tuple of its parts may behave differently,
+    or a loop over items that were computed early (`ir.Sequence.early`) could not be unrolled.
     """
     _go_through(function, names)
+    if any(leaf.early for s in function.statements() for leaf in sequences_of(s)):
+        raise NotOpened  # Python might compute fewer items
     _Reads(function, names, callee_in).check()
     read = {str(handed.value) for handed in function.handed if not names.keys().isdisjoint(handed.atoms)}
     # A part that is not read is on no path to the result, though other parts of its container are.

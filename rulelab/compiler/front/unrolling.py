@@ -60,13 +60,26 @@ class _Unrolling(Copying):
             lengths = [self._length(part) for part in iteration.parts]
             known = [length for length in lengths if length is not None]
             fits = len(known) == len(lengths) > 0 and (len({*known}) == 1 or not iteration.strict)
-            return min(known) if fits else None
+            return min(known) if fits and self._asks_for_all(iteration.parts, known) else None
         if isinstance(iteration, ir.Enumerated):
             start = iteration.start
             counts = isinstance(start, ir.Const) and type(start.value) is int
             return self._length(iteration.part) if counts else None
         row = self._row(iteration) if isinstance(iteration, ir.Sequence) else None
         return None if row is None else len(row)
+
+    def _asks_for_all(self, parts: list[ir.Iteration], lengths: list[int]) -> bool:
+        """Whether Python also computes every item that was computed early. A part that comes before the one
+        that ends first is asked for one item more.
+        """
+        turns = min(lengths)
+        first = lengths.index(turns)
+        for number, part in enumerate(parts):
+            asked = turns + (number < first and not isinstance(part, ir.Zipped))
+            early = (leaf for leaf in ir.parts(part) if isinstance(leaf, ir.Sequence) and leaf.early)
+            if any((self._length(leaf) or 0) > asked for leaf in early):
+                return False
+        return True
 
     def _row(self, part: ir.Sequence) -> list[ir.Op] | None:
         return self.rows.get(str(self.atom(part.value)))

@@ -229,7 +229,14 @@ def recurrent(t, n):
     return h * t["c"]
 
 
+
+def labelled(t):
+    label = "".join(str(i) for i in range(3))
+    return t[0] * len(label) * t[1]
+
+
 READ = [
+    (labelled, [1.0, 2.0]),
     *((only, z([1.0, 3.0])) for z in (tuple, list)),
     *((dead, z([1.0, 3.0])) for z in (tuple, list)),
     *((one_arm, z([a, 2.0])) for z in (tuple, list) for a in (1.5, -1.5)),
@@ -365,6 +372,9 @@ MORE = [
     (product, [1 + 2j, A]),
     (product, [np.float32(2), A]),
     (ends, [Number(1.0), 2.0]),
+    (lambda t: t[0] * len("-".join([str(v) for v in t])), [1.0, 0.0]),
+    (lambda t: t[0] * len("-".join([v for v in t])), [1.0, 0.0]),
+    (lambda t: t[0] * len("-".join(["a", 1, "b"])), [1.0, 0.0]),
     (lambda t: t[0] / t[1], [1.0, 0.0]),
     (lambda t: np.log(t[0]) * t[1], [np.float64(0.0), 2.0]),
     (lambda t: np.sum(t[0] / t[1]), [A, A - 1]),
