@@ -223,7 +223,7 @@ def may_write(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
         return True
     if module.startswith(("numpy", "scipy")) and not module.startswith("numpy.random"):
         return any(
-            name.startswith(_WRITTEN) and x is not False and x is not None for name, x in kwargs.items()
+            name.startswith(WRITTEN) and x is not False and x is not None for name, x in kwargs.items()
         )
     if not _is_of_library(target):
         return True
@@ -272,7 +272,7 @@ _FILLING_DRAWS = tuple(
     getattr(np.random.Generator, name) for name in ("random", "standard_normal", "standard_exponential")
 )
 _BY_ADDRESS = ("ctypes", "_ctypes", "_cffi_backend")  # they write wherever an address leads
-_WRITTEN = ("out", "overwrite")  # keywords that tell NumPy and SciPy to write to an argument
+WRITTEN = ("out", "overwrite")  # keywords that tell NumPy and SciPy to write to an argument
 _READING = (
     "copy", "math", "cmath", "operator", "_operator", "functools", "itertools", "json", "pickle", "inspect",
 )  # fmt: skip

@@ -38,7 +38,7 @@ from ..implicit import hidden
 from ..memory import containers, heap, outlines, support
 from ..memory.handlers import NO, ZERO, Handler, no_cotangents
 from . import questions
-from .filling import Filled, fill, refuse_leftover
+from .filling import Filled, fill, fill_plain, refuse_leftover
 from .templates import ARGS, DOTS, Forward, Program, Pushed, carries_and_varies, constant_program
 
 
@@ -145,9 +145,16 @@ def make_plain(
 ) -> Any:
     """An object of the class, made where no cotangent is wanted; its attributes may be written from then on.
     """
+    if _is_of_text(cls, args, kwargs) and _counts_as_python_does(pullbacks, cls):
+        return heap.own(cls(*args), False)
     init = cls.__init__  # type: ignore[misc]
     followed = cls.__new__ in PLAIN_NEW and isinstance(init, types.FunctionType) and not is_generated(init)
-    if container_base(cls) is None and not followed:
+    is_object = container_base(cls) is None
+    if is_object and followed:
+        filled = Filled.of(cls)
+        if filled is not None and filled.stands(pullbacks, cls):
+            return fill_plain(cls, filled.kept, args, kwargs)
+    if is_object and not followed:
         x = heap.own(cls(*args, **kwargs), False)
         if dataclasses.is_dataclass(cls):
             _own_defaults(cls, x, len(args), kwargs)
@@ -437,7 +444,7 @@ def _make_counter(
     object.
     """
     of_dict = len(args) <= 1 and all(type(x) in _DICTS for x in args) and not (args and kwargs)
-    of_text = len(args) == 1 and not kwargs and type(args[0]) is str and not active[1]
+    of_text = _is_of_text(cls, args, kwargs) and not active[1]
     if not (of_dict or of_text) or not _counts_as_python_does(pullbacks, cls):
         return _make_object(pullbacks, cls, active, place, *args, **kwargs)
     if of_text:
@@ -450,6 +457,11 @@ def _make_counter(
         return (NO, *fill_back(ZERO)[2:])
 
     return x, heap.effectful(back)
+
+
+def _is_of_text(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call makes a Counter of the letters of a text."""
+    return cls is collections.Counter and len(args) == 1 and not kwargs and type(args[0]) is str
 
 
 def _counts_as_python_does(pullbacks: Question, cls: Any) -> bool:

@@ -101,6 +101,15 @@ def fill(cls: Any, kept: Kept, place: Place | None, /, *args: Any, **kwargs: Any
     return x, heap.effectful(back)
 
 
+def fill_plain(cls: Any, kept: Kept, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The object of such a class where no cotangent is wanted."""
+    x = heap.own(cls.__new__(cls), False)
+    cls.__init__(x, *args, **kwargs)
+    for name in kept.fresh:
+        heap.own(getattr(x, name), False)
+    return x
+
+
 def refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> None:
     """Raises NotDifferentiableError for a cotangent left at an attribute that no followed code set and that
     the class does not define.

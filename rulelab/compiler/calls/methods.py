@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections import Counter, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -28,6 +28,8 @@ from .remembered import Remembered, key_of
 from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
 
 _CONTAINERS = frozenset({list, dict, deque, set})  # whose objects have no attributes
+_DICTS = frozenset({dict, Counter, OrderedDict, defaultdict})
+_VIEWS = ("keys", "values", "items")  # what these do depends on no more than the class
 _OWNING = (types.ModuleType, type, np.ufunc)  # their attributes are functions of their own, not methods
 _METHODS = (types.FunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, CACHED)
 
@@ -62,12 +64,16 @@ def method_finder(pullbacks: Question, name: str, active: tuple[bool, ...], plac
 
     remembered, of_arrays, appends = Remembered(pullbacks), getattr(np.ndarray, name, None), name == "append"
     counting = Counting(pullbacks, active) if name in NAMES else None
+    views = name in _VIEWS
 
     def find(owner: Any, /, *args: Any, **kwargs: Any) -> Handler:
         if type(owner) is np.ndarray and type(of_arrays) is types.MethodDescriptorType:
             return find_of_kind(of_arrays, owner, args, kwargs, (owner, *args))
         if appends and type(owner) is list and len(args) == 1 and not kwargs and heap.is_followed(owner):
             return append
+        if views and active[0] and type(owner) in _DICTS and not getattr(owner, "__dict__", None):
+            if type(view := getattr(type(owner), name)) is types.MethodDescriptorType and not kwargs:
+                return find_of_kind(view, owner, args, {}, args)
         of_container = getattr(type(owner), name, None) if type(owner) in _CONTAINERS else None
         if type(of_container) is types.MethodDescriptorType:
             if active[0] and not kwargs and not heap.is_followed(owner):

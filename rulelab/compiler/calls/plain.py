@@ -7,6 +7,7 @@ import functools
 import inspect
 import operator
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from ...tangents.holding import CACHED
 from ...tangents.tracked import within_reverse
 from ..analysis.effects import Noted, side_effect_of_call
 from ..base.classes import GENERATORS, in_class, is_of_c, makes_empty
-from ..base.libraries import compiled_function, is_of_library
+from ..base.libraries import compiled_function, is_library, is_of_library
 from ..base.nesting import enter, leave
 from ..base.purity import seems_to_change
 from ..base.question import Question
@@ -32,6 +33,7 @@ from ..memory.operands import carries
 from . import cached, questions
 from .binding import before_rest, bind, flags_by_slot, flags_in_order, in_order
 from .borrowed import (
+    WRITTEN,
     about_to_run,
     draws_into,
     look_at,
@@ -39,6 +41,7 @@ from .borrowed import (
 )
 from .call import Call
 from .constructors import keeps_in_sight, make_plain
+from .entries import KEPT
 from .foreign import foreign, refuse_counts
 from .holders import held_by_partial
 from .iterators import hands_on_plainly
@@ -74,14 +77,17 @@ def run_plain(
         return _push_constant(g, args)
     if g is getattr and not (any(varied) or pullbacks.implicit) and is_stored(*args, **kwargs):
         return getattr(*args)
+    if type(g) is type and keeps_in_sight(g) and pullbacks.cache.registry.entry_in("rrule", g) is None:
+        return make_plain(pullbacks, g, args, kwargs, place)
     target, bound = resolve(g)
     everything = (*bound, *args)
-    key = None if kwargs or pullbacks.implicit or any(varied) else _key_of(target, everything)
     asked_at = pullbacks.cache.registry.snapshot.epoch
+    may_know = not (pullbacks.implicit or any(varied))
+    key = _key_of(pullbacks, target, bound, args, kwargs) if may_know else None
     if key is not None and (looked := _looked_at(pullbacks, target, key, asked_at)) is not None:
         pullbacks.cache.watches.note_met(target)
         pullbacks.cache.watches.note(looked.noted)
-        return g(*args)
+        return g(*args, **kwargs)
     if target is new_object or makes_empty(target, args):
         return heap.own(new_object(*args), False)
     spread = (varied[0], *(varied[0],) * len(bound), *varied[1:])
@@ -159,7 +165,8 @@ def run_plain(
     built_in = pullbacks.cache.registry.built_in_entry(target) is not None
     effect = side_effect_of_call(target, built_in)
     pullbacks.cache.watches.note(effect)
-    if key is not None and noted is not None and not crossings.makes_new(target, everything):
+    by_kind = key is not None and (known is not None or _are_without_fields((*everything, *kwargs.values())))
+    if by_kind and noted is not None and not crossings.makes_new(target, everything):
         _remember(pullbacks, key, _LookedAt(target, asked_at, max(noted, effect)))
     if pullbacks.implicit and not any(varied) and not only_hands_on(target):
         if known is None or any(rule.differentiable for rule in known.built_in_for("rrule")):
@@ -175,7 +182,7 @@ def run_plain(
 
 
 class _LookedAt(NamedTuple):
-    """What was found out about a call of C code that runs as it is."""
+    """What was found out about a call of a library's code that runs as it is."""
 
     target: Any
     epoch: int
@@ -186,17 +193,57 @@ _OF_C = (types.BuiltinFunctionType, types.MethodDescriptorType)
 _MOST = 256
 
 
-def _key_of(target: Any, given: tuple[Any, ...]) -> Any:
-    """The key that a call of C code, or of a library class, is remembered by; None if an argument is anything
-    but a number, a text or a random generator, since only for these do the types say all that matters.
+def _key_of(
+    pullbacks: Question, target: Any, bound: tuple[Any, ...], args: tuple[Any, ...], words: dict[str, Any]
+) -> Any:
+    """The key that a call of a library's code, or of a library class, is remembered by; None if an argument
+    is anything of which the type does not say all that matters.
     """
-    kind = type(target)
-    if kind not in _OF_C and not (kind is type and is_of_library(target)):
+    given = (*args, *words.values()) if words else args
+    kinds = tuple(map(type, (*bound, *given)))
+    if not _TELLING.issuperset(kinds):
+        if pullbacks.keeps or not all(map(_tells, given)) or not all(_tells(x, True) for x in bound):
+            return None
+    if words and any(word.startswith(WRITTEN) for word in words):
         return None
-    kinds = tuple(map(type, given))
-    return (id(target), *kinds) if _TELLING.issuperset(kinds) else None
+    if type(target) is types.FunctionType:
+        if KEPT in target.__dict__ or not is_library(target) or compiled_function(target) is not None:
+            return None
+    elif type(target) not in _OF_C and not (type(target) is type and is_of_library(target)):
+        return None
+    return (id(target), *kinds, *words)
 
 
+def _tells(x: Any, as_owner: bool = False) -> bool:
+    """Whether the type of a value says all that matters: a number or text, or an object of a library class
+    that holds no items and was not made during this sweep; nor may it be called, except `as_owner` of the
+    method that is called.
+    """
+    kind = type(x)
+    if kind in _TELLING:
+        return True
+    told = _TOLD.get(kind)
+    if told is None:
+        closed = type(kind) is type and is_of_library(kind) and kind not in heap.KINDS
+        reached = any(in_class(kind, name) is not None for name in _REACHED_BY)
+        closed = closed and not reached and not isinstance(x, _HOLDING)
+        called = in_class(kind, "__call__")
+        in_python = type(called) is types.FunctionType and not kind.__dictoffset__
+        told = _TOLD[kind] = closed and called is None, closed and (called is None or in_python)
+    return told[as_owner] and not heap.is_own(x)
+
+
+def _are_without_fields(values: tuple[Any, ...]) -> bool:
+    """Whether no object among the arguments has fields, in which there might be arrays."""
+    return all(kind in _TELLING or not kind.__dictoffset__ for kind in map(type, values))
+
+
+_REACHED_BY = (
+    *("__get__", "__iter__", "__next__", "__getitem__", "__array__", "__buffer__", "__float__", "__index__"),
+    *("__await__", "__wrapped__"),
+)
+_HOLDING = (types.ModuleType, types.CellType, types.FrameType, type, slice, BaseException)
+_TOLD: weakref.WeakKeyDictionary[type, tuple[bool, bool]] = weakref.WeakKeyDictionary()
 _TELLING = GENERATORS | {float, int, bool, complex, str, type(None), np.float64}
 
 

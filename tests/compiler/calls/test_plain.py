@@ -1,6 +1,10 @@
 """Calls without a derivative are looked up once, and notice whatever changes what they mean."""
 
+import collections
+import functools
 import random
+import sys
+import threading
 import unicodedata
 import zlib
 
@@ -320,3 +324,199 @@ def test_while_the_pullback_of_a_rule_waits_each_call_is_looked_at(monkeypatch, 
     monkeypatch.setattr(heap, "asked_again", lambda: [(1, lambda y_bar: None)])
     assert rl.gradient(f, 1.0) == (4.0,)
     assert unicodedata.numeric in looks
+
+
+# --- calls of a library's objects ---------------------------------------------------------------------------
+
+LOCK = threading.Lock()
+
+
+def under_a_lock(x):
+    with LOCK:
+        return x * x
+
+
+def under_errstate(x):
+    with np.errstate(divide="ignore", over="raise"):
+        inside = np.geterr()
+    return x * x * (inside["divide"] == "ignore") * (inside["over"] == "raise")
+
+
+@pytest.mark.parametrize("f", [under_a_lock, lambda x: x * x * (not LOCK.locked())])
+def test_a_method_of_a_library_s_object_is_looked_at_once(looks, f):
+    """Its class says all that matters."""
+    assert [rl.gradient(f, 3.0)[0] for _ in range(2)] == [6.0] * 2
+    looks.clear()
+    assert rl.gradient(f, 3.0)[0] == 6.0 and not looks and not LOCK.locked()
+
+
+def test_what_a_lock_does_happens_at_each_call():
+    """It is held while the body runs, released after an error, and an error of its own is Python's."""
+
+    def f(x, fails):
+        with LOCK:
+            if fails:
+                raise KeyError("no")
+            return x * x * (1 + LOCK.locked())
+
+    for fails in (False, True, False, True):
+        if fails:
+            with pytest.raises(KeyError):
+                rl.gradient(f, 2.0, fails, argnums=0)
+        else:
+            assert rl.gradient(f, 2.0, fails, argnums=0)[0] == 8.0
+        assert not LOCK.locked()
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="release unlocked lock"):
+            rl.gradient(lambda x: (LOCK.release(), x * x)[1], 2.0)
+
+
+def test_errstate_holds_only_inside():
+    """With the words it is given, at each call; afterwards all is as before."""
+    before = np.geterr()
+    for _ in range(3):
+        with np.errstate(divide="warn", over="ignore"):
+            assert rl.gradient(under_errstate, 3.0)[0] == 6.0
+            assert np.geterr() == before | {"divide": "warn", "over": "ignore"}
+    assert np.geterr() == before
+    for _ in range(2):
+        with pytest.raises(ValueError, match="sometimes"):
+            rl.gradient(lambda x: (np.errstate(over="sometimes").__enter__(), x * x)[1], 3.0)
+
+
+class Holder:
+    """An object of the author's, with a method that counts."""
+
+    def __init__(self):
+        self.count = 0
+
+    def __call__(self, *_):
+        self.count += 1
+        return 2.0
+
+
+@pytest.mark.parametrize("kind", [Holder, lambda: functools.partial(Holder()), lambda: [Holder()]])
+def test_what_may_hold_the_author_s_is_looked_at_each_time(looks, kind):
+    """An object that is called, that holds one, or that was given items."""
+    given = kind()
+    f = lambda x: x * sys.getsizeof(given) ** 0 * x
+    assert [rl.gradient(f, 3.0)[0] for _ in range(3)] == [6.0] * 3
+    looks.clear()
+    assert rl.gradient(f, 3.0)[0] == 6.0
+    assert sys.getsizeof in looks
+
+
+def test_a_rule_for_a_library_s_function_counts_from_the_next_call_on():
+    asked = []
+
+    def f(x):
+        with LOCK:
+            return x * x
+
+    assert [rl.gradient(f, 3.0)[0] for _ in range(3)] == [6.0] * 3
+
+    @rl.rrule_for(type(LOCK).__enter__)
+    def enter_rrule(lock):
+        asked.append(lock)
+        return lock.acquire(), lambda y_bar: (rl.NoTangent(), rl.NoTangent())
+
+    try:
+        assert rl.gradient(f, 3.0)[0] == 6.0
+    finally:
+        rl.remove_rule(type(LOCK).__enter__)
+    assert not LOCK.locked()
+
+
+# --- objects made of constants ------------------------------------------------------------------------------
+
+
+class Pair:
+    def __init__(self, first, second=2.0):
+        self.first = first
+        self.second = second
+        self.more = []
+
+
+def of_a_pair(x, cls):
+    pair = cls(3.0)
+    pair.more.append(pair.second)
+    return x * pair.first * pair.more[0]
+
+
+def test_a_constructor_that_keeps_its_arguments_runs_as_it_is():
+    """No pass is made of it; a class that is changed between two calls does what it does then."""
+
+    class Changing(Pair):
+        pass
+
+    assert not asked_of(of_a_pair, 2.0, Pair) or rl.gradient(of_a_pair, 2.0, Pair, argnums=0)[0] == 6.0
+    wanted = rl.gradient(of_a_pair, 2.0, Changing, argnums=0)[0]
+    assert wanted == 6.0
+    Changing.__setattr__ = lambda self, name, value: object.__setattr__(self, name, value * 2)
+    assert [rl.gradient(of_a_pair, 2.0, Changing, argnums=0)[0] for _ in range(2)] == [24.0] * 2
+    del Changing.__setattr__
+
+    def other(self, first):
+        self.first, self.second, self.more = 2 * first, 1.0, []
+
+    Changing.__init__ = other
+    assert [rl.gradient(of_a_pair, 2.0, Changing, argnums=0)[0] for _ in range(2)] == [6.0] * 2
+    Changing.first = property(lambda self: 5.0, lambda self, value: None)
+    assert [rl.gradient(of_a_pair, 2.0, Changing, argnums=0)[0] for _ in range(2)] == [5.0] * 2
+    for _ in range(2):
+        with pytest.raises(TypeError, match="missing 1 required positional argument"):
+            rl.gradient(lambda x: x * Pair().first, 2.0)
+
+
+def test_what_is_put_into_an_object_of_constants_is_still_refused():
+    """A value that varies may not be put where nothing records it."""
+
+    def f(x):
+        pair = Pair(1.0)
+        pair.first = x * x
+        pair.more.append(x)
+        return pair.first * pair.more[0]
+
+    for _ in range(3):
+        assert rl.gradient(f, 2.0)[0] == pytest.approx(12.0)
+
+
+# --- views of dicts -----------------------------------------------------------------------------------------
+
+
+def of_items(x, kind):
+    d = kind()
+    d["a"] = x
+    d["b"] = x * x
+    total = 0.0
+    for key, v in d.items():
+        total = total + v * len(key)
+    return total + sum(d.values()) * len(list(d.keys()))
+
+
+class Doubling(dict):
+    def items(self):
+        return [(key, 2.0 * v) for key, v in super().items()]
+
+
+@pytest.mark.parametrize("kind", [dict, collections.OrderedDict, collections.Counter, Doubling])
+def test_views_of_dicts(kind):
+    """In whatever order the classes come to one site, each answers for itself."""
+    slope = 15.0 + 5.0 * (kind is Doubling)
+    for _ in range(2):
+        assert rl.gradient(of_items, 2.0, kind, argnums=0)[0] == slope
+        assert rl.gradient(of_items, 2.0, dict, argnums=0)[0] == 15.0
+    assert rl.pushforward(lambda x: of_items(x, kind), 2.0)(1.0) == slope
+
+
+def test_a_view_that_an_object_has_itself():
+    """An attribute of that name goes first, at a site that has met the method."""
+
+    def f(x, own):
+        d = collections.OrderedDict(a=x)
+        if own:
+            d.values = lambda: [3.0 * x]
+        return sum(d.values())
+
+    for own in (False, True, False, True):
+        assert rl.gradient(f, 2.0, own, argnums=0)[0] == (3.0 if own else 1.0)

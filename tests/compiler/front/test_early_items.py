@@ -1,5 +1,5 @@
-"""Generator expressions in a `zip` over the parts of an argument: their items are computed before Python would
-ask for them, where that makes no difference.
+"""Generator expressions in a `zip` over the parts of an argument: their items are computed before they are
+asked for, where that makes no difference.
 """
 
 import warnings
