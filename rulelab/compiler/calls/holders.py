@@ -21,7 +21,7 @@ from ..memory.handlers import NO, ZERO, Handler, Uncached, constant, no_cotangen
 from .attributes import attribute_finder
 from .call import Call
 from .methods import method_finder
-from .piecemeal import entries, found_for
+from .piecemeal import entries, found_for_each
 
 if TYPE_CHECKING:
     from ..base.question import Question
@@ -162,16 +162,15 @@ def vectorize_call(pullbacks: Question, call: Call) -> Handler:
 
     def run(_: Any, *args: Any) -> Any:
         __tracebackhide__ = True
-        spread = np.broadcast_arrays(*[np.asanyarray(x).astype(object) for x in args])
-        columns = [a.ravel().tolist() for a in spread]
-        if not columns[0]:
+        spread = np.broadcast(*[np.asanyarray(x).astype(object) for x in args])
+        if not spread.size:
             return target(*args), no_cotangents
-        rows = [found_for(pullbacks, function, row, flags, place)(*row) for row in zip(*columns)]
+        rows = found_for_each(pullbacks, function, spread, flags, place)
         results = [row[0] for row in rows]
         dtype = dtype_of_results(target, results, place)
         whole = np.empty(len(results), object)
         whole[:] = results
-        y = np.asanyarray(whole.reshape(spread[0].shape) if spread[0].shape else whole[0], dtype=dtype)
+        y = np.asanyarray(whole.reshape(spread.shape) if spread.shape else whole[0], dtype=dtype)
 
         def back(y_bar: Any) -> Any:
             whole_bar = 0.0 if y_bar is ZERO else unthunk(y_bar)  # calls may change what others read

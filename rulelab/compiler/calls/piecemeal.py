@@ -8,8 +8,9 @@ answers it.
 
 from __future__ import annotations
 
+import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,12 @@ from ...tangents.projection import unbroadcast
 from ...tangents.structural import make
 from ...tangents.thunks import unthunk
 from ...tangents.zeros import AbstractZero
+from ..base.libraries import compiled_function
 from ..base.question import Question
 from ..memory import heap, support
 from ..memory.handlers import NO, ZERO, Handler, Uncached
 from .call import Call
+from .remembered import kinds_of
 
 _NUMBERS = frozenset({float, int, np.float64})
 _F8 = np.dtype(float)
@@ -52,6 +55,52 @@ def found_for(
         found = pullbacks.remembered(function, args, flags)
         return found or pullbacks.find_function(function, args, flags, place)
     return pullbacks.find(function, args, {}, flags, place)
+
+
+def found_for_each(
+    pullbacks: Question,
+    function: Any,
+    parts: Iterable[tuple[Any, ...]],
+    flags: tuple[bool, ...],
+    place: Place | None,
+) -> list[tuple[Any, Any]]:
+    """What the author's function gives for each part, with the pullbacks. Its pass is looked up once for
+    arguments of the same kinds, if it only computes, so that no call can change what answers the next one.
+    """
+    found: list[tuple[Any, Any]] = []
+    kept: dict[Any, Handler] = {}
+    for args in parts:
+        kinds = tuple(kinds_of(args))
+        inner = kept.get(kinds)
+        if inner is None:
+            inner = found_for(pullbacks, function, args, flags, place)
+            if len(found) >= _MANY and type(inner) is not Uncached:
+                if _stays(pullbacks, function, args, flags, place):
+                    kept[kinds] = inner
+        found.append(inner(*args))
+    return found
+
+
+def _stays(
+    pullbacks: Question, function: Any, args: tuple[Any, ...], flags: tuple[bool, ...], place: Place | None
+) -> bool:
+    """Whether calls of a function with arguments of these kinds are answered by a pass that only computes."""
+    if type(function) is not types.FunctionType or compiled_function(function) is not function:
+        return False
+    code, cache = function.__code__, pullbacks.cache
+    if len(args) != code.co_argcount or code.co_kwonlyargcount or code.co_flags & _STARS:
+        return False
+    if pullbacks.implicit or pullbacks.keeps or cache.mode != "auto":
+        return False
+    if not _SIMPLE.issuperset(map(type, args)) or not cache.registry.has_nothing_for(function):
+        return False
+    made = pullbacks.pass_of(function, args, flags[1:], flags[0], True, place)
+    return made.computes and not made.noted
+
+
+_MANY = 4  # parts for which looking it up takes less time than finding out whether it stays
+_STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_SIMPLE = frozenset({float, int, np.float64, np.ndarray})
 
 
 def entries(got: Any, count: int) -> Any:
@@ -99,9 +148,7 @@ def _along(pullbacks: Question, call: Call) -> Handler | None:
         __tracebackhide__ = True
         lines = _last(x, at)
         flat = lines.reshape(-1, lines.shape[-1])
-        rows = []
-        for line in flat:
-            rows.append(found_for(pullbacks, function, (line, *others), flags, place)(line, *others))
+        rows = found_for_each(pullbacks, function, ((line, *others) for line in flat), flags, place)
         whole, of_rows = _stacked(pullbacks, [y for y, _ in rows], place)
         shape, inner = lines.shape[:-1], whole.ndim - 1
         outside = len(shape)

@@ -272,3 +272,108 @@ def test_what_is_handed_on_may_have_names(f):
 def test_a_keyword_that_the_function_does_not_take_is_its_own_error(ask):
     with pytest.raises(TypeError, match="unexpected keyword argument 'q'"):
         ask(lambda m: np.sum(np.apply_along_axis(lambda r: r, 1, m, q=2.0)))
+
+
+# -- many parts ----------------------------------------------------------------------------------------------
+
+MANY = np.linspace(-1.0, 2.0, 12)
+
+
+def test_the_pass_for_parts_is_looked_up_a_few_times():
+    """A function that only computes is answered by one pass for all parts of one kind, captured or not."""
+    asked = []
+    before = piecemeal.found_for
+
+    def counted(pullbacks, function, *rest):
+        asked.append(function)
+        return before(pullbacks, function, *rest)
+
+    def of_closure(v, k):
+        return np.sum(np.vectorize(lambda x: x * x * k if x > 0 else -x)(v))
+
+    wanted = np.where(MANY > 0, 6.0 * MANY, -1.0), np.sum(MANY[MANY > 0] ** 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(piecemeal, "found_for", counted)
+        for _ in range(3):
+            found = rl.gradient(of_closure, MANY, 3.0)
+            assert np.allclose(found[0], wanted[0]) and found[1] == pytest.approx(wanted[1])
+    assert 0 < len(asked) <= 3 * (piecemeal._MANY + 1)
+
+
+def test_parts_of_several_kinds():
+    """Whole numbers and truth values among the items are other kinds."""
+
+    def f(x, others):
+        return np.sum(np.vectorize(lambda a, b: a * a * b if b else a * 3.0, otypes=[float])(x, others))
+
+    others = np.array([1, 0, True, 2.0, 0.0, False, 3, 1.5, 1, 0, 2.0, True], dtype=object)
+    wanted = [2.0 * a * b if b else 3.0 for a, b in zip(MANY, others)]
+    for _ in range(3):
+        assert np.allclose(rl.gradient(f, MANY, others, argnums=0)[0], wanted)
+
+
+def test_what_one_part_does_counts_for_the_next():
+    """A list that is filled: such a function does more than compute."""
+
+    def f(m):
+        seen = []
+
+        def step(r):
+            seen.append(r[0])
+            return r * seen[0] * len(seen)
+
+        return np.sum(np.apply_along_axis(step, 1, m))
+
+    m = np.arange(1.0, 25.0).reshape(8, 3)
+    times = np.arange(1.0, 9.0)
+    wanted = np.repeat(times[:, None], 3, axis=1) * m[0, 0]
+    wanted[0, 0] += np.sum(times * m.sum(axis=1))
+    for _ in range(2):
+        assert np.allclose(rl.gradient(f, m)[0], wanted)
+
+
+def test_each_part_is_printed_once(capsys):
+    def told(v):
+        print("told")
+        return v * v
+
+    x = np.linspace(1.0, 2.0, 8)
+    for _ in range(2):
+        assert np.allclose(rl.gradient(lambda v: np.sum(np.vectorize(told, otypes=[float])(v)), x)[0], 2 * x)
+        assert capsys.readouterr().out.count("told") == 8
+
+
+def test_an_error_in_a_later_part():
+    """It is Python's, whichever part raises it."""
+    f = lambda v: np.sum(np.vectorize(lambda x: 1.0 / x, otypes=[float])(v))
+    for at in (0, 3, 7, 11):
+        x = MANY + 5.0
+        x[at] = 0.0
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError):
+                rl.gradient(f, x)
+
+
+def test_a_rule_that_comes_between_two_gradients():
+    """It answers for all parts from the next call on."""
+    f = lambda v: np.sum(np.vectorize(squared_part, otypes=[float])(v))
+    assert np.allclose(rl.gradient(f, MANY)[0], 2 * MANY)
+    rl.rrule_for(squared_part)(lambda x: (x * x, lambda y_bar: (rl.NoTangent(), 7.0 * y_bar)))
+    try:
+        assert np.allclose(rl.gradient(f, MANY)[0], 7.0)
+    finally:
+        rl.remove_rule(squared_part)
+    assert np.allclose(rl.gradient(f, MANY)[0], 2 * MANY)
+
+
+def squared_part(x):
+    return x * x
+
+
+def test_lines_of_an_array():
+    m = np.arange(24.0).reshape(8, 3) + 1.0
+    for k in (2.0, 3.0):
+        f = lambda m, k: np.sum(np.apply_along_axis(lambda r: r * r[0] * k, 1, m))
+        wanted = k * np.concatenate([[[r[0] + r.sum(), r[0], r[0]]] for r in m])
+        found = rl.gradient(f, m, k)
+        assert np.allclose(found[0], wanted) and found[1] == pytest.approx(f(m, 1.0))
