@@ -21,6 +21,7 @@ from ..memory import crossings, heap, outlines, support
 from ..memory.handlers import NO, ZERO
 
 _IMMUTABLE = (int, float, complex, str, bytes, bool, type(None))
+_NOTHING: tuple[()] = ()  # there is only one
 _STARS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _KEPT: dict[int, tuple[weakref.ref[types.CodeType], Kept | None]] = {}  # by the id of the code
 
@@ -126,7 +127,8 @@ def refuse_leftover(cls: type, left: dict[Any, Any], place: Place | None) -> Non
 
 def _are_constant(init: types.FunctionType) -> bool:
     """Whether the defaults of a function may neither vary nor change."""
-    return not init.__kwdefaults__ and all(type(x) in _IMMUTABLE for x in init.__defaults__ or ())
+    defaults = init.__defaults__ or ()
+    return not init.__kwdefaults__ and all(type(x) in _IMMUTABLE or x is _NOTHING for x in defaults)
 
 
 def _sets_itself(cls: type, names: dict[str, str | None]) -> bool:

@@ -199,15 +199,20 @@ def _key_of(
     """The key that a call of a library's code, or of a library class, is remembered by; None if an argument
     is anything of which the type does not say all that matters.
     """
+    is_function = type(target) is types.FunctionType
+    if is_function and KEPT in target.__dict__:  # one of the author's, that has a pass
+        return None
     given = (*args, *words.values()) if words else args
     kinds = tuple(map(type, (*bound, *given)))
     if not _TELLING.issuperset(kinds):
-        if pullbacks.keeps or not all(map(_tells, given)) or not all(_tells(x, True) for x in bound):
+        if not _SILENT.isdisjoint(kinds) or pullbacks.keeps:
+            return None
+        if not all(map(_tells, given)) or not all(_tells(x, True) for x in bound):
             return None
     if words and any(word.startswith(WRITTEN) for word in words):
         return None
-    if type(target) is types.FunctionType:
-        if KEPT in target.__dict__ or not is_library(target) or compiled_function(target) is not None:
+    if is_function:
+        if not is_library(target) or compiled_function(target) is not None:
             return None
     elif type(target) not in _OF_C and not (type(target) is type and is_of_library(target)):
         return None
@@ -238,6 +243,7 @@ def _are_without_fields(values: tuple[Any, ...]) -> bool:
     return all(kind in _TELLING or not kind.__dictoffset__ for kind in map(type, values))
 
 
+_SILENT = frozenset({list, tuple, dict, set, np.ndarray, types.FunctionType})  # most of what tells nothing
 _REACHED_BY = (
     *("__get__", "__iter__", "__next__", "__getitem__", "__array__", "__buffer__", "__float__", "__index__"),
     *("__await__", "__wrapped__"),
