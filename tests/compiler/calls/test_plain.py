@@ -520,3 +520,23 @@ def test_a_view_that_an_object_has_itself():
 
     for own in (False, True, False, True):
         assert rl.gradient(f, 2.0, own, argnums=0)[0] == (3.0 if own else 1.0)
+
+
+def of_both(x, given):
+    made = {"a": x}
+    made["b"] = x * x
+    total = 0.0
+    for d in (made, given, made):
+        for _, v in d.items():
+            total = total + v * x
+        total = total + sum(d.values())
+    made["b"] = 3.0 * x
+    return total + sum(made.values())
+
+
+@pytest.mark.parametrize("kind", [dict, collections.OrderedDict, collections.Counter])
+def test_one_site_for_what_is_made_and_what_is_given(kind):
+    """The views of a dict that is made and changed here, and of one that is an argument."""
+    for _ in range(3):
+        slope, of_given = rl.gradient(of_both, 1.5, kind({"a": 2.0, "c": 3.0}))
+        assert slope == pytest.approx(36.5) and dict(of_given) == {"a": 2.5, "c": 2.5}
