@@ -39,7 +39,7 @@ from .container_tangents import (
     ranks_of,
 )
 from .numpy_elementwise import Number, remainder_partials
-from .operators import winner
+from .operators import winner, winner_of_several
 
 TABLE = RuleTable("iterator_tangents", hands_out=True)
 
@@ -401,15 +401,15 @@ def _extreme(extreme):
         if len(xs) == 0:
             return extreme(xs, **words), word_dots.get("default", NO)
         ranks = ranks_of(config, xs, dots, words, word_dots)
-        chosen = by_convention = winner(extreme, ranks, None, last=False)
-        if len(args) > 1 and extreme is max and are_numbers(xs):
-            by_convention = winner(extreme, ranks, None, last=True)
+        chosen = by_convention = winner(extreme, ranks, None)
+        if len(args) > 1 and words.get("key") is None:
+            chosen, by_convention = winner_of_several(extreme, xs, None)
         return xs[chosen], dots[by_convention]
 
     return extreme_frule
 
 
-TABLE.non_differentiable(winner)
+TABLE.non_differentiable(winner, winner_of_several)
 
 
 # -- numbers -------------------------------------------------------------------------------------------------

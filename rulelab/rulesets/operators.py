@@ -280,6 +280,7 @@ def _entry_dots(d, d_dot):
 
 
 Sequence = list | tuple | np.ndarray
+_NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
 def _copy(x_bar):
@@ -405,17 +406,28 @@ def sum_frule(tangents, iterable: Sequence, /, start=0):
     return y, form_of(y, y_dot)
 
 
-def winner(extreme, xs, key, last):
-    """The position of the item that `max` or `min` chooses: the first of equal ones, or the last.
+def winner(extreme, xs, key):
+    """The position of the item that `max` or `min` chooses: the first of equal ones.
 
-    >>> winner(max, [1.0, 3.0, 3.0], None, last=True), winner(min, [1.0, 3.0, 1.0], None, last=False)
-    (2, 0)
+    >>> winner(max, [1.0, 3.0, 3.0], None)
+    1
     """
     ranks = list(xs) if key is None else [key(x) for x in xs]
-    first = extreme(range(len(ranks)), key=ranks.__getitem__)
-    if not last:
-        return first
-    return builtins.max([i for i, rank in enumerate(ranks) if rank == ranks[first]], default=first)
+    return extreme(range(len(ranks)), key=ranks.__getitem__)
+
+
+def winner_of_several(extreme, xs, key):
+    """The positions of the argument that `max(x, y, …)` or `min` returns, and of the one that gets the
+    derivative: by convention the last of equal ones for `max`, of plain numbers only. Arguments that `key`
+    finds equal, and equal lists, are different ones.
+
+    >>> winner_of_several(max, [1.0, 3.0, 3.0], None), winner_of_several(max, [1.0, -1.0], abs)
+    ((1, 2), (0, 0))
+    """
+    first = winner(extreme, xs, key)
+    if extreme is not max or key is not None or not all(isinstance(x, _NUMBERS) for x in xs):
+        return first, first
+    return first, builtins.max([i for i, x in enumerate(xs) if x == xs[first]], default=first)
 
 
 def _refuse_default(extreme, args, default):
@@ -428,7 +440,7 @@ def _largest_of_one(extreme, iterable, key, default):
     if len(iterable) == 0:
         # The primal's own error, or its default; neither depends on the items, of which there are none.
         return extreme(iterable, key=key, **default), lambda y_bar: (NoTangent(), ZeroTangent())
-    chosen = winner(extreme, iterable, key, last=False)
+    chosen = winner(extreme, iterable, key)
 
     def extreme_pullback(y_bar):
         bars = [ZeroTangent()] * len(iterable)
@@ -439,10 +451,10 @@ def _largest_of_one(extreme, iterable, key, default):
 
 
 def _largest_of_several(extreme, xs, key):
-    chosen = winner(extreme, xs, key, last=extreme is max)
+    chosen, by_convention = winner_of_several(extreme, xs, key)
 
     def extreme_pullback(y_bar):
-        return NoTangent(), *[y_bar if i == chosen else ZeroTangent() for i in range(len(xs))]
+        return NoTangent(), *[y_bar if i == by_convention else ZeroTangent() for i in range(len(xs))]
 
     return xs[chosen], extreme_pullback
 
@@ -488,8 +500,10 @@ def _state_extreme(extreme):
             _refuse_default(extreme, args, default)
         if len(xs) == 0:
             return extreme(xs, key=key, **default), NoTangent()
-        chosen = winner(extreme, xs, key, last=extreme is max and len(args) > 1)
-        return xs[chosen], dots[chosen]
+        chosen = by_convention = winner(extreme, xs, key)
+        if len(args) > 1:
+            chosen, by_convention = winner_of_several(extreme, xs, key)
+        return xs[chosen], dots[by_convention]
 
 
 _state_extreme(max)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rule_points import at_each, by_rule, check, cotangents, registry_of, rule_at
 
+import rulelab as rl
 from rulelab.errors import RuleLabError
 from rulelab.rulesets.operators import TABLE
 from rulelab.tangents.structural import Tangent
@@ -68,6 +69,35 @@ def test_the_first_of_the_largest_items_has_it_all():
     """`max(xs)` of equal items: one of them, the first, gets the gradient; it is not counted twice."""
     (x_bar,) = cotangents(TABLE, max, [1.0, 3.0, 3.0])
     assert list(x_bar) == [ZERO, 1.0, ZERO]
+
+
+@pytest.mark.parametrize("extreme", [max, min])
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ((1.5, 0.5), {"key": lambda v: v * 0}),
+        ((0.5, 1.5, -1.5), {"key": abs}),
+        ((1, 1.0), {}),
+        ((1.0, np.float32(1.0)), {"key": None}),
+        ((0.0, -0.0), {}),
+        (([1.5], [1.5]), {}),
+        (((1.5, 2.0), (1.5, 2.0)), {"key": len}),
+        ((np.array([1.5]), np.array([1.5])), {}),
+    ],
+    ids=["key of 0", "key of abs", "int", "float32", "zeros", "lists", "tuples", "arrays"],
+)
+def test_of_several_arguments_that_compare_equal_the_first_is_returned(extreme, args, words):
+    """Equal arguments, or those with equal keys, may differ: in value, kind, sign or identity."""
+    wanted = extreme(*args, **words)
+    y, back = rule_at(registry_of(TABLE), extreme, args, "rrule").function(*args, **words)
+    assert y is wanted
+    if words.get("key") is not None and isinstance(y, float):
+        _, *bars = back(1.0)
+        assert [bar is not ZERO for bar in bars] == [arg is wanted for arg in args]
+        value, *slopes = rl.withgradient(lambda x: extreme(x, *args[1:], **words), args[0])
+        assert (value, slopes) == (wanted, [(float(wanted is args[0]),)])
+        slope = rl.pushforward(lambda x: extreme(x, *args[1:], **words), args[0])(1.0)
+        assert slope == float(wanted is args[0])
 
 
 def test_max_of_nothing_is_the_primals_own_error():
