@@ -259,6 +259,18 @@ def push_all(push, function, function_dot, args, args_dot, words, words_dot, met
     return push(function, function_dot, given, given_dot, names, method)
 
 
+def unless_zero(x_dot):
+    """A tangent, or NoTangent if it is a number or an array of zeros."""
+    return NO if is_all_zero(x_dot) else x_dot
+
+
+def is_all_zero(x_dot):
+    return isinstance(x_dot, (float, complex, np.ndarray)) and not np.any(x_dot)
+
+
+TABLE.non_differentiable(is_all_zero)
+
+
 def sequence(push, x, x_dot, any_length, backwards):
     """The items of a loop and their tangents, in step; with `any_length` the loop may change their number."""
     if backwards:

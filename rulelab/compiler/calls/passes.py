@@ -65,7 +65,8 @@ from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
 from ..transform.emit import emit, emit_fused
-from ..transform.tangent import handed_on, kept_open, may_be_written, tangent
+from ..transform.open_values import Resting, handed_on, kept_open, may_be_written, touched
+from ..transform.tangent import tangent
 from ..transform.typed_tangents import hold
 from .cache import Pass, guard_of
 from .sites import Sites
@@ -358,9 +359,12 @@ def _tangent(
     parameters = [name for name, on in zip(lowered.parameters, derived.varied, strict=True) if on]
     start = {*parameters, *(lowered.free if derived.captured else ())}
     start |= kept_open(lowered) | handed_on(lowered, sites.changes_nothing)
-    if not in_sweep:
-        start |= may_be_written(lowered, kinds, sites.changes_nothing)
-    varied = Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+    written = set() if in_sweep else may_be_written(lowered, kinds, sites.changes_nothing)
+    varied = Activity(lowered, kinds, regions, start | written, sites.is_constant, False).varied
+    resting = Resting(sites.target)
+    if written:
+        start |= touched(lowered, kinds, sites.changes_nothing, resting)
+        resting.names = varied - Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
     texts = _texts(lowered, varied, sites)
     for typed in (in_sweep, False):
         given = (
@@ -372,6 +376,7 @@ def _tangent(
             derived.own,
             sites,
             not in_sweep,
+            resting,
             texts,
         )
         made, assumed = tangent(*given, typed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -25,10 +25,8 @@ from ...rules.kinds import (
     FUNCTION,
     LIST,
     NONE,
-    NUMERIC,
     SLICE,
     STR,
-    Array,
     Known,
     Tuple,
     Type,
@@ -42,9 +40,9 @@ from ...tangents.shadows import zero_of
 from ...tangents.zeros import NoTangent
 from ..analysis.types import Types
 from ..base import ir
-from ..base.liveness import led_to, phis_of
 from ..memory.heap import note_text
 from ..memory.writes import METHODS
+from .open_values import Resting, is_array
 from .typed_tangents import TypedTangents
 
 NO = ir.Const(NoTangent())
@@ -72,6 +70,7 @@ def tangent(
     own: frozenset[str],
     steps: Steps,
     writes: bool,
+    resting: Resting,
     texts: set[str],
     typed: bool,
 ) -> tuple[ir.Function, list[ir.Atom]]:
@@ -79,11 +78,12 @@ def tangent(
     returned with the tangents that it assumes to be arrays or numbers.
 
     `varied` are all names that may have a tangent. With `writes` the result is only run, so arrays may be
-    written to; without, it will be differentiated. The strings named in `texts` may spell out values that
-    vary: they are noted where they are made, since they may be stored and parsed as numbers. If `typed`, the
-    tangents of array operations are written out where possible.
+    written to; without, it will be differentiated. Those `resting` have tangents, but nothing is written to
+    them (`open_values.touched`). The strings named in `texts` may spell out values that vary: they are noted
+    where they are made, since they may be stored and parsed as numbers. If `typed`, the tangents of array
+    operations are written out where possible.
     """
-    made = _Tangent(function, types, varied, steps, writes, texts, typed)
+    made = _Tangent(function, types, varied, steps, writes, resting, texts, typed)
     return made.run(parameters, captured, own), made.assumed
 
 
@@ -94,6 +94,7 @@ class _Tangent(TypedTangents):
     varied: set[str]
     steps: Steps
     writes: bool
+    resting: Resting
     texts: set[str]
     typed: bool
     assumed: list[ir.Atom] = field(default_factory=list)
@@ -152,6 +153,15 @@ class _Tangent(TypedTangents):
             return NO  # a tangent written into a zero here would be lost; with NO, that write is refused
         return self.let(ir.Call(ir.Const(zero_of), (atom,)), "zero")
 
+    def moved(self, atom: ir.Atom) -> ir.Atom:
+        """The tangent of a value for an operation with a slope, which may be infinite, or have none: of a
+        value at rest NoTangent, since zero times an infinite slope is NaN.
+        """
+        dot = self.dot(atom)
+        if atom not in self.resting.names or dot is NO:
+            return dot
+        return self.let(ir.Call(ir.Const(programs.unless_zero), (dot,)), "moved")
+
     def varies(self, atom: ir.Atom) -> bool:
         return self.dot(atom) is not NO
 
@@ -184,9 +194,10 @@ class _Tangent(TypedTangents):
         args: tuple[ir.Atom, ...],
         names: tuple[str, ...] = (),
         method: str | None = None,
+        computes: bool = False,
     ) -> None:
         """Add a call whose tangent is found at run time."""
-        self.halves(target, self.push_pair(function, args, names, method))
+        self.halves(target, self.push_pair(function, args, names, method, computes))
 
     def halves(self, target: str, both: str) -> None:
         """Define `target`, and its tangent if it varies, as the two parts of a pair."""
@@ -206,9 +217,10 @@ class _Tangent(TypedTangents):
         args: tuple[ir.Atom, ...],
         names: tuple[str, ...] = (),
         method: str | None = None,
+        computes: bool = False,
     ) -> str:
         """Add a call that returns a pair, the value and its tangent; return the pair's name."""
-        dots = tuple(map(self.dot, args))
+        dots = tuple(map(self.moved if computes else self.dot, args))
         still = all(d is NO for d in dots)
         given = (
             function,
@@ -343,7 +355,8 @@ class _Tangent(TypedTangents):
             self.keep(target, op)
             self.of_reals(op, target)
         elif not (self.typed and self.of_arrays(op, target)):
-            self.push(target, ir.Const(getattr(operator, op.operator)), (op.left, op.right))
+            called = ir.Const(getattr(operator, op.operator))
+            self.push(target, called, (op.left, op.right), computes=True)
 
     def of_reals(self, op: ir.Binary | ir.Augmented, target: str) -> None:
         """The tangent of a sum, difference, product or quotient of real numbers, written out."""
@@ -381,7 +394,7 @@ class _Tangent(TypedTangents):
             self.push(target, ir.Const(getattr(operator, op.operator)), operands)
         elif not varies and not self.writes:
             self.keep(target, op)
-        elif not self.writes and _is_array(self.types(op.left)):
+        elif not self.writes and is_array(self.types(op.left)):
             # Nothing else sees the change, so it is a rebinding; both sides have the left's shape and dtype.
             # The author's own operator comes first, since its errors differ from those of `left op right`.
             self.keep(target, op)
@@ -397,7 +410,7 @@ class _Tangent(TypedTangents):
             self.keep(target, op)
             self.define(target, ir.Unary(op.operator, self.dot(op.value)))
         elif not (self.typed and self.of_arrays(op, target)):
-            self.push(target, ir.Const(getattr(operator, op.operator)), (op.value,))
+            self.push(target, ir.Const(getattr(operator, op.operator)), (op.value,), computes=True)
 
     def of_compare(self, op: ir.Compare, target: str) -> None:
         """`x in xs` takes items from an iterator, and their tangents have to go with them."""
@@ -479,7 +492,7 @@ class _Tangent(TypedTangents):
                 return
         if moved and self.typed and self.of_arrays(op, target):
             return
-        self.push(target, op.function, args, names, op.method)
+        self.push(target, op.function, args, names, op.method, self.resting.computes(op))
 
     def by_partials(
         self, rule: Rule, slopes: tuple[Formula, ...], args: tuple[ir.Atom, ...], target: str
@@ -494,7 +507,7 @@ class _Tangent(TypedTangents):
                 part = self.written(slopes[number], target, args)
             else:
                 part = found if len(args) == 1 else self.let(ir.Item(found, ir.Const(number)), "partial")
-            term = self.let(ir.Binary("mul", part, self.dot(x)), "t")
+            term = self.let(ir.Binary("mul", part, self.moved(x)), "t")
             if rule.past is not None:
                 term = self.let(ir.Call(ir.Const(rule.past), (term, target, x, self.dot(x))), "t")
             total = term if total is NO else self.let(ir.Binary("add", total, term), "t")
@@ -597,70 +610,6 @@ def _zero_of_constant(value: Any) -> ir.Const:
     return NO
 
 
-def may_be_written(function: ir.Function, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of arrays that this function makes and to which a value that varies might be written: they
-    need a tangent from the start.
-    """
-    lets = function.lets()
-    called = {s.target for s in lets if isinstance(s.op, (ir.Call, ir.Apply)) and _may_be_array(s, types)}
-    others = (s for s in lets if isinstance(s.op, (ir.Binary, ir.Unary, ir.Item)))
-    writes = any(_may_write(s.op, types, changes_nothing) for s in lets)
-    if writes or (called and not called.isdisjoint(_given_to_others(function))):
-        return called | {s.target for s in others if _is_array(types(s.target))}
-    return set()
-
-
-def _may_be_array(statement: ir.Let, types: Types) -> bool:
-    kind = types(statement.target)
-    return kind == ANY or _is_array(kind)
-
-
-def _may_write(op: ir.Op, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> bool:
-    if isinstance(op, ir.Write):
-        return op.kind == "item"
-    if isinstance(op, ir.Augmented):
-        return not is_real(types(op.left))
-    if isinstance(op, ir.Call) and any(name == "out" for name, _ in op.keywords):
-        return True
-    return isinstance(op, (ir.Call, ir.Apply)) and not changes_nothing(op)
-
-
-def _given_to_others(function: ir.Function) -> set[str]:
-    """The names of values that other code may get and write to: returned, captured, or put in a container."""
-    keeping = (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
-    ops = (s.op for s in function.lets() if isinstance(s.op, keeping))
-    joins = [(phi.target, phi.sources) for s in function.statements() for phi in phis_of(s)]
-    return led_to([function.result, *(atom for op in ops for atom in op.operands())], joins)
-
-
-def kept_open(function: ir.Function) -> set[str]:
-    """The names of lists and dicts that this function makes and appends to or passes on, and of variables
-    that it shares with nested functions: a value that varies may be put in later.
-    """
-    lets = function.lets()
-    appends = any(isinstance(s.op, ir.Append) for s in lets)
-    lists = _built(function, ("list",)) if appends else set()
-    given = _built(function, ("list", "dict"))
-    if given:
-        given &= _given_to_others(function)
-    return lists | given | {s.target for s in lets if isinstance(s.op, ir.MakeCell)}
-
-
-def handed_on(function: ir.Function, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
-    """The names of lists and dicts that this function makes, if it calls functions that may write to them."""
-    calls = [s.op for s in function.lets() if isinstance(s.op, (ir.Call, ir.Apply))]
-    return set() if all(map(changes_nothing, calls)) else _built(function, ("list", "dict"))
-
-
-def _built(function: ir.Function, kinds: tuple[str, ...]) -> set[str]:
-    builds = ((s.target, s.op) for s in function.lets() if isinstance(s.op, ir.Build))
-    return {target for target, op in builds if op.kind in kinds}
-
-
 def _is_plain_sequence(kind: Type) -> bool:
     """Whether the tangent of a value of this type has the items' tangents at the same positions."""
     return isinstance(kind, Tuple) or is_sequence_of_numbers(kind)
-
-
-def _is_array(kind: Type) -> bool:
-    return isinstance(kind, Array) or kind == NUMERIC

@@ -1,0 +1,85 @@
+"""Arrays that have a tangent since a varying value might be written to them, while none is: constants, even
+where a slope is infinite or does not exist.
+"""
+
+import numpy as np
+import pytest
+
+import rulelab as rl
+
+# Each makes a constant with a function that has an infinite slope there, or none.
+CONSTANTS = {
+    "remainders": "np.arange(6) % 2",
+    "remainders of floats": "np.arange(6.0) % 2.0",
+    "roots": "np.sqrt(np.arange(3.0))",
+    "powers": "np.linspace(0.0, 1.0, 3) ** 0.5",
+    "roots of float32": "np.sqrt(np.array([0, 1], dtype=np.float32))",
+    "a root of an array without dimensions": "np.sqrt(np.array(0))",
+    "a root of an item": "math.sqrt(np.zeros(2)[1]) + 1.0",
+    "arcs": "np.arccos(np.ones(2))",
+    "quotients": "np.arange(3.0) // 1.0",
+}
+# What makes the arrays of a function have tangents from the start.
+WRITES = {
+    "appended": "xs = []; xs.append(t); s = xs[0]",
+    "filled": "b = np.zeros(2); b[0] = t; s = b[0]",
+    "passed on": "s = put([t])[0]",
+    "made by a loop": "b = np.zeros(3)\n    for i in range(3): b[i] = t * i\n    s = b[1]",
+}
+HEAD = """
+import math
+import numpy as np
+
+def put(xs):
+    xs.append(1.0)
+    return xs
+"""
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_constant_has_no_slope_however_steep(constant, write, cells):
+    """The same slope as where nothing is written, whichever comes first."""
+    made, written = f"w = {CONSTANTS[constant]}", WRITES[write]
+    for lines in (f"{made}\n    {written}", f"{written}\n    {made}"):
+        f = cells.run(f"{HEAD}\ndef f(t):\n    {lines}\n    return np.sum(w * t) * s\n")["f"]
+        assert rl.pushforward(f, 1.5)(1.0) == pytest.approx(2 * f(1.5) / 1.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_constant_exponent_has_no_slope(write, cells):
+    """The slope for the exponent of a negative number is NaN."""
+    lines = f"k = np.arange(4.0)\n    {WRITES[write]}"
+    f = cells.run(f"{HEAD}\ndef f(t):\n    {lines}\n    return np.sum((t - 4.0) ** k) + 0.0 * s\n")["f"]
+    u = 1.5 - 4.0
+    assert rl.pushforward(f, 1.5)(1.0) == pytest.approx(1 + 2 * u + 3 * u**2, rel=1e-12)
+
+
+# The constant is written to, or what shares its memory is, at first or later: its tangent counts.
+TOUCHED = [
+    "w[1] = t; y = np.sqrt(w)[1]",
+    "v = w[:2]; v[1] = t; y = np.sqrt(w)[1]",
+    "v = w.reshape(1, 3).T; v[1] = t; y = math.sqrt(w[1])",
+    "held = [w]; held[0][1] = t; y = (w ** 0.5)[1]",
+    "held = {'w': w}; fill(held['w'], t); y = np.sqrt(w)[1]",
+    "fill(w, t); y = np.sqrt(w)[1]",
+    "np.multiply(t, np.ones(3), out=w); y = np.sqrt(w)[1]",
+    "w = np.sqrt(w + 1.0); w[1] = t; y = np.sqrt(w)[1]",
+    "u = w if t > 0 else w + 1.0; u[1] = t; y = np.sqrt(w)[1]",
+    "for k in range(2): y = np.sqrt(w)[1]; w[1] = t",
+    "y = np.sqrt(w)[1] + np.sqrt(w + 0.0)[1]; w += t; y = y + np.sqrt(w)[1]",
+    "def inner(): w[1] = t\n    inner(); y = np.sqrt(w)[1]",
+]
+
+
+@pytest.mark.parametrize("lines", TOUCHED)
+def test_what_is_written_to_a_constant_counts(lines, cells):
+    """`y` is the root of `t` each time; zero times an infinite slope may be NaN, as the manual says."""
+    fill = "def fill(w, t):\n    w[1] = t\n"
+    f = cells.run(f"{HEAD}\n{fill}\ndef f(t):\n    w = np.zeros(3)\n    {lines}\n    return y\n")["f"]
+    assert f(1.5) == np.sqrt(1.5)
+    try:
+        slope = rl.pushforward(f, 1.5)(1.0)
+    except rl.RuleLabError:
+        return
+    assert slope == pytest.approx(0.5 / np.sqrt(1.5)) or np.isnan(slope)
