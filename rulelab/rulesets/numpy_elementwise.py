@@ -183,6 +183,8 @@ def conjugate(a):
 
 def floating(a):
     """`a` with integers made floats, so that no power or quotient of it is rounded or refused."""
+    if type(a) is int:
+        return np.asarray(float(a))[()]  # of more than 64 bits, NumPy would make an object of it
     return a if np.asarray(a).dtype.kind in "fc" else np.asarray(a, float)[()]
 
 
@@ -271,7 +273,7 @@ def power_partial_exponent(y, x, p):
     array([0.        , 2.77258872])
     """
     if type(x) in _REALS and type(p) in _REALS and is_plain_power(x, p):
-        return y * np.log(x)
+        return y * np.log(float(x) if type(x) is int else x)  # of more than 64 bits NumPy has no logarithm
     if _is_positive(x) and type(y) is np.ndarray and y.dtype == np.float64:
         with np.errstate(all="ignore"):
             return (y * np.log(x))[()]
@@ -398,7 +400,7 @@ def power_base_bar(y_bar, result, x, p):
 def power_exponent_bar(y_bar, result, x, p):
     """The cotangent of `p`, of real numbers, for that of `x ** p`."""
     if type(p) is float and type(x) in _REALS and type(y_bar) in _REALS and _is_moderate(float(x), p) and p:
-        return float(result * np.log(x) * y_bar)
+        return float(result * np.log(float(x) if type(x) is int else x) * y_bar)
     return unbroadcast(power_partial_exponent(result, x, p) * y_bar, p)
 
 
@@ -452,7 +454,8 @@ state_power(TABLE, np.float_power, POWERS)
 
 def _remainder_partials(out, x, y, jump):
     """1 and what was taken off, both NaN at a jump, and with them their derivatives."""
-    moves = np.where(np.isfinite(x + y), x + y, 1.0)  # 0 times an infinite one would be NaN
+    total = floating(x) + floating(y)  # of whole numbers it might have more than 64 bits
+    moves = np.where(np.isfinite(total), total, 1.0)  # 0 times an infinite one would be NaN
     undefined = np.where(jump, math.nan, 0.0) * moves
     taken_off, dtype = np.round((floating(out) - x) / floating(y)), np.asarray(floating(out)).dtype
     return np.asarray(undefined + 1.0, dtype)[()], np.asarray(undefined + taken_off, dtype)[()]

@@ -188,10 +188,12 @@ def has_items(*args):
     return any(type(x) is list or type(x) is tuple for x in args)
 
 
-def _beside_array(x, y):
-    """Whether an operator on these is NumPy's, which makes an array of the other operand."""
+def _beside_array(x, y, *modulus):
+    """Whether an operator on these is NumPy's, which makes an array of the other operand; `pow` may have a
+    third argument, and is Python's then.
+    """
     numpys = (np.ndarray, np.generic)
-    return has_items(x, y) and (isinstance(x, numpys) or isinstance(y, numpys))
+    return not modulus and has_items(x, y) and (isinstance(x, numpys) or isinstance(y, numpys))
 
 
 def as_array(x):

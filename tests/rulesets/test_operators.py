@@ -162,3 +162,49 @@ def test_questions_have_no_derivative(target):
 def test_what_hands_values_on_is_not_declared_constant(target):
     """Iterators carry the values they run over; a declaration here would lose their gradients silently."""
     assert rule_at(registry_of(TABLE), target, ([1.0],), "rrule") is None
+
+
+LARGE = 2**70 + 3  # of more than 64 bits
+OF_LARGE = {
+    "remainder": (lambda x: x % 7, 1.0),
+    "remainder of a float": (lambda x: x % 7.5, 1.0),
+    "divisor": (lambda x: 7 % x, 0.0),
+    "quotient and remainder": (lambda x: divmod(x, 7)[0] + divmod(x, 7)[1], 1.0),
+    "math.pow": (lambda x: math.pow(x, 2), 2.0 * LARGE),
+    "exponent": (lambda x: LARGE ** (x / LARGE), math.log(LARGE)),
+    "between 64 bits and 1e20": (lambda x: (10**20 - 1) ** (x / LARGE), math.log(1e20) * 1e20 / LARGE),
+    "power": (lambda x: x**0.5, 0.5 * LARGE**-0.5),
+    "quotient": (lambda x: 1 / x, -1.0 / LARGE**2),
+}
+
+
+@pytest.mark.parametrize("name", OF_LARGE)
+def test_whole_numbers_of_more_than_64_bits_have_slopes(name):
+    """NumPy makes objects of them, which its functions do not take."""
+    f, wanted = OF_LARGE[name]
+    value, (slope,) = rl.withgradient(f, LARGE)
+    assert (type(value), value) == (type(f(LARGE)), f(LARGE)) and slope == pytest.approx(wanted)
+    assert rl.pushforward(f, LARGE)(1.0) == pytest.approx(wanted)
+    seconds = [
+        rl.gradient(lambda t: rl.gradient(f, t)[0], LARGE)[0],
+        rl.gradient(lambda t: rl.pushforward(f, t)(1.0), LARGE)[0],
+        rl.pushforward(lambda t: rl.gradient(f, t)[0], LARGE)(1.0),
+        rl.pushforward(lambda t: rl.pushforward(f, t)(1.0), LARGE)(1.0),
+    ]
+    seconds = [0.0 if second is None else second for second in seconds]
+    assert seconds == pytest.approx([seconds[0]] * 4, rel=1e-9, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    "power",
+    [lambda n: pow(n, 2, 7), lambda n: pow(n, -1, 7), lambda n: pow(n, 2, None)],
+    ids=["2", "-1", "None"],
+)
+def test_a_power_with_a_modulus_is_plain_or_refused(power):
+    """A third argument of `pow` is seen in all modes, of a constant and of what varies."""
+    assert rl.gradient(lambda x: x * power(3), 1.5) == (power(3),)
+    assert rl.pushforward(lambda x, n: x * power(n), 1.5, 3)(1.0, None) == power(3)
+    with pytest.raises(RuleLabError, match="pow"):
+        rl.gradient(lambda x, n: x * power(n), 1.5, 3)
+    with pytest.raises(RuleLabError, match="pow"):
+        rl.pushforward(lambda n: power(n) * 1.0, 3)(1.0)
