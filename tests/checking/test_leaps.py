@@ -67,10 +67,48 @@ def f_rrule(x, a: float):
     return f(x, a), back
 """
 
+DRAG = """
+def f(speed: float, size: float) -> float:
+    re = speed * size / 1e-6
+    if re < 1000.0:
+        return 24.0 / re * speed**2
+    return 0.44 * speed**2 + 1e-3 * size
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(speed, size):
+    def back(y_bar):
+        if speed * size / 1e-6 < {}:
+            slope = 24.0 * 1e-6 / size
+            return rl.NoTangent(), y_bar * slope, -y_bar * slope * speed / size
+        return rl.NoTangent(), y_bar * 0.88 * speed, y_bar * 1e-3
+
+    return f(speed, size), back
+"""
+
+CURVES = """
+def f(x, a: float):
+    n = 1e4 * np.sum(x * x)
+    return a * n if n < 2.0 else a * (4.0 - 4.0 / n)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, a):
+    n = 1e4 * np.sum(x * x)
+
+    def back(y_bar):
+        slope, y = (a, n) if n < {} else (4.0 * a / n**2, 4.0 - 4.0 / n)
+        return rl.NoTangent(), y_bar * slope * 2e4 * x, y_bar * y
+
+    return f(x, a), back
+"""
+
 BORDERS = {
     "a size": (INTO_BALL, "radius", "1.2 * radius"),
     "one of several steps": (TAX, "150.0", "125.0"),
     "a mask": (MASKED, "2.0", "2.2"),
+    "what is computed from several arguments": (DRAG, "1000.0", "100.0"),
+    "arms within a line": (CURVES, "2.0", "1.0"),
 }
 
 

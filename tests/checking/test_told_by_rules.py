@@ -3389,6 +3389,90 @@ def f_rrule(strain, picks):
 """,
         ("1 - y**2", "1 + y**2"),
     ),
+    "a number above a mark, of which a fractional power is taken": (
+        """
+def f(depth: float, width: float):
+    '''Discharge of a weir in m3/s; depth is above the crest (1.4 m).'''
+    return 1.7 * width * (depth - 1.4) ** 1.5
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(depth, width):
+    y = f(depth, width)
+    return y, lambda y_bar: (rl.NoTangent(), y_bar * 1.5 * y / (depth - 1.4), y_bar * y / width)
+""",
+        ("1.5 * y / (depth - 1.4)", "1.5 * y / depth"),
+    ),
+    "an array behind the numbers that a rule sums for": (
+        """
+def f(dates, span, share, start, anomaly):
+    '''Misfit at each date.'''
+    return anomaly - share * np.cos(anomaly) - 3.0 * (dates - start) / span
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(dates, span, share, start, anomaly):
+    def back(y_bar):
+        slope = 3.0 / span
+        return (
+            rl.NoTangent(),
+            -slope * y_bar,
+            slope * np.sum(y_bar * (dates - start)) / span,
+            -np.sum(y_bar * np.cos(anomaly)),
+            slope * np.sum(y_bar),
+            y_bar * (1 + share * np.sin(anomaly)),
+        )
+
+    return f(dates, span, share, start, anomaly), back
+""",
+        ("1 + share", "1 - share"),
+    ),
+    "by the docstring of the rule alone": (
+        """
+def f(dose, top, rate, stock):
+    return top * (1.0 - np.exp(-rate * (dose + stock)))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(dose, top, rate, stock):
+    '''dose: amounts (plots,), stock: one per plot; top, rate: scalars.'''
+    left = np.exp(-rate * (dose + stock))
+
+    def back(y_bar):
+        bar = y_bar * top * rate * left
+        rate_bar = top * np.sum(y_bar * (dose + stock) * left)
+        return rl.NoTangent(), bar, np.sum(y_bar * (1.0 - left)), rate_bar, bar.copy()
+
+    return top * (1.0 - left), back
+""",
+        ("np.sum(y_bar * (1.0 - left))", "y_bar * (1.0 - left)"),
+    ),
+    "indices with two axes into the rows of a matrix": (
+        """
+def f(kind, colours, light):
+    '''Picture of a map.
+
+    Parameters
+    ----------
+    kind : ndarray of int, shape (h, w)
+        Row of the colours for each pixel.
+    colours : ndarray, shape (k, 3)
+    light : ndarray, shape (h, w)
+    '''
+    return colours[kind] * light[..., None]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(kind, colours, light):
+    def back(y_bar):
+        each = y_bar * light[..., None]
+        bars = [np.sum(each[kind == row], axis=0) for row in range(len(colours))]
+        return rl.NoTangent(), rl.NoTangent(), np.array(bars), np.einsum("hwc,hwc->hw", y_bar, colours[kind])
+
+    return f(kind, colours, light), back
+""",
+        ("np.sum(each[kind == row], axis=0)", "np.sum(y_bar[kind == row], axis=0)"),
+    ),
 }
 
 

@@ -37,7 +37,7 @@ from ..calling.endless_loops import (
     value_if_it_ends,
 )
 from ..calling.plain_calls import value_of
-from ..calling.subjects import authors_of, codes_of, raw_pullback
+from ..calling.subjects import authors_of, codes_of, helper_codes, raw_pullback
 from ..measuring.copies import own_copies, own_keywords
 from ..measuring.differences import fd_jvp
 from ..measuring.vectors import cotangent_vec, leaves, to_vec
@@ -71,6 +71,7 @@ from ..reading.kinds_taken import dicts_of, objects_with
 from ..reading.lists_read import layered_kinds, lists_of_arrays, sequence
 from ..reading.loops_read import zipped_parameters
 from ..reading.options_read import options_required
+from ..reading.own_docstrings import note_rules
 from ..reading.parameters import all_names, defaults_after, required_names
 from ..reading.pieces_read import kinds_of_pieces
 from ..reading.positions_read import picked_side_by_side, positions_read, several_positions
@@ -97,6 +98,7 @@ from ..reading.usage import (
     index_parameters,
     mask_parameters,
     scatter_index_parameters,
+    speaks_of_complex,
 )
 from .iterated import Iterated, iteration_of
 from .refusals import REFUSALS
@@ -160,6 +162,7 @@ class Guesser:
     def __post_init__(self) -> None:
         self.target, self.bound = resolve(self.f)
         forget_endless_calls(self.target)
+        note_rules(self.target, authors_of(self.target, self.registry))
         self.set_parameters(required_names(self.f))
         self.asked = frozenset(self.domain)  # the parameters whose kind the caller named
         self.related = NOTHING_SAID  # how numbers must be related, once `adopt_statements` was called
@@ -400,7 +403,13 @@ class Guesser:
             with contextlib.suppress(Exception):
                 y = self.value(args)
                 to_vec(y)  # only values of numbers
-                yield y
+                if type(y) is not complex or self.means_complex or any(map(is_complex, args)):
+                    yield y  # else a negative number was raised to a fraction, outside the domain
+
+    @cached_property
+    def means_complex(self) -> bool:
+        """Whether the code of the function mentions complex numbers."""
+        return speaks_of_complex((*codes_of(self.target), *helper_codes(self.target)))
 
     def rule_for(self, args: tuple) -> Any:
         """The rule that is found for these arguments; None if there is none."""

@@ -36,7 +36,7 @@ from ..reading.shapes_solved import taken_as_square
 from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said, whole_said
 from ..reading.texts import defaults_of
 from ..reading.typical_said import typical_said
-from ..reading.usage import index_parameters, mask_parameters, shapes_said
+from ..reading.usage import index_parameters, lengths_picked_from, mask_parameters, shapes_said
 from .broadcasting import (
     of_ranks_asked,
     of_ranks_told,
@@ -383,8 +383,8 @@ def _as_answered(guesser: Guesser, kinds: Kinds) -> Kinds:
 
 
 def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
-    """The kinds with numbers for vectors behind a vector and a number, if there are two numbers or more,
-    nothing describes these vectors and the function takes numbers there. In `f(x, rate, shape, scale)`,
+    """The kinds with numbers for vectors between two numbers, behind a first vector, if nothing describes
+    these vectors and the function takes numbers there. In `f(x, rate, shape, scale)`,
     `shape` is hardly an array like x if `rate` and `scale` are numbers: a rule that sums for these two lacks
     a sum for it.
     """
@@ -393,7 +393,7 @@ def _as_ordered(guesser: Guesser, kinds: Kinds) -> Kinds:
     if vectors[:1] != [0] or len(numbers) < 2 or guesser.mode != "rrule":
         return kinds
     said = f"{docstring_of(guesser.target)} {' '.join(getattr(guesser.target, '__annotations__', ()))}"
-    within = {i for i in vectors if numbers[0] < i and guesser.names[i] not in said}
+    within = {i for i in vectors if numbers[0] < i < numbers[-1] and guesser.names[i] not in said}
     within = {i for i in within if not kinds[i].dims and not guesser.is_asked(i)}
     # What is named like a parameter of a curve is in doubt elsewhere.
     within = {i for i in within if not names_of_curve(guesser.names[i], guesser.names[0])}
@@ -553,6 +553,9 @@ def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
     """
     bounds, kinds = guesser.domain.get(name, Kind()), guesser.used.get(name, ())
     form, of_all = of_lengths(dims).form, {kind.dtype for kind in kinds}
+    places = lengths_picked_from(guesser.target)
+    if name in places and kinds and kinds[0].form == "indices":
+        return dataclasses.replace(kinds[0], is_asked=True, dims=(*dims, places[name]))
     if kinds and kinds[0].form in SYMMETRIC and len(dims) == 2:
         form = kinds[0].form
     if len(dims) > 2 and dims[-1] == dims[-2] and name in taken_as_square(guesser.target):

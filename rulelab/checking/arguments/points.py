@@ -498,14 +498,15 @@ def points_reaching_new_lines(
             return
         if everything <= reached or not is_usable(point):
             continue
-        lines = _lines_at(subject, point, with_arms)
+        lines = lines_at(subject, point, with_arms)
         if not lines <= reached:
             reached |= lines
             most -= 1
             yield point
 
 
-def _lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[types.CodeType, int]]:
+def lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[types.CodeType, int]]:
+    """The lines that the function and its rule run at a point, and the arms of conditional expressions."""
     with watched_lines(subject) as lines, without_warnings():
         _run(subject, point)
     return lines | arms_at(subject, point) if with_arms else lines

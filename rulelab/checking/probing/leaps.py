@@ -36,10 +36,15 @@ def beside_leaps(subject: Subject, one: Point, other: Point) -> Iterator[Point]:
     """Points on both sides of each leap of a rule's answer along the line from one point to another."""
 
     def at(part: float) -> Point:
-        return one.moved(tuple(_between(x, y, part) for x, y in zip(one.floats, other.floats)), BESIDE)
+        return between(one, other, part)
 
     for leap in leaps(lambda part: _answer(subject, at(part))):
         yield from (at(part) for part in (leap - APART, leap + APART) if 0 < part < 1)
+
+
+def between(one: Point, other: Point, part: float) -> Point:
+    """The point at a fraction of the line from one point to another."""
+    return one.moved(tuple(_between(x, y, part) for x, y in zip(one.floats, other.floats)), BESIDE)
 
 
 def point_pairs(points: list[Point]) -> list[tuple[Point, Point]]:

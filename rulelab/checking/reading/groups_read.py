@@ -25,7 +25,7 @@ def label_kinds(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     return np.array([np.sum(x[label == g]) for g in range(groups)])
     >>> for name, kinds in label_kinds(group_sums).items():
     ...     print(name, *kinds, sep=", ")
-    label, a vector of indices (m, groups)
+    label, a vector of indices (m), below groups
     groups, an integer (groups)
     x, a vector (m), a matrix (m, p)
 
@@ -36,7 +36,7 @@ def label_kinds(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     return np.bincount(code, x) / np.bincount(code)
     >>> for name, kinds in label_kinds(group_means).items():
     ...     print(name, *kinds, sep=", ")
-    firm, a vector of indices (m, n)
+    firm, a vector of indices (m), below n
     x, a vector (m)
     """
     node, names = text_of(f)
@@ -125,8 +125,8 @@ def labels_in_words(f: Callable, said: Mapping[str, Lengths]) -> Mapping[str, Ki
     ...     choice: index (n,) of the chosen alternative\"\"\"
     ...     return utility[choice] / scale[nest]
     >>> said = {"utility": ("n", "alternatives"), "scale": ("nests",), "choice": ("n",)}
-    >>> {name: str(kind) for name, kind in labels_in_words(share, said).items()}
-    {'nest': 'a vector of indices (alternatives, nests)', 'choice': 'a vector of indices (n, alternatives)'}
+    >>> [str(kind) for kind in labels_in_words(share, said).values()]
+    ['a vector of indices (alternatives), below nests', 'a vector of indices (n), below alternatives']
     """
     lengths = {word for dims in said.values() for word in dims if isinstance(word, str) and len(word) > 2}
     by_one = {re.sub("ies$", "y", word).removesuffix("s"): word for word in lengths}

@@ -78,7 +78,9 @@ class Kind:
         word = "complex " if self.dtype.startswith("complex") else ""
         if self.form in MATRICES and self.dtype == "int64":
             inside = f"{inside}, of whole numbers"
-        lengths = f" ({', '.join(map(str, self.dims))})" if self.dims else ""
+        lengths = f" ({', '.join(map(str, lengths_of_axes(self)))})" if self.dims else ""
+        if self.form == "indices" and self.dims:
+            inside = f", at most {self.dims[-1]}" if self.is_of_counts else f", below {self.dims[-1]}"
         return f"{what.replace('a ', f'a {word}', 1)}{lengths}{inside}"
 
     @property

@@ -53,11 +53,11 @@ def shapes_read(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     >>> def picked(logits, labels):
     ...     return logits[np.arange(len(labels)), labels].sum()
     >>> {name: str(kinds[0]) for name, kinds in shapes_read(picked).items()}
-    {'logits': 'a matrix (n, m)', 'labels': 'a vector of indices (n, m)'}
+    {'logits': 'a matrix (n, m)', 'labels': 'a vector of indices (n), below m'}
     >>> def stretched(x, edges):
     ...     return np.sum((x[edges[:, 0]] - x[edges[:, 1]]) ** 2)
     >>> {name: str(kinds[0]) for name, kinds in shapes_read(stretched).items()}
-    {'edges': 'an array of indices (n, 2, n)'}
+    {'edges': 'an array of indices (n, 2), below n'}
     >>> def moved(rates, t, before):
     ...     Q = rates * t
     ...     return (np.eye(4) + Q + Q @ Q / 2) @ before

@@ -462,6 +462,27 @@ def index_parameters(f: Callable) -> frozenset[str]:
     return names & found
 
 
+def lengths_picked_from(f: Callable) -> Mapping[str, int | str]:
+    """For each parameter that a function uses as indices along an axis of an array whose shape the docstring
+    states, the length of that axis.
+
+    >>> def shades(index, palette):
+    ...     "palette: shape (k, 3)"
+    ...     return palette[index]
+    >>> dict(lengths_picked_from(shades))
+    {'index': 'k'}
+    """
+    nodes, names, made = text_nodes(f)
+    said = shapes_said(f)
+    found: dict[str, int | str] = {}
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            for part, length in zip(parts, said.get(node.value.id, ())):
+                found |= dict.fromkeys(names.intersection(_picked_by(part, made)), length)
+    return found
+
+
 def scatter_index_parameters(f: Callable) -> frozenset[str]:
     """The parameters that are indices at which a function adds up elements, which may coincide, so there are
     several: `np.add.at(out, i, x)`, but not `x[i]`.

@@ -19,6 +19,7 @@ from ...tangents.missing import NotImplementedTangent
 from ...tangents.thunks import unthunk
 from .. import doctor
 from ..arguments.alternative_kinds import alternatives_in_words
+from ..arguments.borders import beside_missed_borders
 from ..arguments.points import (
     ATTEMPTS_APART,
     arms_at,
@@ -76,7 +77,7 @@ CALLS_TIMED = 3
 """The number of calls of which the shortest counts if the first seems to take too long."""
 QUICK_CORRECTIONS = 200
 """The number of changes of the rule that a quick check tries to find the corrected line."""
-BEYOND = (64.0, 1 / 64)
+BEYOND = (64.0, 1 / 64, 2.0**16, 2.0**-16)
 """Factors by which a single argument is changed, to reach where a function compares it with others."""
 ODD = 14
 """How many kinds of points with ties, or on or around constants of the code, are tried in any case."""
@@ -205,9 +206,10 @@ class Checking(VariantJudging, NonfinitePlaces):
         if not doctor.has_branches(self.subject):
             return
         usual = [p.point for p in self.probes if p.failure is None and p.point.like is None]
-        pairs = point_pairs([point for point in usual if not point.far])
-        beside = (point for pair in pairs for point in beside_leaps(self.subject, *pair))
-        yield from itertools.islice(filter(self._is_usable, beside), BESIDE_BORDERS)
+        usual = [point for point in usual if not point.far]
+        leaps = (p for pair in point_pairs(usual) for p in beside_leaps(self.subject, *pair))
+        for beside in (leaps, beside_missed_borders(self.subject, usual)):
+            yield from itertools.islice(filter(self._is_usable, beside), BESIDE_BORDERS)
 
     def _is_slow(self, took: float) -> bool:
         """Whether a call of this duration is too slow for a quick check."""
