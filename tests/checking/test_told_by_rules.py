@@ -3473,6 +3473,36 @@ def f_rrule(kind, colours, light):
 """,
         ("np.sum(each[kind == row], axis=0)", "np.sum(y_bar[kind == row], axis=0)"),
     ),
+    "numbers beside arrays whose shapes a section states": (
+        """
+def f(hours, height, bend, fee):
+    '''Takings of a lift over a day.
+
+    Args:
+        hours: hours since the opening (positive), shape (n,).
+        height: guests at the first hour, thousands.
+        bend: exponent, roughly 0.2 to 0.7.
+        fee: fee in each hour, shape (n,).
+
+    Returns:
+        The sum.
+    '''
+    return np.sum(fee * height * hours**bend)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(hours, height, bend, fee):
+    guests = height * hours**bend
+
+    def back(y_bar):
+        each = y_bar * fee * guests
+        bend_bar = np.sum(each * np.log(hours))
+        return rl.NoTangent(), each * bend / hours, np.sum(each) / height, bend_bar, y_bar * guests
+
+    return np.sum(fee * guests), back
+""",
+        ("np.sum(each * np.log(hours))", "each * np.log(hours)"),
+    ),
 }
 
 

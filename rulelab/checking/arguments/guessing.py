@@ -21,6 +21,7 @@ from ..calling.subjects import authors_of
 from ..measuring.vectors import shape_of_answer, to_vec
 from ..probing.forms import SYMMETRIC
 from ..reading.answers_read import held_by_answers, lists_answered
+from ..reading.arrays_said import numbers_beside_shapes
 from ..reading.axes_read import scaling_sums, summed_for
 from ..reading.by_name import COUNTS, names_of_curve
 from ..reading.counts import REST, cut_into
@@ -482,9 +483,19 @@ def _of_said_shapes(guesser: Guesser) -> Found | None:
             is_all_said = all(kind.form == "number" or _has_fields(kind) for kind in others)
             if guesser.takes(found.kinds[0]) and (guesser.rule_runs(drawn) or is_all_said):
                 guesser.sized = frozenset(said)
-                return found
+                return found._replace(kinds=tuple(_with_numbers_said(guesser, k) for k in found.kinds))
     guesser.domain, guesser.used, guesser.lengths = usual
     return None
+
+
+def _with_numbers_said(guesser: Guesser, kinds: Kinds) -> Kinds:
+    """The kinds with numbers for those vectors that the docstring describes as one thing each, beside arrays
+    whose shapes it states: a rule that returns a vector there lacks a sum.
+    """
+    single = numbers_beside_shapes(guesser.target)
+    those = {i for i, k in enumerate(kinds) if k.form == "vector" and guesser.names[i] in single}
+    as_numbers = _with_numbers(kinds, {i for i in those if not guesser.is_asked(i)})
+    return as_numbers if guesser.takes(as_numbers) else kinds
 
 
 def _has_fields(kind: Kind) -> bool:

@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping
 from ...rules.signatures import meant_types
 from .axes_read import reduced_parameters
 from .by_name import is_matrix_name, special_names, vector_names
-from .docstrings import docstring_text, in_one_line, parameter_called, types_said, words_about
+from .docstrings import (
+    docstring_text,
+    in_one_line,
+    parameter_called,
+    types_said,
+    untyped_entries,
+    words_about,
+)
 from .kinds import Kind
 from .ranks_said import of_either_rank, ranks_said
 from .stated_kinds import complex_said, kinds_said, numbers_said
@@ -69,6 +76,24 @@ def arrays_told(f: Callable) -> frozenset[str]:
     if not _OR_ARRAYS.search(text):
         found |= {name for name, kinds in kinds_said(f).items() if kinds[0].form == "vector"} & {*names}
     return frozenset(found) - of_either_rank(names, text) - ranks_said(f).keys() - shapes_said(f).keys()
+
+
+def numbers_beside_shapes(f: Callable) -> frozenset[str]:
+    """The parameters that a section of the docstring describes as one thing each, while it states the shapes
+    of others: they are single numbers.
+
+    >>> def income(days, rise, price):
+    ...     \"\"\"Args:
+    ...         days: days of the tests, shape (n,)
+    ...         rise: exponent, roughly 0.3
+    ...         price: price on each day\"\"\"
+    >>> sorted(numbers_beside_shapes(income))
+    ['rise']
+    """
+    said, told = shapes_said(f), untyped_entries(f)
+    if not said:
+        return frozenset()
+    return frozenset(name for name, about in told.items() if name not in said and not _SEVERAL.search(about))
 
 
 _COUNTED = re.compile(

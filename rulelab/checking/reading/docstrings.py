@@ -303,6 +303,13 @@ def types_said(f: Callable) -> Mapping[str, type]:
     return {name: _TYPES[word] for name, word in words.items() if word in _TYPES}
 
 
+def untyped_entries(f: Callable) -> Mapping[str, str]:
+    """The parameters in a section of the docstring that gives them no type, with their descriptions in lower
+    case.
+    """
+    return {name: about for name, kind, about in _entries(docstring_of(f)) if not kind}
+
+
 def words_about(f: Callable) -> Mapping[str, str]:
     """What a docstring says about each parameter, in lower case: in a parameter section, or else on a line
     that begins with the name.
