@@ -3503,6 +3503,94 @@ def f_rrule(hours, height, bend, fee):
 """,
         ("np.sum(each * np.log(hours))", "each * np.log(hours)"),
     ),
+    "arrays under the keys of a dict": (
+        """
+def f(blend, power):
+    '''Strength of a blend.
+
+    Parameters
+    ----------
+    blend : dict
+        ``'mass'``, ``'loss'`` (Pa) and ``'bound'`` (Pa), arrays of shape (n,), all positive.
+    power : float
+        Exponent, 0.3 to 0.8.
+    '''
+    share = blend['mass'] / np.sum(blend['mass'])
+    return np.sum((share * blend['loss'] / blend['bound']) ** power)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(blend, power):
+    mass, loss, bound = blend['mass'], blend['loss'], blend['bound']
+    total = np.sum(mass)
+    each = mass / total * loss / bound
+
+    def back(y_bar):
+        log_bar = y_bar * power * each**power
+        mass_bar = log_bar / mass - np.sum(log_bar) / total
+        bars = rl.Tangent(dict, mass=mass_bar, loss=log_bar / loss, bound=-log_bar / bound)
+        return rl.NoTangent(), bars, y_bar * np.sum(each**power * np.log(each))
+
+    return f(blend, power), back
+""",
+        ("np.sum(log_bar) / total", "log_bar / total"),
+    ),
+    "an array under a key, as it is summed": (
+        """
+def f(beam, tilt):
+    return tilt * np.sum(beam["load"]) * beam["arm"]
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(beam, tilt):
+    load, arm = beam["load"], beam["arm"]
+    total = np.sum(load)
+
+    def back(y_bar):
+        bars = {"load": np.full(np.shape(load), y_bar * tilt * arm), "arm": y_bar * tilt * total}
+        return rl.NoTangent(), bars, y_bar * total * arm
+
+    return tilt * total * arm, back
+""",
+        ("y_bar * tilt * total}", "y_bar * tilt * np.max(load)}"),
+    ),
+    "a RandomState, left as it was": (
+        """
+def f(gaps, scale, rng):
+    state = rng.get_state()
+    noise = rng.exponential(1.0, len(gaps))
+    rng.set_state(state)
+    return np.tanh(gaps * scale) * noise
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(gaps, scale, rng):
+    '''gaps (n,): minutes; scale: a number.'''
+    state = rng.get_state()
+    noise = rng.exponential(1.0, len(gaps))
+    rng.set_state(state)
+
+    def back(y_bar):
+        inner = y_bar * noise * (1.0 - np.tanh(gaps * scale) ** 2)
+        return rl.NoTangent(), inner * scale, np.sum(inner * gaps), rl.NoTangent()
+
+    return f(gaps, scale, rng), back
+""",
+        ("inner * scale, np", "inner, np"),
+    ),
+    "a Generator": (
+        """
+def f(x, rng: np.random.Generator):
+    return np.sum(x * x * rng.normal(size=x.shape))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(x, rng):
+    noise = rng.normal(size=x.shape)
+    return np.sum(x * x * noise), lambda y_bar: (rl.NoTangent(), 2 * y_bar * noise * x, rl.NoTangent())
+""",
+        ("2 * y_bar * noise", "2 * y_bar"),
+    ),
 }
 
 

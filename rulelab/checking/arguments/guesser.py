@@ -52,6 +52,7 @@ from ..reading.axes_read import (
     multiplies_matrices,
     names_an_axis,
     put_in_places,
+    reduced_keys,
     sums,
     sums_by_axes,
 )
@@ -75,6 +76,7 @@ from ..reading.own_docstrings import note_rules
 from ..reading.parameters import all_names, defaults_after, required_names
 from ..reading.pieces_read import kinds_of_pieces
 from ..reading.positions_read import picked_side_by_side, positions_read, several_positions
+from ..reading.random_sources import random_sources
 from ..reading.records_read import lists_of_records
 from ..reading.relations import NOTHING_SAID, relations_of
 from ..reading.shapes_read import shapes_read
@@ -98,6 +100,7 @@ from ..reading.usage import (
     index_parameters,
     mask_parameters,
     scatter_index_parameters,
+    shapes_in,
     speaks_of_complex,
 )
 from .iterated import Iterated, iteration_of
@@ -660,6 +663,12 @@ _EXPECTED = "argument value|a (number|finite|positive|nonnegative|noninteger)"
 _OF_NUMBERS = re.compile(f"domain|expected ({_EXPECTED})")
 
 
+def _dicts_said(target: Any, keys: tuple[str, ...], of_matrices: bool) -> tuple[Kind, ...]:
+    """The dicts with arrays of the shapes that the docstring states under their keys, if it states any."""
+    shapes = shapes_in(target, keys)
+    return dicts_of(keys, of_matrices, shapes) if shapes else ()
+
+
 def _without(kinds: tuple[Kind, ...], form: str) -> tuple[Kind, ...]:
     return tuple(kind for kind in kinds if kind.form != form)
 
@@ -669,10 +678,11 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     with the classes that it or its rules name, and indexing, shapes, counts, lists and options.
     """
     of_matrices = multiplies_matrices(target)
-    solved, of_dicts = shapes_solved(target), keys_read(target)
+    solved, of_dicts, summed = shapes_solved(target), keys_read(target), reduced_keys(target)
     kinds = {name: kinds for name, kinds in solved.items() if name not in of_dicts}
     kinds |= {
-        name: (*layered_kinds(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices))
+        name: _dicts_said(target, tuple(keys), of_matrices)
+        or (*layered_kinds(keys), *solved.get(name, ()), *dicts_of(keys, of_matrices, arrays=summed))
         for name, keys in of_dicts.items()
     }
     kinds |= dict.fromkeys(put_in_places(target) - kinds.keys(), (Kind("vector"), Kind("matrix")))
@@ -733,7 +743,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         parts = {part: kinds[f"{name}.{part}"] for part in those if f"{name}.{part}" in kinds}
         found = (objects_with(dict.fromkeys(classes), those, parts=parts) for classes in (named, beside))
         objects[name] = next(filter(None, found), ())
-    return kinds | objects
+    return kinds | objects | random_sources(target)
 
 
 def _beside_lists(

@@ -31,6 +31,8 @@ def shortened(value, kind: bool = True) -> str:
     ('float64[8] [0., 1., ..., 6., 7.]', '[0., 1., ..., 6., 7.]')
     >>> shortened(np.where(np.arange(90).reshape(9, 10) // 2 == 20, 0.5, 0.0))
     'float64[9, 10] 2 of 90 not zero: [4, 0] 0.5, [4, 1] 0.5'
+    >>> shortened(np.random.RandomState(0))  # without its address, which says nothing
+    'RandomState(MT19937)'
     """
     if isinstance(value, np.ndarray) and value.ndim:
         shown = np.array2string(
@@ -48,7 +50,7 @@ def shortened(value, kind: bool = True) -> str:
         return f"{value.dtype}{index_text(value.shape)} {shown}" if kind else shown
     if is_numeric(value):
         return number_in_short(np.asarray(value)[()])
-    text = repr(value)
+    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", repr(value))
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -7,6 +7,6 @@ detects search loops that find nothing, `constants` and `parameters` list those 
 docstring: `docstrings`, `stated_kinds`, `positive_said`, `typical_said`, `counts_said`, `ranks_said`,
 `arrays_said`, `relations`, and the parameter names in `by_name`. The code: `usage`, `signs_read`,
 `axes_read`, `ranks`, `counts`, `blocks_read`, `groups_read`, `guards`, `options_read`, `loops_read`,
-`lists_read`, `pieces_read`, `shapes_read`, `positions_read`, `records_read`, `fields_said`, `answers_read`
-and `complex_meant`. Last, what follows from all of these: `kinds_taken` and `shapes_solved`.
+`lists_read`, `pieces_read`, `shapes_read`, `positions_read`, `records_read`, `random_sources`, `fields_said`,
+`answers_read` and `complex_meant`. Last, what follows from all of these: `kinds_taken` and `shapes_solved`.
 """

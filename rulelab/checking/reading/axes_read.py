@@ -251,13 +251,33 @@ def reduced_parameters(f: Callable) -> frozenset[str]:
     ['alpha']
     """
     node, names = text_of(f)
-    found: set[str] = set()
+    return names & {x.id for x in _reduced(node) if isinstance(x, ast.Name)}
+
+
+def reduced_keys(f: Callable) -> frozenset[str]:
+    """The keys of dicts whose values a function passes, as such, to functions that reduce arrays.
+
+    >>> def total(parts):
+    ...     mass = parts["mass"]
+    ...     return np.sum(mass) * parts["gain"]
+    >>> sorted(reduced_keys(total))
+    ['mass']
+    """
+    node, _ = text_of(f)
+    made = values_by_name(node) if node is not None else {}
+    values = (made.get(x.id, x) if isinstance(x, ast.Name) else x for x in _reduced(node))
+    places = (x.slice for x in values if isinstance(x, ast.Subscript))
+    keys = (place.value for place in places if isinstance(place, ast.Constant))
+    return frozenset(key for key in keys if isinstance(key, str))
+
+
+def _reduced(node: ast.AST | None) -> Iterator[ast.expr]:
+    """The expressions that some code passes to functions that reduce arrays, or whose length it takes."""
     for call in calls_in(node):
         method = call.func if isinstance(call.func, ast.Attribute) else None
         if (method.attr if method else getattr(call.func, "id", "")) in _REDUCING:
-            handed = [*call.args[:1], *([method.value] if method else [])]
-            found.update(x.id for x in handed if isinstance(x, ast.Name))
-    return names & found
+            yield from call.args[:1]
+            yield from [method.value] if method else []
 
 
 _OF_PLACES = frozenset("argsort argmax argmin argpartition lexsort roll flip unique cumsum cumprod".split())

@@ -19,7 +19,7 @@ from ...errors import RuleLabError
 from ...rules.signatures import Accepts, ArrayAtom, ClassAtom, accepts_from
 from .by_name import MATRIX_NAMES, forms_by_name, interval_of_name, special_names, vector_names
 from .fields_said import shapes_of_fields
-from .kinds import SQUARE, Kind, dims_of, of_lengths
+from .kinds import SQUARE, Kind, Lengths, dims_of, of_lengths
 
 _INPUTS_BESIDE_MATRICES = frozenset(("x", "h", "z", "inputs", "batch"))
 
@@ -254,9 +254,14 @@ MOST_DICTS = 24
 """The largest number of combinations of kinds that are guessed for the values of a dict."""
 
 
-def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
+def dicts_of(
+    keys: Iterable[str],
+    of_matrices: bool = True,
+    shapes: Mapping[str, Lengths] = types.MappingProxyType({}),
+    arrays: frozenset[str] = frozenset(),
+) -> tuple[Kind, ...]:
     """The dicts with numbers and arrays under these keys, likeliest first; matrices under names like `R` only
-    if `of_matrices`.
+    if `of_matrices`, arrays of the `shapes` that are stated, and no numbers where `arrays` are needed.
     """
     names = tuple(keys)
     usual = [tuple(filter(_IN_DICTS.__contains__, forms_by_name(name))) for name in names]
@@ -264,6 +269,8 @@ def dicts_of(keys: Iterable[str], of_matrices: bool = True) -> tuple[Kind, ...]:
     matrices = MATRIX_NAMES if of_matrices else frozenset()
     forms = [("matrix", "square") if name in matrices else those for name, those in pairs]
     kinds = [tuple(Kind(form, *interval_of_name(name)) for form in one) for name, one in zip(names, forms)]
+    kinds = [tuple(k for k in one if k.form != "number" or n not in arrays) for n, one in zip(names, kinds)]
+    kinds = [(of_lengths(shapes[n]),) if n in shapes else one for n, one in zip(names, kinds)]
     return tuple(
         Kind("object", made=dict, parts=tuple(zip(names, parts)))
         for parts in itertools.islice(likeliest_first(kinds), MOST_DICTS)

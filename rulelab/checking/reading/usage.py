@@ -161,8 +161,8 @@ def _handed_to(f: Callable, functions: frozenset[str]) -> Iterator[str]:
 
 _SHAPE_SAID = re.compile(
     r"((?:\b\w+(?:,? and |, | or ))*\b\w+)"
-    r"(?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matrix|vector|array"
-    r"|ndarray|np\.ndarray|array_like|floats?|ints?|integers?))*"
+    r"(?:(?:\s*[:,])?\s+(?:is|are|has|have|of|shape|with|an?|the|real|complex|positive|square|matri(?:x|ces)"
+    r"|vectors?|arrays?|ndarrays?|np\.ndarray|array_like|floats?|ints?|integers?))*"
     r"(?:\s*[:,])?\s*\(([\w\s,+*]+)\)(?!,?\s+or\s*\()(?!\s+(?:is|are)\s+(?:an?\s+)?(?:\w+\s+)?numbers?\b)"
 )
 """Names, and lengths in parentheses after them: `x is (batch, channels), gamma and beta (channels)`, or `x, y
@@ -173,7 +173,7 @@ MOST_AXES_SAID = 5
 """The largest number of axes whose lengths are read from parentheses: batches of images have four."""
 _OF_ONE_AXIS = re.compile(r"\d+, ?")
 """A number that is a length because of its comma: (3,)."""
-_NO_NAMES = ("a", "an", "the", "shape", "array", "matrix", "vector", "ndarray")
+_NO_NAMES = tuple("a an the shape array arrays matrix matrices vector vectors ndarray ndarrays".split())
 """Words between a name and its shape that are not names: X, a matrix (m, n); points, shape (n, 2)."""
 _ALONE_NO_LENGTHS = frozenset((word,) for word in ("rows", "columns", "row", "column"))
 _NO_LENGTHS = frozenset(
@@ -188,6 +188,10 @@ _HAS_UNITS = re.compile(
     r"|kN|k?Hz|k?W|k?J|mol)\b|\bin m\b"
 )
 """Units of physics in a docstring, beside which a letter alone in parentheses is a unit, too: height (m)."""
+_UNITS = re.compile(r" \((?:[kMmn]?Pa|[kcmn]m|[km]?g|[kM]?Hz|[kM]?[NWJ]|ms|mol|deg|rad|%)(?:/\w+)?\)")
+"""A unit in parentheses, which separates a name from the shape after it: limit (Pa), an array."""
+_QUOTED = re.compile(r"[`'\"]+(\w+)[`'\"]+")
+"""A name in quotes, as a key of a dict is written."""
 _ANOTHER_WORD = re.compile(r"[^\W\d]{3,}(?<!s)")
 """A single word in parentheses that is not a plural, as lengths often are (channels), is another word for the
 name before it, sigma (noise), unless it is a length elsewhere.
@@ -289,7 +293,7 @@ _LISTED = re.compile(r"\b(\w+) = \((\w(?:, ?\w)+)\)")
 def shapes_in(f: Callable, names: Sequence[str]) -> dict[str, tuple[int | str, ...]]:
     """The lengths that a docstring gives for things of these names."""
     found: dict[str, tuple[int | str, ...]] = {}
-    text = docstring_text(f)
+    text = _UNITS.sub("", _QUOTED.sub(r"\1", docstring_text(f)))
     said_in_brackets = [*_SHAPE_SAID.findall(text)]
     beside_others = {word for _, inside in said_in_brackets if "," in inside for word in lengths_in(inside)}
     for those, inside in said_in_brackets:

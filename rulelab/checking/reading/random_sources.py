@@ -1,0 +1,57 @@
+"""Parameters that are sources of random numbers: which they are, by annotations, names and methods called."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...rules.signatures import meant_types
+from .kinds import Kind
+from .texts import text_nodes
+
+_NAMES = re.compile(r"(?:\w+_)?(?:p?rng|random_?state|random|generator|gen)\d*")
+_OF_OLD = frozenset(
+    "get_state set_state rand randn randint random_sample random_integers seed tomaxint".split()
+)
+"""Methods that `RandomState` has and `Generator` has not."""
+_SEED = (("seed", Kind("option", options=(0,))),)
+_OLD = Kind("object", made=np.random.RandomState, parts=_SEED)
+_NEW = Kind(
+    "object",
+    made=np.random.Generator,
+    parts=(("bit_generator", Kind("object", made=np.random.PCG64, parts=_SEED)),),
+)
+_KINDS: Mapping[Any, Kind] = {np.random.Generator: _NEW, np.random.RandomState: _OLD}
+
+
+def random_sources(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
+    """The kinds of the parameters from which a function draws random numbers; all have the same seed.
+
+    >>> def waits(gaps, rng):
+    ...     return gaps * rng.exponential(size=len(gaps))
+    >>> {name: str(kinds[0]) for name, kinds in random_sources(waits).items()}
+    {'rng': 'a Generator'}
+    """
+    nodes, names, _ = text_nodes(f)
+    notes = meant_types(f)
+    found = {name: (_KINDS[notes[name]],) for name in names if notes.get(name) in _KINDS}
+    for name, methods in _methods_called(nodes).items():
+        if name in names and name not in found and name not in notes and _NAMES.fullmatch(name):
+            if not _OF_OLD.isdisjoint(methods):
+                found[name] = (_OLD,)
+            elif all(hasattr(np.random.Generator, method) for method in methods):
+                found[name] = (_NEW,)
+    return found
+
+
+def _methods_called(nodes: list[ast.AST]) -> Mapping[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if isinstance(node.func.value, ast.Name):
+                found.setdefault(node.func.value.id, set()).add(node.func.attr)
+    return found
