@@ -743,7 +743,7 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
         parts = {part: kinds[f"{name}.{part}"] for part in those if f"{name}.{part}" in kinds}
         found = (objects_with(dict.fromkeys(classes), those, parts=parts) for classes in (named, beside))
         objects[name] = next(filter(None, found), ())
-    return kinds | objects | random_sources(target)
+    return {**kinds, **objects, **random_sources(target)}
 
 
 def _beside_lists(

@@ -83,7 +83,9 @@ def numbers_beside_shapes(f: Callable) -> frozenset[str]:
     of others: they are single numbers.
 
     >>> def income(days, rise, price):
-    ...     \"\"\"Args:
+    ...     \"\"\"Income of some days.
+    ...
+    ...     Args:
     ...         days: days of the tests, shape (n,)
     ...         rise: exponent, roughly 0.3
     ...         price: price on each day\"\"\"
