@@ -137,3 +137,33 @@ def test_points_are_on_a_way_where_all_between_them_are_alike():
     assert not are_a_pair(Point((x, 2)), Point((x, 3)))
     assert not are_a_pair(Point((x,)), Point((np.ones(3),)))
     assert are_a_pair(Point(({"w": x},)), Point(({"w": 2 * x},)))
+
+
+COOLED = """
+def f(speed: float, heat: float) -> float:
+    nu = 4e-5 * (heat / 500.0) ** 1.7
+    re = speed / nu
+    if re < 1000.0:
+        return 2.0 + 0.6 * re**0.5
+    return 0.4 * re**0.6
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(speed, heat):
+    re = speed / (4e-5 * (heat / 500.0) ** 1.7)
+    if re < 1000.0:
+        slope = {} / re**0.5
+    else:
+        slope = 0.24 * re**-0.4
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * slope * re / speed, -1.7 * y_bar * slope * re / heat
+
+    return f(speed, heat), back
+"""
+
+
+def test_a_branch_in_which_the_rule_raised_counts_as_not_reached():
+    """At a speed of zero the rule divides by it: what it says of slow flow has not been looked at there."""
+    assert judged(COOLED.format("0.3")).verdict == "right"
+    assert judged(COOLED.format("0.6")).verdict == "wrong"

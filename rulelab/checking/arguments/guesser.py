@@ -376,6 +376,9 @@ class Guesser:
         most = len(finite) >= 2 and len(finite) + len(empty) >= 3
         if most and any((kind.low, kind.high) == (-1.0, 1.0) for kind in kinds):  # not only at some signs
             most = any(True for _ in self.finite_values([revalued(drawn[0], _below_zero)]))
+        if not self.means_complex and all(type(y) is complex for y in finite):
+            # A negative number was raised to a fraction each time.
+            most = most and any(is_complex(x) for args in drawn for x in args)
         return most and len({is_complex(y) for y in (*finite, *of_signs)}) == 1
 
     def makes_one_number(self, kinds: Kinds) -> bool:
@@ -406,8 +409,7 @@ class Guesser:
             with contextlib.suppress(Exception):
                 y = self.value(args)
                 to_vec(y)  # only values of numbers
-                if type(y) is not complex or self.means_complex or any(map(is_complex, args)):
-                    yield y  # else a negative number was raised to a fraction, outside the domain
+                yield y
 
     @cached_property
     def means_complex(self) -> bool:

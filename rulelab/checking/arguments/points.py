@@ -11,6 +11,7 @@ import dis
 import functools
 import itertools
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -485,7 +486,8 @@ def points_reaching_new_lines(
     with_arms: bool = True,
 ) -> Iterator[Point]:
     """Those candidates at which the function and its rule run lines, or arms of conditional expressions
-    within a line, that were not run before.
+    within a line, that were not `reached` before. The caller adds to `reached` those of each point that could
+    be judged; where the rule raises, for instance, the same lines are tried a few times more.
 
     Once everything has been run none is tried any more; the candidates are still drawn, so that later draws
     are the same.
@@ -493,16 +495,21 @@ def points_reaching_new_lines(
     everything = frozenset().union(*map(_lines_that_run, subject.codes))
     if with_arms:
         everything = everything.union(*map(_arms, subject.codes))
+    tries: Counter[frozenset[tuple[types.CodeType, int]]] = Counter()
     for point in candidates:
         if most <= 0:
             return
         if everything <= reached or not is_usable(point):
             continue
-        lines = lines_at(subject, point, with_arms)
-        if not lines <= reached:
-            reached |= lines
-            most -= 1
+        new = frozenset(lines_at(subject, point, with_arms) - reached)
+        tries[new] += 1
+        if new and tries[new] <= TRIES:
             yield point
+            most -= not reached.isdisjoint(new)  # those at which nothing could be judged do not count
+
+
+TRIES = 12
+"""How many points are tried that reach the same new lines."""
 
 
 def lines_at(subject: Subject, point: Point, with_arms: bool) -> set[tuple[types.CodeType, int]]:

@@ -189,6 +189,8 @@ class Checking(VariantJudging, NonfinitePlaces):
             self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable, with_arms
         ):
             self._look(point)
+            if with_arms and self.probes and self.probes[-1].point is point:
+                self.reached |= arms_at(self.subject, point)
             yield point.origin
         if self.depth != "quick" or self.is_witness:
             for point in self._beside_borders():
