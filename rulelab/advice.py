@@ -58,8 +58,8 @@ SHORTER_LOOP = _said(
     "give arguments for which the loop is shorter, after --at",
 )
 MORE_TIME = _said(
-    "give it more time with time_limit=, or shorter arrays",
-    "give it more time with --seconds N, or shorter arrays",
+    "give it more time with time_limit=, or shorter arrays or fewer steps",
+    "give it more time with --seconds N, or shorter arrays or fewer steps",
 )
 NO_SCALAR = _said("leave out scalar=True", "leave out --scalar")
 NO_PLANE = _said(
@@ -262,7 +262,7 @@ def shown_in_magics(found: Any) -> Any:
 
     >>> error = RuleLabError("found", fixes=MORE_TIME)
     >>> shown_in_magics(error).fixes
-    ('give it more time with --seconds N, or shorter arrays',)
+    ('give it more time with --seconds N, or shorter arrays or fewer steps',)
     """
     return _shown(found, in_magics)
 

@@ -125,6 +125,8 @@ def most_pressing(verdicts: Iterable[str]) -> str | None:
 
 HEADLINE = 110
 """The maximal number of characters of a headline; the rest goes to the line below."""
+BELOW = "(named below)"
+"""What stands in a headline for kinds of arguments that take too many characters."""
 _NAME = 32
 _BRIEFLY = (("vectors of length ", "vectors "), ("positive definite", "pos. def."))
 

@@ -200,7 +200,7 @@ def test_the_sign_of_a_verdict_stands_at_the_headline_and_in_its_rows():
 
 def test_a_program_in_a_narrow_terminal_has_its_lines_below_the_numbers():
     """The numbers stay in their columns, each line of code is whole, and a remark stands below it."""
-    columns = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10%", "held", "remark")
+    columns = ("line", "source", "runs", "forward", "reverse", "share", "# = 10%", "held", "remark")
     code = ["def f(x):", "    y = np.cross(x, np.cumsum(x)) + np.exp(-x) * x", "    return y"]
     rows = (
         ("1", code[0], "1", "522 ns", "", "4%", "", "", ""),

@@ -9,7 +9,7 @@ from typing import Any
 from ..tables import Page, Report, Table, engineering
 from ..verdicts import HEADLINE
 
-COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "a # is 10%", "held", "remark")
+COLUMNS = ("line", "source", "runs", "forward", "reverse", "share", "# = 10%", "held", "remark")
 SHOWN_LINES = 40
 """A function with more lines than this is shown without the lines that did not run."""
 

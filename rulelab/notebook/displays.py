@@ -27,7 +27,7 @@ from ..rules.registry import Registry
 from ..screen import of_message, on_screen
 from ..tables import DARK_HOSTS, Page, Report, Table, name_latex
 from ..tangents.projection import class_shown
-from ..verdicts import headed
+from ..verdicts import BELOW, headed
 from .manual import where_to_read
 
 _COLOURS = {
@@ -484,9 +484,12 @@ class Defined(Report):
             return f"Proof: {self.proof}."
         verdict = self.proof.verdict
         if contradicts(self.check, self.proof):
-            return f"Proof: {verdict.sentence()}; beyond that the rule is wrong, as the check shows."
-        more = "" if verdict.word == "PROVED" else f". %rule_symbolic {self.name} shows more."
-        return f"Proof: {verdict.sentence()}{more}"
+            return f"Proof: {verdict.sentence_alone()}; beyond that the rule is wrong, as the check shows."
+        if verdict.word == "PROVED":
+            brief = verdict.sentence().replace(f" {BELOW}", "")
+            more = "" if brief == verdict.sentence() else f". %rule_symbolic {self.name} names them."
+            return f"Proof: {brief}{more}"
+        return f"Proof: {verdict.sentence()}. %rule_symbolic {self.name} shows more."
 
     def to_dict(self) -> dict:
         return {

@@ -41,6 +41,7 @@ class CheckedRule:
     checks: tuple[tuple[str, RuleCheck], ...]
     points: tuple[Point, ...]
     symmetric: tuple[int, ...] = ()  # the positions of arguments that are meant to be symmetric
+    notes: tuple[str, ...] = ()
 
     @property
     def right(self) -> tuple[str, ...]:
@@ -69,22 +70,32 @@ def checked_rule(
     """The check of each rule of a function at these arguments, or at drawn ones if there are none.
 
     Raises ExportError if a rule is found wrong: a wrong rule is not exported. If arguments are given and none
-    of them is an integer array, the export is meant for such arguments, and the rule is not tested with
-    integers.
+    of them is an integer array, the export is meant for such arguments: a rule that is wrong only for
+    integers is exported, and a note says so.
     """
     given, checks = (tuple(args), dict(kwargs or {})), []
     points: list[Point] = []
+    notes: list[str] = []
     symmetric: tuple[int, ...] = ()
     f = gathered.primal
     to_give = (with_at("give arguments", required_names(f)),)
+    is_for_floats = bool(args) and not any(map(_is_of_integers, args))
+
+    def judged(mode: str, *, whole_numbers: bool = True) -> tuple[Any, RuleCheck]:
+        arguments = copy.deepcopy(given[0])
+        check = checking(f, *arguments, mode=mode, depth=depth, fkwargs=given[1], registry=registry)
+        check.asks_whole_numbers &= whole_numbers
+        return check, report_of_check(check)
+
     for mode in modes_of(gathered):
         try:
-            check = checking(
-                f, *copy.deepcopy(given[0]), mode=mode, depth=depth, fkwargs=given[1], registry=registry
-            )
-            if given[0] and not any(map(_is_of_integers, given[0])):
-                check.asks_whole_numbers = False
-            report = report_of_check(check)
+            check, report = judged(mode)
+            if report.verdict == "wrong" and is_for_floats and _for_floats(report):
+                notes.append(
+                    f"the {mode} of {gathered.target} is wrong for arrays of whole numbers; it was exported"
+                    " for floats, as they were given"
+                )
+                check, report = judged(mode, whole_numbers=False)
         except RuleLabError as error:
             raise ExportError(
                 f"the rule of {gathered.target} cannot be checked: {error.found}",
@@ -111,7 +122,7 @@ def checked_rule(
         if not points:
             symmetric = tuple(i for i in range(len(check.first.inputs)) if check.first.symmetric(i))
             points = [Point(tuple(p.inputs), dict(p.kwargs)) for p in _chosen(check)]
-    return CheckedRule(gathered, tuple(checks), tuple(points), symmetric)
+    return CheckedRule(gathered, tuple(checks), tuple(points), symmetric, tuple(notes))
 
 
 def _is_of_integers(x: Any) -> bool:

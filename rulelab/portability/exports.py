@@ -240,7 +240,8 @@ def checks_table(checks: Iterable[CheckedRule], proved: Iterable[str]) -> Table:
         for one in checks
         for mode, check in one.checks
     ]
-    return Table("The rules", *filled(("rule", "by numbers", "points", "by SymPy", ""), rows))
+    columns, cells = filled(("rule", "verdict", "points", "by SymPy", ""), rows)
+    return Table("The rules, by numbers", columns, cells, verdicts=tuple(row[1] for row in rows))
 
 
 At = Mapping[Any, tuple[tuple[Any, ...], Mapping[str, Any]]]
@@ -550,8 +551,12 @@ def _notes(leaving: Sequence[Leaving], made: Made) -> list[str]:
     # The exported text need not import everything that the rule does.
     lines = made.files[made.main].splitlines()
     own = [m for m in _own_modules(leaving) if any(_imports(line, m) for line in lines)]
-    return [f"it imports {module}, a file of yours: keep that beside it" for module in own] + [
-        f"{one.gathered.target} was checked at arguments that cannot be written as text: it has no tests"
-        for one in leaving
-        if not one.texts
+    return [
+        *(note for one in leaving for note in one.checked.notes),
+        *(f"it imports {module}, a file of yours: keep that beside it" for module in own),
+        *(
+            f"{one.gathered.target} was checked at arguments that cannot be written as text: it has no tests"
+            for one in leaving
+            if not one.texts
+        ),
     ]

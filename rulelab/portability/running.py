@@ -91,7 +91,8 @@ COLUMNS = ("rule", "run", "precision", "points", *DEVIATIONS, "verdict", "")
 def table_of(rows: Sequence[Row], caption: str = "") -> Table:
     """The rows as a table; the default caption says whether anything was run."""
     caption = caption or ("Run in a process of its own" if any(row.points for row in rows) else "Not run")
-    return Table(caption, *filled(COLUMNS, [row.cells() for row in rows]))
+    columns, cells = filled(COLUMNS, [row.cells() for row in rows])
+    return Table(caption, columns, cells, verdicts=tuple(row.verdict for row in rows))
 
 
 def _shown(number: float) -> str:

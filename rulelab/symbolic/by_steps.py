@@ -217,8 +217,11 @@ class _Text:
         return tuple(dict.fromkeys(map(_short, steps)))
 
     def remarks(self):
+        scope, others = "arrays of any length", "other dtypes"
+        if self.reading.equal:
+            scope, others = "all arrays that its first condition lets through", "other lengths, dtypes"
         yield (
-            "derived statement by statement, for arrays of any length; other dtypes and"
+            f"derived statement by statement, for {scope}; {others} and"
             " numbers of dimensions are left to the AD"
         )
         if self.left():

@@ -15,11 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checking.measuring.shortening import index_text
+from ..checking.measuring.shortening import index_text, shortened
 
 SIZES = ((Fraction(1, 3), Fraction(5, 2)), (Fraction(1, 50), Fraction(9, 10)), (Fraction(3), Fraction(15)))
 MAX_ORTHANTS = 8
 NEAREST = Fraction(1, 1009)  # smallest relative distance of a sample from a constant
+
+
+MOST_ENTRIES = 64
+"""An array with more entries than this, of which none varies, is displayed by its ends."""
 
 
 class Static(NamedTuple):
@@ -45,7 +49,9 @@ class Static(NamedTuple):
         return hash(self._known())
 
     def shown(self):
-        """Its display form; for a function its name."""
+        """Its display form; for a function its name, for an array its entries on one line."""
+        if isinstance(self.value, np.ndarray):
+            return repr(self.value.tolist()) if self.value.size <= MOST_ENTRIES else shortened(self.value)
         name = getattr(self.value, "__name__", "")
         return name if callable(self.value) and name.isidentifier() else repr(self.value)
 

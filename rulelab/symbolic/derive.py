@@ -28,7 +28,7 @@ from ..rules.registry import Registry
 from ..rules.stub import written_name
 from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
-from ..verdicts import CANNOT_TELL, NOT_JUDGED, headed, word_of
+from ..verdicts import BELOW, CANNOT_TELL, NOT_JUDGED, headed, word_of
 from . import worker
 from .branches import (
     Branch,
@@ -116,7 +116,7 @@ class DerivedRule(Report):
         return Page(lead, (table,), (self.checked, *self._closing()), verdict)
 
     def _closing(self):
-        if "(named below)" in self.sentence:
+        if BELOW in self.sentence:
             yield from self.proof.scope_lines()
         yield from (f"warning: {warning.sentence()}" for warning in self.proof.warnings)
         yield from (f"note: {n}" for n in self.notes)
@@ -232,11 +232,10 @@ def _derived(f, args, name, scalar, time_limit, rng, stop):
     _need_function(f, name)
     preload()
     plain_scope()  # loads SciPy once here, instead of in every worker
-    seconds = DRAFT_SHARE * time_limit
-    draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), seconds, stop)
+    draft = _found(f, lambda: _drafted(f, args, name, scalar, rng), time_limit, stop)
     formula = draft
     if not scalar and any(isinstance(a, np.ndarray) for a in args):
-        steps = _found(f, lambda: _drafted_by_steps(f, args, name, rng), seconds, stop)
+        steps = _found(f, lambda: _drafted_by_steps(f, args, name, rng), time_limit, stop)
         draft = _preferred(formula, steps)
     if isinstance(draft, DerivationError):
         options = (name, scalar, time_limit, rng, stop)
@@ -283,12 +282,16 @@ def _derived_at_drawn(f, *options):
     return found._replace(rule=dataclasses.replace(rule, notes=(note, *rule.notes)))
 
 
-def _found(f, drafted, seconds, stop):
-    """The draft, if it is finished within this many seconds, else the error that says why there is none."""
+def _found(f, drafted, time_limit, stop):
+    """The draft, if it is finished within its share of the limit, else the error that says why there is
+    none.
+    """
+    seconds = DRAFT_SHARE * time_limit
     outcome = worker.run(lambda report: report(drafted()), seconds, stop)
     if outcome.result is not None:
         return outcome.result
-    why = outcome.failure or f"it took more than {seconds:g} s of processor time"
+    share = f"{seconds:g} s of processor time, its share of the limit of {time_limit:g} s"
+    why = outcome.failure or f"it took more than {share}"
     fixes: tuple[str, ...] = (MORE_TIME,)
     if outcome.failure:
         fixes = ("give shorter arrays, or fewer steps",) if outcome.failure == worker.TOO_DEEP else ()

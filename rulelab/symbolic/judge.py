@@ -109,7 +109,7 @@ class Judge(PlanJudge):
             return None
         words, at = wrong
         found = (f"found by numbers at {at}",) if at else ()
-        notes = (*found, f"elsewhere it is {proved.verdict.sentence()}", *proved.notes)
+        notes = (*found, f"elsewhere it is {proved.verdict.sentence_alone()}", *proved.notes)
         refuted = self.make(Refuted("numbers", words), (), notes, proved.warnings)
         self.hand_over(refuted)
         return refuted
@@ -152,7 +152,7 @@ class Judge(PlanJudge):
             if borders.refuted is not None and self.evidence.excludes(borders.refuted):
                 notes.append(f"{wrong_at(borders.refuted)}, {NOT_MEANT}")
             elif borders.refuted is not None:
-                elsewhere = f"apart from such points it is {proved.verdict.sentence()}"
+                elsewhere = f"apart from such points it is {proved.verdict.sentence_alone()}"
                 refuted = self.make(borders.refuted, (), (*proved.notes, elsewhere), proved.warnings)
                 self.hand_over(refuted)
                 return refuted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
+from ..verdicts import BELOW
 from .cells import ComplexNumbers, Static, Symmetric, shape_of
 from .limits import limit_words
 
@@ -112,9 +113,9 @@ def headline(proofs, names, conditions=(), takes_complex=False, options=()):
     named = "one kind" if len(described) == 1 else f"{len(described)} kinds"
     candidates = (
         f"{' and '.join(described)}{tail}",
-        f"{named} of arguments (named below){tail}",
+        f"{named} of arguments {BELOW}{tail}",
         f"{named} of arguments{' and options' if options else ''}{' and a domain' if inside else ''} "
-        f"(named below); {dtype}",
+        f"{BELOW}; {dtype}",
     )
     kinds = next((words for words in candidates if len(words) <= MOST), candidates[-1])
     cells = f"; {len(conditions)} case{'s' if len(conditions) > 1 else ''}"

@@ -533,6 +533,7 @@ class _Scan:
     def explained(self, y, cotangent, tried):
         """The first step at which floats go wrong, in words."""
         exact, rough = self.both(cotangent, tried)
+        magnified = ""
         for node in _in_order(cotangent):
             off = _distance(rough[id(node)], exact[id(node)])
             inputs = (
@@ -553,8 +554,10 @@ class _Scan:
                 return f"{lost} in {shown}"
             if node.op in ("add", "sub"):
                 return f"cancellation in {shown}"
-            return f"{shown} magnifies the error of its argument"
-        return ""
+            magnified = magnified or f"{shown} magnifies the error of its argument"
+            if _is_finite(tried.found):  # otherwise a later step overflowed
+                break
+        return magnified
 
     def words(self, node, y):
         if size(node) > 40:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import Place
-from ..verdicts import said
+from ..verdicts import BELOW, said
 
 A_RESULT = "a result"
 """The expected result in messages about a rule that raises."""
@@ -87,6 +87,10 @@ class Proved:
 
     def sentence(self):
         return f"{said(self.word)} for {self.kinds or self.detail()}"
+
+    def sentence_alone(self):
+        """The sentence for a place where the scope does not stand below it."""
+        return self.sentence() if BELOW not in self.kinds else f"{said(self.word)} for {self.detail()}"
 
     def detail(self):
         """The whole scope, and the method of the proof."""

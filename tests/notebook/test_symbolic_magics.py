@@ -229,6 +229,18 @@ def test_a_check_and_a_proof_that_differ_are_one_answer(verdict, word):
     assert ("beyond that the rule is wrong" in proved) == (word == "PROVED") and word in proved
 
 
+def test_nothing_is_said_to_be_named_below_where_nothing_stands_below():
+    """The line of a proof is the last one: it names the magic that shows the kinds."""
+    kinds = "one kind of arguments (named below); float64"
+    defined = displays.Defined("f", "f_rrule", "cell")
+    defined.proof = types.SimpleNamespace(verdict=rulelab.symbolic.Proved("a, b", "expansion", "none", kinds))
+    assert defined.page().lead[1] == (
+        "Proof: right, PROVED for one kind of arguments; float64. %rule_symbolic f names them."
+    )
+    defined.check = Checked("wrong")
+    assert "PROVED for a, b (by expansion); beyond that" in " ".join(defined.page().lead)
+
+
 def test_the_command_that_says_more_is_named_once():
     """A reason that names the command has no second sentence with it."""
     defined = displays.Defined("f", "f_rrule", "cell")

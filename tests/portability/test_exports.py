@@ -64,6 +64,15 @@ def test_the_report_says_what_was_written_and_found(everything):
     assert {check.verdict for one in everything.checks for _, check in one.checks} == {"right"}
 
 
+@pytest.mark.slow
+def test_the_verdicts_of_an_export_have_their_signs(everything):
+    """In both tables, as everywhere else."""
+    tables = everything.page().tables
+    assert len(tables) == 2
+    for table in tables:
+        assert table.verdicts == tuple(row[table.columns.index("verdict")] for row in table.rows)
+
+
 def test_rulelab_check_asks_where_the_author_did(everything):
     """At the points that the module states, for instance with a struct that could not be drawn."""
     (job,) = module_jobs(str(everything.files[0]), ["energy"])
@@ -303,7 +312,8 @@ def test_a_rule_that_is_wrong_for_whole_numbers_leaves_for_floats(tmp_path, monk
         with pytest.raises(ExportError, match="wrong") as refused:
             export(weighed, "module", tmp_path / "own.py", at=args or None, registry=registry)
         assert any("for floats only" in fix for fix in refused.value.fixes)
-    assert export(weighed, "module", tmp_path / "own.py", at=(np.array([2.5, 3.5]),), registry=registry)
+    left = export(weighed, "module", tmp_path / "own.py", at=(np.array([2.5, 3.5]),), registry=registry)
+    assert left and "wrong for arrays of whole numbers; it was exported for floats" in left.notes[0]
 
 
 @pytest.mark.slow

@@ -432,6 +432,13 @@ def test_long_lines_are_broken_between_parameters_and_between_conditions():
     assert "        or np.ndim(offsets) != 1" in lines
 
 
+def test_a_rule_for_some_lengths_is_not_said_to_be_for_all():
+    """A cross product is one of vectors of three; a softmax takes as many as there are."""
+    some, every = drafted(rotate, (drawn(4), drawn(3))), drafted(softmax, (drawn(4),))
+    assert "np.shape(v)[0] != 3" in some.source and "other lengths" in some.notes[0]
+    assert "any length" not in some.notes[0] and "for arrays of any length" in every.notes[0]
+
+
 @pytest.mark.slow
 @pytest.mark.scanned
 def test_a_rule_by_statements_is_checked_before_it_is_shown(monkeypatch):
@@ -466,6 +473,13 @@ def test_a_rule_for_whose_check_there_was_no_time_is_not_said_to_have_failed(mon
     with pytest.raises(DerivationError, match=cut) as refused:
         derive_rule(likelihood, drawn(3), TIMES, drawn(4))
     assert "did not pass" not in str(refused.value) and "time_limit=" in str(refused.value)
+
+
+def test_a_limit_that_is_shared_is_named_with_its_share(monkeypatch):
+    """Who is told that 16 s were too few, and gives it 20, would have given it less."""
+    monkeypatch.setattr(derive, "_drafted", lambda *_: _without_end())
+    with pytest.raises(DerivationError, match="than 0.4 s of processor time, its share of the limit of 1 s"):
+        derive_rule(polar, 1.0, 2.0, time_limit=1.0)
 
 
 def _without_end():

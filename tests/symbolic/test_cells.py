@@ -26,6 +26,13 @@ def test_samples_visit_every_orthant_and_size():
     assert min(abs(x) for x, _ in points) < 1 < 2.9 < max(abs(x) for x, _ in points)
 
 
+def test_an_array_that_is_held_is_shown_on_one_line():
+    """Its repr is one of several lines, with spaces that align them; a long one is shown by its ends."""
+    assert Static(np.array([[0, 2], [10, 2]])).shown() == "[[0, 2], [10, 2]]"
+    assert Static(np.array([True])).shown() == "[True]"
+    assert Static(np.arange(100)).shown() == "int64[100] [0, 1, ..., 98, 99]"
+
+
 def test_held_arguments_are_left_alone():
     """An int that is held fixed is the same in each sample."""
     assert {p[1].value for p in samples(("scalar", Static(3)), np.random.default_rng(1))} == {3}

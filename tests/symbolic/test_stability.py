@@ -255,6 +255,22 @@ def test_what_underflows_in_a_vector_is_named():
     assert {"underflow in x[2] * x[2]", "overflow in x[2] * x[2]"} == {r.cause for r in report.regions}
 
 
+def two_rates(x):
+    return np.log(np.exp(0.3 * x) + np.exp(0.7 * x))
+
+
+def rate(y_bar, y, x):
+    a, b = np.exp(0.3 * x), np.exp(0.7 * x)
+    return y_bar * (0.3 * a + 0.7 * b) / (a + b)
+
+
+def test_where_there_is_no_finite_number_the_cause_is_the_step_that_has_none():
+    """Another step may have lost a few digits before it."""
+    report = scan_stability(two_rates, pulled(two_rates, rate))
+    lost = [r.cause for r in report.regions if r.ulps == math.inf]
+    assert lost and not any("magnifies" in cause for cause in lost), lost
+
+
 @pytest.mark.slow
 def test_a_good_rule_of_vectors_is_called_good():
     """One that overflows nowhere, cancels nowhere, whatever its function is given."""

@@ -36,6 +36,14 @@ def test_a_verdict_is_a_word_a_sentence_and_data(verdict, word, sentence):
     assert data["verdict"] == word and data["sentence"] == sentence
 
 
+def test_a_proof_that_is_told_elsewhere_names_its_kinds_itself():
+    """In a note below a refutation there is no scope to look at."""
+    brief = "one kind of arguments (named below); float64"
+    alone = Proved("a: number", "expansion", "none", brief).sentence_alone()
+    assert alone == "right, PROVED for a: number (by expansion)"
+    assert Proved("a", "b", "none", "numbers").sentence_alone() == "right, PROVED for numbers"
+
+
 @pytest.mark.parametrize("is_meant", [True, False])
 def test_a_refutation_where_nobody_means_it_is_never_handed_over(is_meant):
     """Not for a moment: what was handed over last is the answer if somebody stops the check."""
