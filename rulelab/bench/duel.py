@@ -297,10 +297,10 @@ class Duel(Report):
 def _with_article(name: str) -> str:
     """The name of a call within a sentence.
 
-    >>> _with_article("gradient of f"), _with_article("f(x)")
-    ('the gradient of f', 'f(x)')
+    >>> _with_article("gradient of f"), _with_article("value with pullback of f"), _with_article("f(x)")
+    ('the gradient of f', 'the value with pullback of f', 'f(x)')
     """
-    return f"the {name}" if name.startswith("gradient of ") else name
+    return f"the {name}" if name.startswith(("gradient of ", "value with pullback of ")) else name
 
 
 def measure(thunk: Thunk, *, name: str = "call", rounds: int = 20, clock: Clock = wall) -> Timings:

@@ -545,7 +545,7 @@ class WhichRules(Report):
     def page(self) -> Page:
         rows = (("reverse", repr(self.reverse)), ("forward", repr(self.forward)))
         table = Table(f"Rules for {self.called}", ("mode", "rule"), rows)
-        return Page((), (table,), (f"A rule for it is stored under {self.key}.",))
+        return Page((), (table,), (f"Rules for this call belong to {self.key}.",))
 
     def to_dict(self) -> dict:
         return {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Place
+from ..rules.twins import written
 from .branches import global_names, refusal
 from .cotangents import OF_ONE, Part, Words, cotangent_parts, needs_ad_pullback
 from .drafts import Draft, delegating_lines
@@ -31,8 +32,10 @@ def draft_by_steps(f, names, args, name, rng) -> Draft:
     for word, arg in zip(names, args, strict=True):
         if not _is_known(arg):
             raise refusal(f, f"{word} is neither a number nor an array of numbers")
+    author = written(f)  # a twin has no statements of its own
+    author = author if author.__globals__ is f.__globals__ else f
     try:
-        reading = Reading(f, names, args)
+        reading = Reading(author, names, args)
         if not any(result.active for result in reading.results):
             raise Unreadable("its result does not change with its arguments")
         flowing = [step for step in reading.steps if step.value.active]
@@ -41,7 +44,7 @@ def draft_by_steps(f, names, args, name, rng) -> Draft:
             raise Unreadable(f"it only calls {called}, which the AD would differentiate as before")
         return _Text(reading, name, args, rng).draft()
     except Unreadable as lacking:
-        raise refusal(f, lacking.why, place=_place(f, lacking)) from None
+        raise refusal(f, lacking.why, place=_place(author, lacking)) from None
 
 
 def _place(f, lacking) -> Place | None:

@@ -26,6 +26,7 @@ from ..errors import DerivationError, RuleError, RuleLabError, an, printable
 from ..rules.authoring import rrule, rrule_for, scalar_rule
 from ..rules.registry import Registry
 from ..rules.stub import written_name
+from ..rules.twins import written
 from ..tables import Page, Report, Table
 from ..tangents.thunks import unthunk
 from ..verdicts import BELOW, CANNOT_TELL, NOT_JUDGED, headed, word_of
@@ -316,7 +317,9 @@ def _preferred(formula, steps):
 
 def _with_another_start(refused, name, f):
     """The refusal, with advice on writing the rule by hand."""
-    call = f"{name}({', '.join(positional_parameters(f, None)[0])})"
+    author = written(f)
+    derived = name if author is f else author.__name__  # a twin's pullback is its rule
+    call = f"{derived}({', '.join(positional_parameters(f, None)[0])})"
     start = f"write it by hand: %adjoint {call} shows the AD's own pullback, %rule_stub {name} a skeleton"
     fixes = (*refused.fixes, start)
     return DerivationError(

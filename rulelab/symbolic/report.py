@@ -493,7 +493,8 @@ _PAGE = """\
 
 
 _CASES = re.compile(
-    r"(?P<head>scope: \d+ cases: )(?P<cases>.*?)(?P<rest>, for (?:numbers|sizes) .*|, with .*| \(by .*)"
+    r"(?P<head>scope: \d+ cases: )(?P<cases>.*?)"
+    r"(?P<rest>, for (?:numbers|sizes|[\w.]+:) .*|, with .*| \(by .*)"
 )
 _CASES_SHOWN = 60  # characters for the cases of a scope
 

@@ -196,15 +196,19 @@ def scope(proofs, names, only_numbers, options=()):
 
 def _cells(conditions):
     if len(dict.fromkeys(conditions)) == 1:
-        return f"the case {conditions[0]}" if conditions[0] else "the only case found"
+        only = conditions[0]
+        counted = only.endswith((" condition", " conditions"))  # those that are long are only counted
+        return f"the case {'with ' if counted else ''}{only}" if only else "the only case found"
     listed = "; ".join(dict.fromkeys(t or "no condition" for t in conditions))
     return f"{len(conditions)} cases: {listed}"
 
 
 def _for_sizes(plans, names, only_numbers):
-    if any("." in name for name in names):  # parts of structures, which sizes alone do not distinguish
+    specs = [spec for plan in plans for spec in plan.specs]
+    # Parts of structures and arrays of different shapes, which sizes alone do not distinguish.
+    if any("." in name for name in names) or any(len(set(filter(None, map(shape_of, s)))) > 1 for s in specs):
         return f", for {' and '.join(dict.fromkeys(kinds_of(plan.specs, names) for plan in plans))}"
-    sizes = list(dict.fromkeys(filter(None, (size_words(spec) for plan in plans for spec in plan.specs))))
+    sizes = list(dict.fromkeys(filter(None, map(size_words, specs))))
     are_numbers = any(not any(map(shape_of, plan.specs[0])) for plan in plans)
     parts = ["numbers"] if are_numbers and not only_numbers else []
     if sizes:

@@ -449,7 +449,9 @@ class _Scan:
             everything += tried
             self.note_the_functions_own(i, tried)
             found = [self.region(i, group) for line in lines for group in self.groups(line)]
-            regions += sorted(found, key=_worst_last, reverse=True)[:MAX_REGIONS]
+            # Where all other entries are zeros, scaling the array varies the first one only.
+            distinct = {(r.low, r.high): r for r in found}.values()
+            regions += sorted(distinct, key=_worst_last, reverse=True)[:MAX_REGIONS]
             self.say(regions, better, everything)
             if found and kind == "scalar":
                 better += filter(None, [self.better(i, [t for t in tried if t.has_value])])

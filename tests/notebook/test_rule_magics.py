@@ -206,7 +206,7 @@ def test_the_key_of_a_rule(notebook, text, key):
         "class Bar(Base):\n    def method(self, x):\n        1 / 0\nbar = Bar()\n"
     )
     found = notebook.ok(f"%which_rule {text}")
-    assert found.key == key and f"A rule for it is stored under {key}." in notebook.text
+    assert found.key == key and f"Rules for this call belong to {key}." in notebook.text
 
 
 def test_both_modes_and_what_is_derived(notebook):

@@ -73,7 +73,7 @@ def test_sizes_are_those_that_are_asked_for(judged):
     assert alone.verdict.scope.endswith("for sizes (3,)") and "one size was tried" in str(alone)
     assert judged.ok("%rule_symbolic mean --sizes 3,4").verdict.word == "REFUTED"
     found = judged.ok('%rule_symbolic matvec --sizes "2x3 3, 4x2 2"')
-    assert found.verdict.scope.endswith("for sizes (2, 3) with (3,) and (4, 2) with (2,)")
+    assert found.verdict.scope.endswith("for A: matrix 2x3, 4x2, b: vector of length 3, 2")
 
 
 def test_a_domain_is_written_as_for_a_check(judged):

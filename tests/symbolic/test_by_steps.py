@@ -432,6 +432,24 @@ def test_long_lines_are_broken_between_parameters_and_between_conditions():
     assert "        or np.ndim(offsets) != 1" in lines
 
 
+rotate_cr = rl.twin(rotate, "rotate_cr")
+loops_cr = rl.twin(loops, "loops_cr")
+
+
+def test_the_statements_of_a_twin_are_those_of_its_function():
+    """It only calls that; the rule is its own, and what cannot be read is a line of the function."""
+    args = drawn(4), drawn(3)
+    own, found = drafted(rotate, args), drafted(rotate_cr, args)
+    assert found.body == own.body.replace("rotate", "rotate_cr") and "np.cross(" in found.body
+    _, _, rule = stated(rotate_cr, args)
+    agrees(rotate_cr, rule, args)
+    with pytest.raises(DerivationError, match="a loop") as refused:
+        drafted(loops_cr, (drawn(3),))
+    assert refused.value.place.line == loops.__code__.co_firstlineno + 2
+    with pytest.raises(DerivationError, match=r"%adjoint loops\(x\) .* %rule_stub loops_cr a skeleton"):
+        derive_rule(loops_cr, drawn(13))
+
+
 def test_a_rule_for_some_lengths_is_not_said_to_be_for_all():
     """A cross product is one of vectors of three; a softmax takes as many as there are."""
     some, every = drafted(rotate, (drawn(4), drawn(3))), drafted(softmax, (drawn(4),))

@@ -191,7 +191,7 @@ def test_a_rule_made_for_one_size_is_found_at_another():
 def test_each_argument_may_have_a_size_of_its_own():
     """A tuple of shapes; the scope names them."""
     verdict = prove(matvec, matvec_rrule, sizes=[((2, 3), 3), ((4, 2), 2)]).verdict
-    assert verdict.word == "PROVED" and "(2, 3) with (3,) and (4, 2) with (2,)" in verdict.scope
+    assert verdict.word == "PROVED" and "for A: matrix 2x3, 4x2, b: vector of length 3, 2" in verdict.scope
 
 
 def test_numbers_and_arrays_are_shared_out():

@@ -272,6 +272,15 @@ def test_where_there_is_no_finite_number_the_cause_is_the_step_that_has_none():
 
 
 @pytest.mark.slow
+def test_no_range_of_inputs_is_listed_twice():
+    """Of [1, 0], the first entry varies alone, and again where all are scaled."""
+    at = (np.array([1.0, 0.0]),)
+    report = scan_stability(softmax, pulled(softmax, quotient), at=at)
+    ranges = [(r.argument, r.low, r.high) for r in report.regions]
+    assert ranges and len(set(ranges)) == len(ranges)
+
+
+@pytest.mark.slow
 def test_a_good_rule_of_vectors_is_called_good():
     """One that overflows nowhere, cancels nowhere, whatever its function is given."""
 
