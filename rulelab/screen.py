@@ -75,6 +75,8 @@ def broken(line: str, columns: int | None) -> list[str]:
     ['type', '  %rule_stub f']
     >>> broken("    back((1.0, 2.0))[1]    # gives 3, should be 4", 32)
     ['    back((1.0, 2.0))[1]', '    # gives 3, should be 4']
+    >>> broken("arguments come after --at: %grad_compare f f_cr --at x", 44)
+    ['arguments come after --at:', '  %grad_compare f f_cr --at x']
     """
     if columns is None or len(line) <= columns or "\n" in line:
         return [line]
@@ -86,6 +88,9 @@ def broken(line: str, columns: int | None) -> list[str]:
         return _in_parts(line, "", columns)
     indent = line[: len(line) - len(line.lstrip())] + "  "
     room = columns - len(indent)
+    found = _ENDS_IN_A_COMMAND.match(line)
+    if found and len(found[2]) <= room:
+        return [*broken(found[1], columns), f"{indent}{found[2]}"]
     parts = textwrap.wrap(
         _WHOLE.sub(lambda found: found[0].replace(" ", _KEPT) if len(found[0]) <= room else found[0], line),
         columns,
@@ -103,6 +108,8 @@ argument, a number with its error."""
 _KEPT = "\ue001"
 _COMMENTED = re.compile(r"( {4,}\S.*?) {4}(# .*)")
 """A line of code to paste, which ends in a comment."""
+_ENDS_IN_A_COMMAND = re.compile(r"(.*:) (%%?\w+ [^%]*)")
+"""A sentence that ends in a magic to be copied: that has a line of its own, if it fits on one."""
 _CHANGED = re.compile(r" {4}[-+] ")
 """The beginning of a line of code that a diff removes or adds."""
 

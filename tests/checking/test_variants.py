@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import rulelab as rl
 from rulelab.checking.probing.perturb import laid_out_like, laid_out_otherwise
 from rulelab.checking.probing.probes import Point
 from rulelab.checking.probing.variants import (
@@ -14,6 +15,7 @@ from rulelab.checking.probing.variants import (
     smaller_in_complex,
     with_fractions,
 )
+from rulelab.rules.registry import Registry
 
 from .written_rules import judged
 
@@ -56,6 +58,33 @@ def test_whole_numbers_know_their_floats():
         moved = in_floats(Point((np.array([-1.0, largest - 1.0]),))).inputs[0]
         assert np.all(moved % 1 == 0) and np.sum(moved) % 2 == 1
     assert in_whole_numbers(Point((np.arange(3),))) is None
+
+
+def test_whole_numbers_that_were_given_are_floats_wherever_they_stand():
+    """Beside a list, a dict, a flag, a word or nothing at all, each of which is no number."""
+    whole = ([1, 2], (3,), {"a": np.array([4])}, 5, True, "full", None, np.array([True]))
+    floats = in_floats(Point(tuple(whole)), whole).inputs
+    assert floats[:2] == ([1.0, 2.0], (3.0,)) and type(floats[0][0]) is float
+    assert floats[2]["a"].dtype == float and floats[3:7] == (5.0, True, "full", None)
+    assert type(floats[4]) is bool and floats[7].dtype == bool
+
+
+@pytest.mark.parametrize("c", [[1, 2, 3], [1.0, 2.0, 3.0], (1, 2, 3)])
+def test_a_whole_number_beside_a_list_can_be_checked(c):
+    """As whoever tries a polynomial types it: poly([1, 2, 3], 2)."""
+
+    def poly(c, x):
+        return c[0] + c[1] * x + c[2] * x * x
+
+    def poly_rrule(c, x):
+        def poly_pullback(y_bar):
+            return rl.NoTangent(), type(c)([y_bar, x * y_bar, x * x * y_bar]), (c[1] + 2 * c[2] * x) * y_bar
+
+        return poly(c, x), poly_pullback
+
+    registry = Registry()
+    rl.rrule_for(poly, registry=registry)(poly_rrule)
+    assert rl.rule_check(poly, c, 2, registry=registry).verdict == "right"
 
 
 def test_numbers_keep_their_fractions_beside_arrays_of_whole_numbers():

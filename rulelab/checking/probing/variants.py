@@ -86,10 +86,24 @@ def in_floats(point: Point, whole: tuple | None = None) -> Point:
     a whole number.
     """
     if whole is not None:
-        inputs = tuple(np.asarray(x, float) if isinstance(x, np.ndarray) else float(x) for x in whole)
+        inputs = tuple(map(_as_floats, whole))
     else:
         inputs = revalued(point.floats, _further_from_zero)
     return point.moved(inputs, "near the first, whole numbers as floats")
+
+
+def _as_floats(x: Any) -> Any:
+    """The whole numbers of an argument as floats, also in lists, tuples and dicts; flags, strings and the
+    like stay.
+    """
+    if isinstance(x, np.ndarray):
+        return np.asarray(x, float) if x.dtype.kind in "iuf" else x
+    if type(x) in (list, tuple):
+        return type(x)(map(_as_floats, x))
+    if type(x) is dict:
+        return {key: _as_floats(value) for key, value in x.items()}
+    is_number = isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
+    return float(x) if is_number else x
 
 
 def _further_from_zero(vector: np.ndarray) -> np.ndarray:
