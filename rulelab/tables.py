@@ -129,7 +129,8 @@ _PAGE = """\
 {%- endif %}
 {%- endfor %}
 {%- for line in page.notes %}
-<p>{{ line | prose }}</p>
+{%- set warns = line.startswith("warning: ") %}
+<p>{% if warns %}<strong>warning:</strong> {% endif %}{{ line.removeprefix("warning: ") | prose }}</p>
 {%- endfor %}
 </div>"""
 

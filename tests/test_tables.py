@@ -198,6 +198,13 @@ def test_the_sign_of_a_verdict_stands_at_the_headline_and_in_its_rows():
     assert not any(sign.symbol in page.text() for sign in SIGNS.values() if sign.symbol not in "?–!")
 
 
+def test_a_warning_is_seen_among_notes():
+    """As in the report of a proof, where it has a line of its own."""
+    html = Page(("right",), (), ("warning: x < 0 was not tried", "note: 5 points")).html()
+    assert "<p><strong>warning:</strong> x &lt; 0 was not tried</p>" in html
+    assert "<p>note: 5 points</p>" in html
+
+
 def test_a_program_in_a_narrow_terminal_has_its_lines_below_the_numbers():
     """The numbers stay in their columns, each line of code is whole, and a remark stands below it."""
     columns = ("line", "source", "runs", "forward", "reverse", "share", "# = 10%", "held", "remark")

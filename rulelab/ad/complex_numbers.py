@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import An, NotDifferentiableError, RuleLabError, ScalarOutputError
+from ..errors import An, NotDifferentiableError, RuleLabError, ScalarOutputError, an
 from ..rules.targets import name_of, resolve
 from ..tangents.algebra import is_number
 from .reverse import pullback
@@ -72,7 +72,7 @@ def _along_the_axes(f: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
         y = y[()]
     if not is_number(y):
         raise ScalarOutputError(
-            f"Output should be a number; Wirtinger derivatives are not defined for output {type(y).__name__}",
+            f"Output is {an(type(y).__name__)}, so Wirtinger derivatives are not defined",
             asked=f"the derivative of {name_of(resolve(f)[0])}",
             fixes=("call it for one output at a time",),
             read="limitations#scalar-output",

@@ -20,7 +20,7 @@ from ..compiler.calls.borrowed import asks_for_copies, remember
 from ..compiler.calls.cache import DEFAULT as DEFAULT_CACHE
 from ..compiler.calls.pullbacks import Pullbacks
 from ..compiler.memory.operands import describe
-from ..errors import RuleLabError, ScalarOutputError
+from ..errors import RuleLabError, ScalarOutputError, an
 from ..own_code import is_stand_in
 from ..rules.programs import Seed
 from ..rules.targets import name_of, resolve
@@ -146,11 +146,11 @@ def _one(y: Any, f: Any, args: tuple[Any, ...]) -> Any:
         )
     elif y is None:
         found, fixes = (
-            "Output should be scalar; gradients are not defined for output None",
+            "Output is None, so the gradient is not defined",
             ("return a value on every path",),
         )
     else:
-        found = f"Output should be scalar; gradients are not defined for output {describe(y)}"
+        found = f"Output is {an(describe(y))}, so the gradient is not defined"
         if isinstance(y, tuple):
             fixes = _FOR_NUMBERS if y and _is_real_number(y[0]) else _FOR_ARRAYS
     raise ScalarOutputError(

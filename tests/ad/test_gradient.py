@@ -411,10 +411,10 @@ def returns_list(x):
         (returns_array, OFFSET, "array"),
         (returns_array, np.ones((2, 2)), "array"),
         (returns_complex, 2.0, "complex"),
-        (returns_nothing, 2.0, "None"),
-        (returns_none_early, 2.0, "None"),
-        (returns_string, 2.0, "str"),
-        (returns_list, 2.0, "list"),
+        (returns_nothing, 2.0, "Output is None, so"),
+        (returns_none_early, 2.0, "Output is None, so"),
+        (returns_string, 2.0, "Output is a str, so"),
+        (returns_list, 2.0, "Output is a list, so"),
     ],
 )
 def test_output_must_be_a_real_scalar(f, x, words):
