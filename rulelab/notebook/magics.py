@@ -68,6 +68,7 @@ from .session import LastArguments as ComparedAt
 from .session import lookup
 from .settings import Settings
 
+OF_A_COPY = "its copy that carries the rule, made by %%%%rrule F_CR --of F"  # as argparse reads it
 MODE = argument(
     "--mode",
     choices=["forward", "reverse"],
@@ -851,7 +852,7 @@ class RuleLab(ParsedMagics, Settings):
     @line_magic
     @magic_method(plain="rl.compare(f, f_cr, x, y, k=1)")
     @argument("function", metavar="F", help="the function, or with --without a whole loss")
-    @argument("twin", metavar="F_CR", nargs="?", help="its copy that carries the rule")
+    @argument("twin", metavar="F_CR", nargs="?", help=OF_A_COPY)
     @argument("--without", metavar="F", help="compare the loss with and without the rule of this function")
     @OUTPUT
     @AT
@@ -880,7 +881,7 @@ class RuleLab(ParsedMagics, Settings):
     @line_magic
     @magic_method(plain="rulelab.bench.gradient_duel(f, f_cr, x, y, k=1)")
     @argument("function", metavar="F", help="the function")
-    @argument("twin", metavar="F_CR", help="its copy that carries the rule")
+    @argument("twin", metavar="F_CR", help=OF_A_COPY)
     @argument(
         "--rounds",
         type=parse_count,
@@ -1248,7 +1249,7 @@ class RuleLab(ParsedMagics, Settings):
     @line_magic
     @magic_method(plain="rulelab.notebook.lab(f, f_cr, (x, y), kwargs={'k': 1})")
     @argument("function", metavar="F", help="the function")
-    @argument("twin", metavar="F_CR", help="its copy that carries the rule")
+    @argument("twin", metavar="F_CR", help=OF_A_COPY)
     @argument("--run", action="store_true", help="measure everything before the panel opens")
     @argument("--no-widget", action="store_true", help="tables, text and pictures only, all measured at once")
     @SECONDS_AT_MOST

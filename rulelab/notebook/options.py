@@ -133,7 +133,7 @@ def _one_of(words: Sequence[str]) -> str:
 
 def in_short(action: argparse.Action) -> str:
     """A short description of an argument: the first words of its help."""
-    return re.split(r"[;:(]|\. ", action.help or "a value")[0].strip()
+    return re.split(r"[;:(]|\. ", action.help or "a value")[0].strip().replace("%%", "%")
 
 
 def lacking(action: argparse.Action, given: int) -> str:

@@ -83,7 +83,7 @@ def test_what_is_missing_is_named():
         "--to needs TARGET and FILE; TARGET and FILE are missing"
     )
     assert told(MAGICS["%grad_bench"].parser, ["f"]) == (
-        "give F_CR, its copy that carries the rule: %grad_bench f F_CR"
+        "give F_CR, its copy that carries the rule, made by %%rrule F_CR --of F: %grad_bench f F_CR"
     )
     assert told(MAGICS["%grad_bench"].parser, ["f", "g", "--rounds"]).startswith(
         "--rounds needs a value: --rounds N (rounds to run"
