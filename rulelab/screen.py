@@ -77,6 +77,8 @@ def broken(line: str, columns: int | None) -> list[str]:
     ['    back((1.0, 2.0))[1]', '    # gives 3, should be 4']
     >>> broken("arguments come after --at: %grad_compare f f_cr --at x", 44)
     ['arguments come after --at:', '  %grad_compare f f_cr --at x']
+    >>> broken("by hand: %adjoint f(x) shows it, %rule_stub f a skeleton", 44)
+    ['by hand: %adjoint f(x) shows it,', '  %rule_stub f a skeleton']
     """
     if columns is None or len(line) <= columns or "\n" in line:
         return [line]
@@ -88,7 +90,7 @@ def broken(line: str, columns: int | None) -> list[str]:
         return _in_parts(line, "", columns)
     indent = line[: len(line) - len(line.lstrip())] + "  "
     room = columns - len(indent)
-    found = _ENDS_IN_A_COMMAND.match(line)
+    found = _ENDS_IN_A_COMMAND.fullmatch(line)
     if found and len(found[2]) <= room:
         return [*broken(found[1], columns), f"{indent}{found[2]}"]
     parts = textwrap.wrap(

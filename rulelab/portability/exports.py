@@ -208,7 +208,8 @@ class Exported(Report):
 
     def page(self) -> Page:
         files = ", ".join(str(file) for file in self.files)
-        lead = (f"{', '.join(self.names)}, exported to {self.to}: {files}",)
+        where = "as a module" if self.to == "module" else f"to {self.to}"
+        lead = (f"{', '.join(self.names)}, exported {where}: {files}",)
         tables = [checks_table(self.checks, self.proved)]
         if self.rows:
             tables.append(table_of(self.rows))

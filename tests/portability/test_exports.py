@@ -60,7 +60,7 @@ def test_the_report_says_what_was_written_and_found(everything):
     """Its files, the verdicts before it left, and the comparison after."""
     assert bool(everything)
     assert [file.name for file in everything.files] == ["left_rules.py", "test_left_rules.py"]
-    assert "rrule of mse_cr" in str(everything) and "exported to module" in str(everything)
+    assert "rrule of mse_cr" in str(everything) and "exported as a module: " in str(everything)
     assert {check.verdict for one in everything.checks for _, check in one.checks} == {"right"}
 
 
