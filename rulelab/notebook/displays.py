@@ -487,7 +487,7 @@ class Defined(Report):
             return f"Proof: {verdict.sentence_alone()}; beyond that the rule is wrong, as the check shows."
         if verdict.word == "PROVED":
             brief = verdict.sentence().replace(f" {BELOW}", "")
-            more = "" if brief == verdict.sentence() else f". %rule_symbolic {self.name} names them."
+            more = "" if brief == verdict.sentence() else f". %rule_symbolic {self.name} shows which."
             return f"Proof: {brief}{more}"
         return f"Proof: {verdict.sentence()}. %rule_symbolic {self.name} shows more."
 

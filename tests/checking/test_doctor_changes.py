@@ -687,3 +687,33 @@ def f_rrule(x):
 def test_so_is_one_that_makes_what_it_calls_go_on_for_ever():
     """`left[0] - 2` is never 0, and the loop is in what is given `step`."""
     assert judged(HANDED_ON, 0.7).verdict == "wrong"
+
+
+BY_THE_AD = """
+def g(a, b, c):
+    return a * b * b + c
+
+
+f = rl.twin(g, "f")
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, b, c):
+    def run(a, b, c):
+        return g(a, b, c)
+    value, back = rl.pullback(run, a, b, c)
+    def f_pullback(y_bar):
+        a_bar, b_bar, c_bar = BACK
+        return rl.NoTangent(), b_bar, a_bar, c_bar
+    return value, f_pullback
+"""
+
+
+@pytest.mark.parametrize("back", ["back(y_bar)", "rl.pullback(lambda *x: g(*x), a, b, c)[1](y_bar)"])
+def test_a_rule_that_differentiates_a_function_within_it_is_corrected(back):
+    """The changed rule has that function, too, and the AD needs its text."""
+    text = BY_THE_AD.replace("BACK", back)
+    report = judged(text, 0.5, 0.7, 0.2)
+    (one,) = report.diagnoses
+    assert "return rl.NoTangent(), a_bar, b_bar, c_bar" in one.diff
+    assert judged(corrected(text, one.diff), 0.5, 0.7, 0.2).verdict == "right"

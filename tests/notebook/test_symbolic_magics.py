@@ -235,7 +235,7 @@ def test_nothing_is_said_to_be_named_below_where_nothing_stands_below():
     defined = displays.Defined("f", "f_rrule", "cell")
     defined.proof = types.SimpleNamespace(verdict=rulelab.symbolic.Proved("a, b", "expansion", "none", kinds))
     assert defined.page().lead[1] == (
-        "Proof: right, PROVED for one kind of arguments; float64. %rule_symbolic f names them."
+        "Proof: right, PROVED for one kind of arguments; float64. %rule_symbolic f shows which."
     )
     defined.check = Checked("wrong")
     assert "PROVED for a, b (by expansion); beyond that" in " ".join(defined.page().lead)

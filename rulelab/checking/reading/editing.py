@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ...compiler.base.source import find_source, remember
+from ...errors import RuleLabError
 from ...parsing import cloned, compiled, nodes_of, parse
 from ...tangents.holding import cells_of
 
@@ -135,7 +137,29 @@ def code_of(tree: Any, like: types.CodeType) -> types.CodeType | None:
     code = compiled(ast.Module([outer], []), f"<corrected rule {next(_numbers)}>")
     (around,) = (c for c in code.co_consts if isinstance(c, types.CodeType))
     inside = [c for c in around.co_consts if isinstance(c, types.CodeType) and c.co_name == like.co_name]
-    return inside[0] if len(inside) == 1 else None
+    if len(inside) != 1:
+        return None
+    _share_sources(inside[0], like)
+    return inside[0]
+
+
+def _share_sources(code: types.CodeType, like: types.CodeType) -> None:
+    """Give the functions within a changed function, if they are those of the old one, its text: a rule may
+    differentiate them, and the changed one has no text.
+    """
+    known = dict.fromkeys(_functions_within(like))
+    for made in _functions_within(code):
+        old = next((one for one in known if one == made), None)
+        if old is not None:
+            with contextlib.suppress(RuleLabError):
+                remember(made, find_source(old))
+
+
+def _functions_within(code: types.CodeType) -> Iterator[types.CodeType]:
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield inner
+            yield from _functions_within(inner)
 
 
 def _placed(made: Any, like: Any) -> Any:
