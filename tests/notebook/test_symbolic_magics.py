@@ -389,7 +389,7 @@ def test_whole_numbers_of_the_last_command_are_not_floats_to_a_proof(counted):
     assert alone.verdict.word == "REFUTED"
     counted.ok("%rule_check weighted --at np.eye(3, 2), np.array([0.7, -0.4]), np.array([1, 0, 2])")
     found = counted.ok("%rule_symbolic weighted")
-    assert found.verdict.word == "PROVED" and "w = array([1, 0, 2])" in found.verdict.sentence()
+    assert found.verdict.word == "PROVED" and "w = [1, 0, 2]" in found.verdict.sentence()
     assert found.notes[0].startswith("the arguments are those of %rule_check")
     assert any("with floats in place of whole numbers: wrong, REFUTED" in note for note in found.notes)
     refuted = counted.ok('%rule_symbolic weighted --sizes "3x2 2 3"')

@@ -61,7 +61,7 @@ RIGHT = {
     "affine": (
         lambda X, W: X @ W,
         (lambda b, y, X, W: b @ W.T, lambda b, y, X, W: X.T @ b),
-        "(2, 3) with (3, 2) and (3, 1) with (1, 2)",
+        "X: matrix 2x3, 3x1, W: matrix 3x2, 1x2",
     ),
     "softmax": (
         softmax,
