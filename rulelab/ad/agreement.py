@@ -185,8 +185,8 @@ class Compared(Watch):
 
 def _may_round(seen: Watch, registry: Registry) -> bool:
     """Whether the last digits may differ: rules of linear algebra may call a different LAPACK routine, BLAS
-    may sum in an order that depends on the memory alignment of its arguments, and nothing is known about code
-    that ran unobserved.
+    may sum in an order that depends on the memory alignment of its arguments, a derivative that is itself
+    differentiated may add up its terms in another order, and nothing is known about code that ran unobserved.
     """
     return seen.noted is not Noted.NOTHING or any(_rounds(target, registry) for target in seen.met or ())
 

@@ -33,7 +33,7 @@ from .operator_arguments import SEED, SEED_OF_FIRST, WithGradient, numbers_asked
 
 stands_in(__file__)
 
-TABLE = RuleTable("nested")
+TABLE = RuleTable("nested", rounds=True)  # a pass that is differentiated adds up its terms in another order
 HANDED_ON = RuleTable("nested_tangents", hands_out=True)
 """For frules that pass on a tangent of a tangent as it is: one that does not exist must not become 0, which
 would give nan next to an infinite slope.

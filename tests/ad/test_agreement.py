@@ -454,11 +454,13 @@ def test_rounding():
         (lambda x, m: (x + 0.0) * float(np.linalg.eigvalsh(m)[0]), True),
         (lambda x, m: (x + 0.0) * (m @ m)[0, 0], True),
         (lambda x, m: (lambda b: (x + 0.0) * b.dot(m)[0, 0])(m), True),
+        (lambda x, m: (x + 0.0) * rl.gradient(np.sin, m[0, 0])[0], True),
+        (lambda x, m: (x + 0.0) * rl.pushforward(np.sin, m[0, 0])(1.0), True),
         (lambda x, m: (x + 0.0) * m[0, 0], False),
     ],
 )  # fmt: skip
-def test_only_linear_algebra_may_round_its_own_way(monkeypatch, f, rounds):
-    """The last digits count, unless the values have been through LAPACK or BLAS."""
+def test_only_linear_algebra_and_derivatives_may_round_their_own_way(monkeypatch, f, rounds):
+    """The last digits count, unless the values have been through LAPACK, BLAS or a derivative."""
     right = specialise.primal_text
     monkeypatch.setattr(
         specialise, "primal_text", lambda op, *rest: right(op, *rest).replace(" + 0.0", " + 1e-12")
