@@ -77,7 +77,7 @@ def import_rule(
     >>> import_rule(abs, "numpy")
     Traceback (most recent call last):
     ...
-    rulelab.portability.judges.JudgeError: rules are imported from jax, torch, autograd, not from 'numpy'
+    rulelab.portability.judges.JudgeError: rules can be imported from jax, torch, autograd, not from 'numpy'
     """
     if framework not in _ANSWERS:
         raise JudgeError(f"rules can be imported from {', '.join(_ANSWERS)}, not from {framework!r}")

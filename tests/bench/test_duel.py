@@ -394,5 +394,5 @@ def test_seconds_are_a_number_that_is_not_negative(measured, seconds):
 @pytest.mark.parametrize("args", [np.ones(3), 2.0, [2.0], "text"])
 def test_arguments_are_a_tuple(measured, args):
     """An array is one argument; it is not taken for as many as it has numbers."""
-    with pytest.raises(MeasurementError, match="are a tuple, not an object of class"):
+    with pytest.raises(MeasurementError, match="must be a tuple, not an object of class"):
         measured(args)

@@ -9,7 +9,7 @@ import pytest
 
 import rulelab as rl
 from rulelab.checking import rule_check
-from rulelab.checking.arguments.points import points_reaching_new_lines
+from rulelab.checking.arguments.points import TRIES, lines_at, points_reaching_new_lines
 from rulelab.checking.testing.testers import checking
 from rulelab.checking.testing.vjps import check_vjp
 
@@ -963,17 +963,16 @@ def test_no_point_is_asked_for_its_lines_once_all_of_them_have_been_run():
     def is_usable(point):
         return asked.append(point) is None
 
-    points = [check.first] * 3
-    assert (
-        len(list(points_reaching_new_lines(check.subject, iter(points), reached, 2, is_usable))) == 1
-        and reached
-    )
+    def tried(count):
+        points = points_reaching_new_lines(check.subject, iter([check.first] * count), reached, 2, is_usable)
+        return len(list(points))
+
+    assert tried(3) == 3 and tried(40) == TRIES and not reached  # nothing was judged there
+    reached |= lines_at(check.subject, check.first, with_arms=True)
     asked.clear()
-    assert (
-        not list(points_reaching_new_lines(check.subject, iter(points), reached, 2, is_usable)) and not asked
-    )
+    assert tried(3) == 0 and not asked
     reached.pop()
-    assert len(list(points_reaching_new_lines(check.subject, iter(points), reached, 2, is_usable))) == 1
+    assert tried(3) == 3
 
 
 def upper_root(b, c):

@@ -72,9 +72,8 @@ def test_interrupt_shows_what_there_is(kernel):
     kernel.run(MSE_RULE)
     reply, shown = kernel.interrupted_after(1.5, "%grad_bench mse mse_cr --rounds 100000 --at y, yh")
     assert reply["status"] == "error" and "Time of one call" in shown["text/plain"]
-    assert (
-        "Interrupted: %grad_bench was stopped after" in shown["error"] and "Traceback" not in shown["error"]
-    )
+    assert "Interrupted: %grad_bench was stopped after" in " ".join(shown["error"].split())
+    assert "Traceback" not in shown["error"]
 
 
 @pytest.mark.slow
@@ -83,7 +82,7 @@ def test_interrupt_shows_the_profile_there_is(kernel):
     kernel.run("long = np.ones(60000)")
     reply, shown = kernel.interrupted_after(2.0, "%grad_profile --seconds 600 mse(long, long)")
     assert reply["status"] == "error" and "total += (y[i]" in shown["text/plain"]
-    assert "Interrupted: %grad_profile was stopped after" in shown["error"]
+    assert "Interrupted: %grad_profile was stopped after" in " ".join(shown["error"].split())
     assert "Traceback" not in shown["error"] and kernel.run("1 + 1")[0]["status"] == "ok"
 
 

@@ -68,7 +68,7 @@ def test_nothing_is_proposed_that_could_not_be_read(magic, head, at):
     ("line", "said"),
     [
         ("%grad_compare mse mse --at", "--at needs arguments: %grad_compare mse mse --at y, yh"),
-        ("%grad_bench mse --at y, yh", "that carries the rule: %grad_bench mse F_CR --at y, yh"),
+        ("%grad_bench mse --at y, yh", "made by %%rrule F_CR --of F: %grad_bench mse F_CR --at y, yh"),
         ("%gradient mse y, yh", "give one call, not `mse y, yh`: %gradient mse(y, yh)"),
         ("%gradient mse --at y, yh", "give one call, not `mse --at y, yh`: %gradient mse(y, yh)"),
         ("%gradient mse(y, yh) -o g", "options come before the call: %gradient -o g mse(y, yh)"),

@@ -390,7 +390,7 @@ def value_if_usable(
     except Exception:
         return None
     largest = np.abs(to_vec(y)[0]).max(initial=0.0)
-    if _is_single(point.inputs) and largest > np.finfo(np.float32).max:
+    if is_single(point.inputs) and largest > np.finfo(np.float32).max:
         return None  # computed in double precision; but a cotangent of the arguments' dtype would overflow
     return y if is_finite(y) and is_complex(y) == is_complex(like) else None
 
@@ -401,7 +401,8 @@ def heeded_warnings_at(subject: Subject, point: Point) -> tuple[type[Warning], .
     return tuple(kind for kind in HEEDED if kind not in said)
 
 
-def _is_single(inputs: tuple) -> bool:
+def is_single(inputs: tuple) -> bool:
+    """Whether some numbers of the arguments are in single or half precision."""
     return any(leaf.dtype in (np.float32, np.complex64, np.float16) for leaf in leaves(inputs))
 
 

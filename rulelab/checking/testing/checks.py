@@ -25,6 +25,8 @@ from ..arguments.points import (
     arms_at,
     branching_numbers,
     heeded_warnings_at,
+    is_single,
+    lines_at,
     lines_of,
     odd_points,
     points_reaching_new_lines,
@@ -189,8 +191,8 @@ class Checking(VariantJudging, NonfinitePlaces):
             self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable, with_arms
         ):
             self._look(point)
-            if with_arms and self.probes and self.probes[-1].point is point:
-                self.reached |= arms_at(self.subject, point)
+            if self.probes and self.probes[-1].point is point:
+                self.reached |= lines_at(self.subject, point, with_arms)
             yield point.origin
         if self.depth != "quick" or self.is_witness:
             for point in self._beside_borders():
@@ -234,6 +236,8 @@ class Checking(VariantJudging, NonfinitePlaces):
         smooth = [probe for probe in whole if probe.truth.is_smooth]
         # Answers that are not finite are judged point by point.
         asked = [probe for probe in smooth if np.all(np.isfinite(probe.answers))] or smooth or whole
+        # In single precision a rule may return double: a form of numbers is judged with its values alone.
+        asked = [probe for probe in asked if not is_single(probe.point.inputs)] or asked
         if len(asked) > 1:
             if self.depth != "quick":
                 self._ask_effects(asked[-1], asked[0])
