@@ -325,7 +325,7 @@ def unfollowed(word):
 
 
 ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
-TAGS = set("div style p code table caption thead tbody tr th td pre details summary span".split())
+TAGS = set("div style p code table caption thead tbody tr th td pre details summary span strong".split())
 TAGS |= set("math mrow mi mn mo mtext mspace mphantom mover msup msub msubsup mfrac msqrt".split())
 TAGS |= set("mtable mtr mtd".split())
 ATTRIBUTES = set("class scope tabindex role aria-label data-label style".split())
