@@ -79,6 +79,8 @@ def broken(line: str, columns: int | None) -> list[str]:
     ['arguments come after --at:', '  %grad_compare f f_cr --at x']
     >>> broken("by hand: %adjoint f(x) shows it, %rule_stub f a skeleton", 44)
     ['by hand: %adjoint f(x) shows it,', '  %rule_stub f a skeleton']
+    >>> broken("Interrupted: %grad_bench was stopped after 20 rounds", 44)
+    ['Interrupted: %grad_bench was stopped after', '  20 rounds']
     """
     if columns is None or len(line) <= columns or "\n" in line:
         return [line]
@@ -110,8 +112,10 @@ argument, a number with its error."""
 _KEPT = "\ue001"
 _COMMENTED = re.compile(r"( {4,}\S.*?) {4}(# .*)")
 """A line of code to paste, which ends in a comment."""
-_ENDS_IN_A_COMMAND = re.compile(r"(.*:) (%%?\w+ [^%]*)")
-"""A sentence that ends in a magic to be copied: that has a line of its own, if it fits on one."""
+_ENDS_IN_A_COMMAND = re.compile(r"(.* .*:) (%%?\w+ [^%]*)")
+"""A sentence that ends in a magic to be copied: that has a line of its own, if it fits on one. What
+follows the name of an error is a sentence.
+"""
 _CHANGED = re.compile(r" {4}[-+] ")
 """The beginning of a line of code that a diff removes or adds."""
 
