@@ -37,12 +37,12 @@ def beside_missed_borders(subject: Subject, points: list[Point]) -> Iterator[Poi
     """
     found = [(point, branches_at(subject, point)) for point in points]
     pairs = (
-        (one, other)
+        (one, other, here, there)
         for (one, here), (other, there) in itertools.combinations(found, 2)
         if here.rule != there.rule and are_a_pair(one, other)
     )
-    for one, other in itertools.islice(pairs, MOST_PAIRS):
-        yield from _beside_missed_border(subject, one, other)
+    for pair in itertools.islice(pairs, MOST_PAIRS):
+        yield from _beside_missed_border(subject, *pair)
 
 
 def branches_at(subject: Subject, point: Point) -> Branches:
@@ -52,12 +52,15 @@ def branches_at(subject: Subject, point: Point) -> Branches:
     return Branches(frozenset(run) - of_rule, of_rule)
 
 
-def _beside_missed_border(subject: Subject, one: Point, other: Point) -> Iterator[Point]:
+def _beside_missed_border(
+    subject: Subject, one: Point, other: Point, before: Branches, after: Branches
+) -> Iterator[Point]:
+    """Such points between two, of which the branches are known."""
+
     def at(part: float) -> Point:
         return between(one, other, part)
 
     low, high = 0.0, 1.0
-    before, after = (branches_at(subject, at(part)) for part in (low, high))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         there = branches_at(subject, at(middle))

@@ -485,10 +485,10 @@ def points_reaching_new_lines(
     most: int,
     is_usable: Callable[[Point], bool],
     with_arms: bool = True,
-) -> Iterator[Point]:
+) -> Iterator[tuple[Point, frozenset[tuple[types.CodeType, int]]]]:
     """Those candidates at which the function and its rule run lines, or arms of conditional expressions
-    within a line, that were not `reached` before. The caller adds to `reached` those of each point that could
-    be judged; where the rule raises, for instance, the same lines are tried a few times more.
+    within a line, that were not `reached` before, with these lines. The caller adds them to `reached` if the
+    point could be judged; where the rule raises, for instance, the same lines are tried a few times more.
 
     Once everything has been run none is tried any more; the candidates are still drawn, so that later draws
     are the same.
@@ -505,7 +505,7 @@ def points_reaching_new_lines(
         new = frozenset(lines_at(subject, point, with_arms) - reached)
         tries[new] += 1
         if new and tries[new] <= TRIES:
-            yield point
+            yield point, new
             most -= not reached.isdisjoint(new)  # those at which nothing could be judged do not count
 
 

@@ -243,7 +243,7 @@ def codes_of(function: Any) -> tuple[types.CodeType, ...]:
     it copies. Empty for anything else.
     """
     code = getattr(written(function), "__code__", None)
-    return tuple(_with_inner(code)) if isinstance(code, types.CodeType) else ()
+    return tuple(with_inner(code)) if isinstance(code, types.CodeType) else ()
 
 
 def has_loop(code: types.CodeType) -> bool:
@@ -293,8 +293,9 @@ def helpers_of(*functions: Any) -> tuple[types.FunctionType, ...]:
     return tuple(f for f in found if f not in functions)
 
 
-def _with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+def with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Some code, and that of the functions defined inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _with_inner(constant)
+            yield from with_inner(constant)

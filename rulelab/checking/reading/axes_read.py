@@ -251,7 +251,7 @@ def reduced_parameters(f: Callable) -> frozenset[str]:
     ['alpha']
     """
     node, names = text_of(f)
-    return names & {x.id for x in _reduced(node) if isinstance(x, ast.Name)}
+    return names & {x.id for x in _given_to(node, _REDUCING) if isinstance(x, ast.Name)}
 
 
 def reduced_keys(f: Callable) -> frozenset[str]:
@@ -265,19 +265,21 @@ def reduced_keys(f: Callable) -> frozenset[str]:
     """
     node, _ = text_of(f)
     made = values_by_name(node) if node is not None else {}
-    values = (made.get(x.id, x) if isinstance(x, ast.Name) else x for x in _reduced(node))
+    values = (made.get(x.id, x) if isinstance(x, ast.Name) else x for x in _given_to(node, _REDUCING))
     places = (x.slice for x in values if isinstance(x, ast.Subscript))
     keys = (place.value for place in places if isinstance(place, ast.Constant))
     return frozenset(key for key in keys if isinstance(key, str))
 
 
-def _reduced(node: ast.AST | None) -> Iterator[ast.expr]:
-    """The expressions that some code passes to functions that reduce arrays, or whose length it takes."""
+def _given_to(node: ast.AST | None, functions: frozenset[str]) -> Iterator[ast.expr]:
+    """The expressions that some code passes first to functions of these names, and those whose methods of
+    these names it calls.
+    """
     for call in calls_in(node):
-        method = call.func if isinstance(call.func, ast.Attribute) else None
-        if (method.attr if method else getattr(call.func, "id", "")) in _REDUCING:
+        if last_name(call.func) in functions:
             yield from call.args[:1]
-            yield from [method.value] if method else []
+            if isinstance(call.func, ast.Attribute):
+                yield call.func.value
 
 
 _OF_PLACES = frozenset("argsort argmax argmin argpartition lexsort roll flip unique cumsum cumprod".split())
@@ -293,14 +295,9 @@ def put_in_places(f: Callable) -> frozenset[str]:
     ['time']
     """
     node, names = text_of(f)
-    found: set[str] = set()
-    for call in calls_in(node):
-        if last_name(call.func) in _OF_PLACES:
-            own = call.func.value if isinstance(call.func, ast.Attribute) else None
-            handed = [*call.args[:1], *([own] if own is not None else [])]
-            bare = (x.operand if isinstance(x, ast.UnaryOp) else x for x in handed)
-            found.update(x.id for x in bare if isinstance(x, ast.Name))
-    return names & found
+    given = _given_to(node, _OF_PLACES)
+    bare = (x.operand if isinstance(x, ast.UnaryOp) else x for x in given)
+    return names & {x.id for x in bare if isinstance(x, ast.Name)}
 
 
 def halved_parameters(f: Callable) -> frozenset[tuple[str, int]]:

@@ -18,6 +18,7 @@ from ...compiler.base.source import find_source, remember
 from ...errors import RuleLabError
 from ...parsing import cloned, compiled, nodes_of, parse
 from ...tangents.holding import cells_of
+from ..calling.subjects import with_inner
 
 _numbers = itertools.count(1)
 _CALLS = re.compile(r"[\w)\]]\s*\($")
@@ -147,19 +148,11 @@ def _share_sources(code: types.CodeType, like: types.CodeType) -> None:
     """Give the functions within a changed function, if they are those of the old one, its text: a rule may
     differentiate them, and the changed one has no text.
     """
-    known = dict.fromkeys(_functions_within(like))
-    for made in _functions_within(code):
-        old = next((one for one in known if one == made), None)
-        if old is not None:
+    known = {old: old for old in with_inner(like)}
+    for made in with_inner(code):
+        if made in known:
             with contextlib.suppress(RuleLabError):
-                remember(made, find_source(old))
-
-
-def _functions_within(code: types.CodeType) -> Iterator[types.CodeType]:
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield inner
-            yield from _functions_within(inner)
+                remember(made, find_source(known[made]))
 
 
 def _placed(made: Any, like: Any) -> Any:

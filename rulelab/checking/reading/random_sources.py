@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from ...rules.signatures import meant_types
 from .kinds import Kind
-from .texts import text_nodes
+from .texts import attributes_read, text_of
 
 _NAMES = re.compile(r"(?:\w+_)?(?:p?rng|random_?state|random|generator|gen)\d*")
 _OF_OLD = frozenset(
@@ -36,22 +35,13 @@ def random_sources(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     >>> {name: str(kinds[0]) for name, kinds in random_sources(waits).items()}
     {'rng': 'a Generator'}
     """
-    nodes, names, _ = text_nodes(f)
+    _, names = text_of(f)
     notes = meant_types(f)
     found = {name: (_KINDS[notes[name]],) for name in names if notes.get(name) in _KINDS}
-    for name, methods in _methods_called(nodes).items():
-        if name in names and name not in found and name not in notes and _NAMES.fullmatch(name):
+    for name, methods in attributes_read(f).items():
+        if name not in notes and _NAMES.fullmatch(name):
             if not _OF_OLD.isdisjoint(methods):
                 found[name] = (_OLD,)
             elif all(hasattr(np.random.Generator, method) for method in methods):
                 found[name] = (_NEW,)
-    return found
-
-
-def _methods_called(nodes: list[ast.AST]) -> Mapping[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if isinstance(node.func.value, ast.Name):
-                found.setdefault(node.func.value.id, set()).add(node.func.attr)
     return found

@@ -26,7 +26,6 @@ from ..arguments.points import (
     branching_numbers,
     heeded_warnings_at,
     is_single,
-    lines_at,
     lines_of,
     odd_points,
     points_reaching_new_lines,
@@ -187,12 +186,12 @@ class Checking(VariantJudging, NonfinitePlaces):
         with_arms = not self.is_witness  # a proof treats each arm as a case of its own
         for probe in self.probes if with_arms else ():
             self.reached |= arms_at(self.subject, probe.point)
-        for point in points_reaching_new_lines(
+        for point, lines in points_reaching_new_lines(
             self.subject, self._candidates(), self.reached, MORE[self.depth], self._is_usable, with_arms
         ):
             self._look(point)
             if self.probes and self.probes[-1].point is point:
-                self.reached |= lines_at(self.subject, point, with_arms)
+                self.reached |= lines
             yield point.origin
         if self.depth != "quick" or self.is_witness:
             for point in self._beside_borders():
@@ -236,7 +235,7 @@ class Checking(VariantJudging, NonfinitePlaces):
         smooth = [probe for probe in whole if probe.truth.is_smooth]
         # Answers that are not finite are judged point by point.
         asked = [probe for probe in smooth if np.all(np.isfinite(probe.answers))] or smooth or whole
-        # In single precision a rule may return double: a form of numbers is judged with its values alone.
+        # A rule may return double precision for single: that is no effect of a call.
         asked = [probe for probe in asked if not is_single(probe.point.inputs)] or asked
         if len(asked) > 1:
             if self.depth != "quick":
