@@ -20,6 +20,7 @@ _without_authors: frozenset[str] = frozenset()
 _witnesses: tuple[str, ...] = ()
 _out_of_sight: frozenset[str] = frozenset()
 _asking_nothing: dict[int, Any] = {}  # by id; the functions are kept alive, so that no id is reused
+_changing_nothing: dict[int, Any] = {}  # likewise
 
 
 def stands_in(path: str) -> None:
@@ -92,6 +93,17 @@ def only_look(*functions: Any) -> None:
 def asks_nothing(function: Any) -> bool:
     """Whether a function was declared by `only_look`."""
     return id(function) in _asking_nothing
+
+
+def change_nothing(*functions: Any) -> None:
+    """Declare that functions change nothing that they are given, whatever their source seems to say."""
+    global _changing_nothing
+    _changing_nothing = _changing_nothing | {id(each): each for each in functions}
+
+
+def changes_nothing(function: Any) -> bool:
+    """Whether a function was declared by `change_nothing`."""
+    return id(function) in _changing_nothing
 
 
 def bears_witness(module: str) -> None:

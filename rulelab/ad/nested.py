@@ -12,7 +12,7 @@ import numpy as np
 from ..compiler.calls.pushing import inner_of, natural_of
 from ..compiler.memory.operands import describe
 from ..errors import NotDifferentiableError
-from ..own_code import only_look, stands_in
+from ..own_code import change_nothing, only_look, stands_in
 from ..rules.programs import check_same, check_unchanged, moment_of, run_of
 from ..rules.rule_table import RuleTable
 from ..tangents.algebra import is_number
@@ -22,11 +22,11 @@ from .directions import directions
 from .nested_functions import (
     PUSH,
     VJP,
-    check_cache,
     check_real_number,
     grad_,
     nth_derivative,
     pushforward_,
+    refuse_cache,
     with_words,
 )
 from .operator_arguments import SEED, SEED_OF_FIRST, WithGradient, numbers_asked
@@ -46,29 +46,37 @@ def no_tangents(count):
     return (NO,) * count
 
 
-TABLE.non_differentiable(check_cache, numbers_asked, no_tangents, check_real_number)
-only_look(check_cache, numbers_asked, no_tangents, check_real_number)
+TABLE.non_differentiable(refuse_cache, numbers_asked, no_tangents, check_real_number)
+only_look(refuse_cache, numbers_asked, no_tangents, check_real_number)
+change_nothing(check_real_number)
 TABLE.stands_in(reverse.grad)(grad_)
 TABLE.stands_in(forward.pushforward, rest=1)(pushforward_)
 
 
 @TABLE.stands_in(reverse.gradient, rest=1)
 def gradient_(f, args=(), *, argnums=None, cache=None, **words):
-    check_cache(cache)
+    if cache is not None:
+        refuse_cache(cache)
     found = VJP(f, args, SEED, words)[1]
+    if argnums is None:
+        return found
     return tuple([found[number] for number in numbers_asked(args, argnums)])
 
 
 @TABLE.stands_in(reverse.withgradient, rest=1)
 def withgradient_(f, args=(), *, argnums=None, cache=None, **words):
-    check_cache(cache)
+    if cache is not None:
+        refuse_cache(cache)
     y, found = VJP(f, args, SEED_OF_FIRST, words)
+    if argnums is None:
+        return WithGradient(y, found)
     return WithGradient(y, tuple([found[number] for number in numbers_asked(args, argnums)]))
 
 
 @TABLE.stands_in(reverse.pullback, rest=1)
 def pullback_(f, args=(), *, cache=None, **words):
-    check_cache(cache)
+    if cache is not None:
+        refuse_cache(cache)
     g = with_words(f, words)
     y = g(*args)
     moment = moment_of(g, args)

@@ -24,12 +24,12 @@ NO = NoTangent()
 PUSH, VJP = PULLBACKS.push, PULLBACKS.vjp
 
 
-def check_cache(cache):
-    if cache is not None:
-        raise KeywordError(
-            "A derivative inside a differentiated function cannot have a cache of its own",
-            fixes=("leave out cache=",),
-        )
+def refuse_cache(cache):
+    """Raise KeywordError: the argument `cache` was given."""
+    raise KeywordError(
+        "A derivative inside a differentiated function cannot have a cache of its own",
+        fixes=("leave out cache=",),
+    )
 
 
 def with_words(f, words):
@@ -48,8 +48,12 @@ def with_words(f, words):
 def grad_(f, argnums=0):
     def gradient_of_f(*args, **words):
         found = VJP(f, args, SEED, words)[1]
-        entries = tuple([found[number] for number in numbers_asked(args, argnums)])
-        return entries if argnums is None or isinstance(argnums, (tuple, list, range)) else entries[0]
+        if argnums is None:
+            return found
+        numbers = numbers_asked(args, argnums)
+        if isinstance(argnums, (tuple, list, range)):
+            return tuple([found[number] for number in numbers])
+        return found[numbers[0]]
 
     return gradient_of_f
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..annotations import signature_of_callable
 from ..errors import An, MutationError, NotDifferentiableError, RuleError, an
-from ..own_code import holds_no_authors, only_look, stands_in
+from ..own_code import change_nothing, holds_no_authors, only_look, stands_in
 from ..tangents.algebra import is_number
 from ..tangents.holding import carrier, everything_held, inside
 from ..tangents.moments import Run, StateSnapshot
@@ -723,7 +723,8 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
     run = run_of(f, args, words, y)
 
     def along(*xs):
-        again, y_dot = push(f, f_dot, (*xs, *values), all_dots, names, None)
+        given = (*xs, *values) if names else xs
+        again, y_dot = push(f, f_dot, given, all_dots, names, None)
         check_run(run, again)  # this is the run that gives the second derivative
         return y_dot
 
@@ -731,9 +732,11 @@ def vjp_forward(push, vjp, f, f_dot, args, dots, seed, seed_dot, words, words_do
     y_dot, bars = vjp(along, args, y_bar)
     if is_none(f_dot) and is_none(words_dot):
         check_slope(run, x_bars[1:] if vjp.own else x_bars, dots, y_bar, y_dot)
-    second = moving(bars)
     if vjp.own:  # `along` captures f, among other things
+        second = moving(bars)
         second = (part_at(second[0], "f"), *second[1:])
+    else:
+        second = beside_gradient(x_bars, bars)
     if is_none(seed_dot):
         return (y, x_bars), (y_dot, second)
     first = moving(vjp(f, args, seed_dot, words)[1])
@@ -803,6 +806,30 @@ def moving_rrule(x_bar):
 @TABLE.frule(moving)
 def moving_frule(tangents, x_bar):
     return moving(x_bar), tangents[1]
+
+
+def beside_gradient(x_bars, bars):
+    """The tangent of the gradient `x_bars`, from what `gradient` gives for it: a zero is written out for a
+    number, as in any tuple.
+    """
+    return _settled_parts(x_bars, moving(bars))
+
+
+def _settled_parts(xs, dots):
+    return settled(xs, dots) if is_none(dots) else tuple(map(settled, xs, dots))
+
+
+@TABLE.rrule(beside_gradient, leading=2)
+def beside_gradient_rrule(x_bars, bars):
+    def beside_gradient_pullback(bar):
+        return NO, NO, in_form_of(bars, bar)
+
+    return beside_gradient(x_bars, bars), beside_gradient_pullback
+
+
+@TABLE.frule(beside_gradient)
+def beside_gradient_frule(tangents, x_bars, bars):
+    return beside_gradient(x_bars, bars), _settled_parts(x_bars, tangents[2])
 
 
 @TABLE.rrule(added, leading=2)
@@ -1171,6 +1198,7 @@ def check_same_result(x, name, y, place=None):
 
 TABLE.non_differentiable(is_kept, check_same_result, refuse_dict, refuse_second_way)
 only_look(check_answer, check_run)
+change_nothing(check_run)
 
 
 for _program in (push_all, sequence, unpacked):

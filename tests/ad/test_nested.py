@@ -5,6 +5,7 @@ import functools
 import itertools
 import math
 import operator
+import types
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import rulelab as rl
+from rulelab.compiler.calls.pullbacks import Pullbacks
 from rulelab.errors import RuleLabError
 
 
@@ -863,6 +865,42 @@ def test_an_frule_counts_before_an_rrule_in_forward_mode():
         return x * x, 7.0 * x * tangents[1]
 
     assert (rl.gradient(f, 2.0)[0], rl.pushforward(f, 2.0)(1.0)) == (10.0, 14.0)
+
+
+# -- what is looked up again ---------------------------------------------------------------------------------
+
+
+def cubes(x):
+    return x**3 if isinstance(x, float) else np.sum(x**3)
+
+
+SECOND = {word: (differentiated(word, cubes), 2.0) for word in ("DD", "FD", "DG", "GD", "DV", "VD", "FG")}
+SECOND |= {
+    "hessian": (lambda x: rl.hessian(cubes, x), np.ones(2)),
+    "hessian_reverse": (lambda x: rl.hessian_reverse(cubes, x), np.ones(2)),
+    "diaghessian": (lambda x: rl.diaghessian(cubes, x), np.ones(2)),
+    "hvp": (lambda x: rl.hvp(cubes, x, x), np.ones(2)),
+    "derivative": (lambda x: rl.derivative(cubes, 2)(x), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_the_derivative_of_a_gradient_looks_up_only_functions_the_second_time(name, monkeypatch):
+    """What the code of the operators itself does (build tuples, check) is known from when it was compiled."""
+    second, x = SECOND[name]
+    first = second(x)
+    looked_up = []
+    find_target = Pullbacks.find_target
+
+    def noting(self, target, *rest):
+        looked_up.append(target)
+        return find_target(self, target, *rest)
+
+    monkeypatch.setattr(Pullbacks, "find_target", noting)
+    np.testing.assert_array_equal(second(x), first)
+    registry = rl.refresh.__kwdefaults__["cache"].registry
+    assert looked_up and all(isinstance(each, types.FunctionType) for each in looked_up)
+    assert not [each.__name__ for each in looked_up if registry.built_in_entry(each) is not None]
 
 
 # -- how deep ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...errors import CatchBlockError, NotDifferentiableError, Place
+from ...own_code import changes_nothing
 from ...python_facts import CALLED
 from ...rules import programs
 from ...rules.kinds import (
@@ -139,7 +140,7 @@ class Sites:
         if isinstance(op, (ir.Call, ir.Apply)) and op.method is None and isinstance(op.function, str):
             called = self._loaded.get(op.function)
             if isinstance(called, types.FunctionType):
-                return not self._seems_changing(op.function)
+                return changes_nothing(called) or not self._seems_changing(op.function)
         if target is ir.UNBOUND or self.pullbacks.cache.registry.mutator(target) is not None:
             return False
         if any(map(self._seems_changing, self._called_in(op, target))):
