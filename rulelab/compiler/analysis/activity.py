@@ -11,6 +11,8 @@ from ...rules.kinds import (
     F8,
     FLOAT,
     FUNCTION,
+    I8,
+    INT,
     LIST,
     NONE,
     NUMERIC,
@@ -164,11 +166,17 @@ class Activity:
         author's object may make an item from it, or if it is a number or object used as a dict key, which can
         be read back.
         """
-        key: ir.Atom | None = op.key if isinstance(op, ir.Write) else None
-        if isinstance(op, ir.Item) and self._types(op.value) == ANY:
-            key = op.index
-        by_key = key is not None and any_part(self._types(key), _may_be_read_back)
+        if isinstance(op, ir.Item):
+            by_key = self._types(op.value) == ANY and self._may_tell(op.index, _may_be_computed_with)
+        elif isinstance(op, ir.Write):
+            of_unknown = self._types(op.target) == ANY
+            by_key = self._may_tell(op.key, _may_be_computed_with if of_unknown else _may_be_read_back)
+        else:
+            by_key = False
         return op.operands() if by_key else flowing(op)
+
+    def _may_tell(self, key: ir.Atom, how: Callable[[Type], bool]) -> bool:
+        return any_part(self._types(key), how)
 
     def _use_in_turn(self, function: ir.Function) -> None:
         """Propagate usefulness backwards once; inlined calls and container changes may need another round."""
@@ -213,8 +221,14 @@ class Activity:
             self._use_all(self._flowing(op))
 
 
+def _may_be_computed_with(key: Type) -> bool:
+    """Whether an author's method may compute an item from a key of this type, or from something in it."""
+    whole = key in (INT, I8) or (isinstance(key, Array) and key.dtype == "i8")
+    return whole or _may_be_read_back(key)
+
+
 def _may_be_read_back(key: Type) -> bool:
-    """Whether an item may be made from a key of this type, or from something in it."""
+    """Whether the derivative of a dict key of this type, or of something in it, may be asked for."""
     if isinstance(key, Array):
         return key.dtype not in ("i8", "b1")
     return key in _FLOATS or key in (LIST, NUMERIC)

@@ -303,8 +303,8 @@ def emit_fused(
             give_up(sweeps.asked(math.isfinite, value))
         writer.spending = Spending(emitted.lone, *texts_of(reverse, returned), sweeps.constants)
         given = writer.write(reverse, bar, "\n".join(returned)).split("\n")
-        has_axes = all(map(sweeps.has_axes, emitted.function.parameters))
-        exact = has_axes and writer.are_own(returned, sweeps.own_buffers(), no)
+        exact = all(map(sweeps.has_double_entry, emitted.function.parameters))
+        exact = exact and writer.are_own(returned, sweeps.own_buffers(), no)
         if exact:
             given = ["None" if bar == no else bar for bar in given]
         bars = f"{', '.join(given)}{',' * (len(given) == 1)}"

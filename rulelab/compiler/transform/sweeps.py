@@ -43,6 +43,7 @@ _CALLED: dict[type, Callable[[Any], str]] = {
     ir.Indexable: lambda op: "items",
 }
 _NUMBERED = re.compile(r"_\d+$")  # what single assignment adds to a name
+_OTHER_PRECISIONS = ("f4", "c16")  # dtypes of arguments whose entries in a gradient have the same dtype
 
 
 class Sites(Protocol):
@@ -433,6 +434,13 @@ class Sweeps:
         """False for an array without axes, whose cotangent may come as a number."""
         kind = self.types(name)
         return not isinstance(kind, Array) or kind.ndim > 0
+
+    def has_double_entry(self, name: str) -> bool:
+        """Whether an array of double precision can be a parameter's entry in a gradient. The entry of a float
+        of another precision, or of a complex number, has the dtype of the argument.
+        """
+        kind = self.types(name)
+        return not isinstance(kind, Array) or (kind.ndim > 0 and kind.dtype not in _OTHER_PRECISIONS)
 
     def has_real_bar(self, name: str) -> bool:
         """Whether the cotangent of a value is one real number."""

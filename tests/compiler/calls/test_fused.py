@@ -367,3 +367,30 @@ def test_the_sum_of_a_tuple():
         x_bar, y_bar = rl.gradient(sum_of_a_tuple, 1.5, 2.0)
         assert (x_bar, y_bar) == (6.0, 10.5)
     assert "part(" not in adjoint_source(sum_of_a_tuple, 1.5, 2.0)
+
+
+WEIGHTS = np.array([0.5, -1.0, 2.0])
+OF_MIXED_DTYPES = {
+    "a global": lambda x: (WEIGHTS * x * x).sum(),
+    "a number of NumPy's": lambda x: np.sum(np.float64(3) * x * x),
+    "an array made": lambda x: np.sum(np.arange(3.0) * x * x),
+    "one factor": lambda x: np.sum(WEIGHTS * x),
+    "two terms": lambda x: np.sum(x * WEIGHTS) + np.sum(np.exp(x)),
+    "a product": lambda x: np.dot(WEIGHTS, x * x),
+    "elements": lambda x: x[0] * x[1] * WEIGHTS[0],
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.complex128, np.float16, np.int32])
+@pytest.mark.parametrize("name", OF_MIXED_DTYPES)
+def test_an_entry_has_the_dtype_of_its_argument_at_every_call(name, dtype):
+    """Beside arrays of double precision, too; whole numbers have slopes of double precision."""
+    f = OF_MIXED_DTYPES[name]
+
+    def real(x):
+        return np.real(f(x))
+
+    x = np.array([1.0, 2.0, 3.0]).astype(dtype)
+    found = [entry for (entry,) in settled(real if dtype is np.complex128 else f, x)]
+    assert {entry.dtype for entry in found} == {x.dtype if x.dtype.kind in "fc" else np.dtype(float)}
+    assert all(np.array_equal(entry, found[0]) for entry in found)

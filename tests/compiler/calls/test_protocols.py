@@ -5,6 +5,7 @@ import dataclasses
 import enum
 import functools
 import math
+import operator  # noqa: F401  # for `WITH_KEYS`
 import time
 
 import numpy as np
@@ -577,6 +578,7 @@ def test_keys_of_several_numbers_reach_the_class_that_makes_the_item(f, gradient
     """`table[x, y]` on a class of the author's depends on x and y, in reverse and in forward mode."""
     assert rl.gradient(f, 2.0) == (gradient,)
     assert rl.pushforward(f, 2.0)(1.0) == gradient
+    assert rl.gradient(f, 2) == (gradient,)
 
 
 @pytest.mark.parametrize(
@@ -666,6 +668,68 @@ def test_keys_that_vary_reach_the_methods_that_write_and_make_up_items(f):
     except rl.RuleLabError:
         return
     assert found == pytest.approx(wanted, rel=1e-8)
+
+
+class Cubes:
+    """Items, changes and what is missing, computed with the key whatever number it is."""
+
+    def __init__(self):
+        self.total, self.held = 1.0, {}
+
+    def __getitem__(self, key):
+        return 0.5 * key**3
+
+    def __setitem__(self, key, value):
+        self.total = self.total * key * value
+
+    def __delitem__(self, key):
+        self.total = self.total * key
+
+    def get(self, key):
+        return self[key]
+
+
+class Shelf:
+    def __init__(self, x):
+        self.cubes, self.x = Cubes(), x
+
+
+CUBES = Cubes()
+WITH_KEYS = {
+    "item of a global": "return CUBES[x] * 2.0",
+    "item of an object made": "return Cubes()[x + 1]",
+    "item of an attribute": "return Shelf(x).cubes[x]",
+    "item at an attribute": "s = Shelf(x)\n    return CUBES[s.x] * s.x",
+    "item in a loop": "s = 0.0\n    for k in range(3): s = s + CUBES[x + k] * k\n    return s",
+    "item through a method": "return CUBES.get(x) + 1.0",
+    "item of several": "return [CUBES, Cubes()][0][x]",
+    "item of an argument": "return c[x] * x",
+    "item through getitem": "return operator.getitem(CUBES, x)",
+    "written": "c = Cubes()\n    c[x] = 3.0\n    return c.total",
+    "deleted": "c = Cubes()\n    del c[x * x]\n    return c.total",
+    "augmented": "c = Cubes()\n    c[x] += 1.0\n    return c.total",
+    "made up": "return Computed(a=1.0)[x]",
+}
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, float, np.float32])
+@pytest.mark.parametrize("name", WITH_KEYS)
+def test_a_key_has_the_same_slope_whatever_number_it_is(name, kind, tmp_path):
+    """A whole number is an index for Python's own containers, and a number for a class of the author's."""
+    f = written_as(f"def f(x, c=None):\n    {WITH_KEYS[name]}\n", tmp_path)
+    more = (Cubes(),) if "c[x] * x" in WITH_KEYS[name] else ()
+    wanted = (f(2.0 + 1e-6, *more) - f(2.0 - 1e-6, *more)) / 2e-6
+    for _ in range(3):
+        assert rl.gradient(f, kind(2), *more)[0] == pytest.approx(wanted, rel=1e-6)
+
+
+def written_as(text, folder):
+    """The function `f` of a module with this text, which has the names of this file."""
+    path = folder / "written.py"
+    path.write_text(text)
+    names = dict(globals())
+    exec(compile(text, str(path), "exec"), names)
+    return names["f"]
 
 
 def test_a_write_to_a_slice_bounded_by_what_varies():
