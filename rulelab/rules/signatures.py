@@ -53,9 +53,12 @@ def weakly(kind):
 
     References to the same living class are equal and have its hash.
     """
-    if isinstance(kind, type) and made_by_python(kind):
-        return weakref.ref(kind)
-    return kind
+    if kind in _OF_C or not isinstance(kind, type) or not made_by_python(kind):
+        return kind
+    return weakref.ref(kind)
+
+
+_OF_C = frozenset({float, int, bool, str, tuple, list, dict, types.NoneType, types.FunctionType})  # most
 
 
 # What an annotation accepts besides subclasses: float also accepts ints, but not bools.

@@ -49,6 +49,26 @@ def by_position(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
         return args
 
 
+def takes_just(code: types.CodeType, count: int) -> bool:
+    """Whether `count` arguments by position are the parameters of a function, one by one."""
+    return code.co_argcount == count and not code.co_kwonlyargcount and not code.co_flags & _REST
+
+
+def bound_values(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The value of each parameter, in the order of the code object."""
+    __tracebackhide__ = True
+    code = function.__code__
+    positional, given = Binder.of(function).bind(args, kwargs)
+    count = code.co_argcount
+    names = code.co_varnames[count : count + code.co_kwonlyargcount]
+    values = [*positional[:count], *[given[name] for name in names]]
+    if code.co_flags & inspect.CO_VARARGS:
+        values.append(tuple(positional[count:]))
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        values.append({name: x for name, x in given.items() if name not in names})
+    return values
+
+
 def bind(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], list[Slot]]:
@@ -57,14 +77,9 @@ def bind(
     """
     __tracebackhide__ = True
     code = function.__code__
-    positional, given = Binder.of(function).bind(args, kwargs)
+    values = bound_values(function, args, kwargs)
     count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     names = code.co_varnames[:named]
-    values = [*positional[:count], *(given[name] for name in names[count:])]
-    if code.co_flags & inspect.CO_VARARGS:
-        values.append(tuple(positional[count:]))
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        values.append({name: x for name, x in given.items() if name not in names[count:]})
     where: list[Slot] = [number if number < count else (named, number - count) for number in range(len(args))]
     allowed = names[code.co_posonlyargcount :]
     where += [

@@ -431,7 +431,13 @@ def hold_answers_anew(args: Iterable[Any]) -> bool:
     """Whether lists or tuples among these contain an object that may answer differently each time, so that
     their types do not say how a call of them is differentiated.
     """
-    return any(type(x) in (list, tuple) and _answering_anew(x) is not None for x in args)
+    for x in args:  # asked for most calls in forward mode, and few have one
+        if type(x) in _SEQUENCES and _answering_anew(x) is not None:
+            return True
+    return False
+
+
+_SEQUENCES = (list, tuple)
 
 
 def _is_converting(target: Any) -> bool:

@@ -21,7 +21,7 @@ from ..memory.handlers import NO, Handler, rearranged
 from .borrowed import PLAIN, refuse_asked_often
 from .call import Call
 from .lost import holds_inexact, lost, refuse_lost, refuse_uncovered
-from .templates import ARGS, DOTS, G_DOT, Asked, Forward, Program, Pushed, Ref, arg, dot, varies
+from .templates import ARGS, DOTS, THIS_DOT, Asked, Forward, Program, Pushed, Ref, arg, dot, varies
 
 
 def covered(rule: Rule) -> tuple[str, ...] | None:
@@ -132,7 +132,7 @@ def _refusing(handler: Handler, call: Call, name: str) -> Handler:
 
 def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
     """The program of a call by an frule."""
-    g, args, dots, names, count = call.target, call.raw[ARGS], call.raw[DOTS], call.names, len(call.args)
+    g, args, names, count = call.target, call.raw[ARGS], call.names, len(call.args)
     leading = (push.config,) if rule.requires else ()
     # A rule with `keyword_tangents` answers for all of its arguments.
     counted = len(args) if rule.keyword_tangents else count
@@ -140,20 +140,20 @@ def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
     refuse_uncovered(call, covered(rule))
     by_keyword = [(k, names[k - count]) for k in range(counted, len(args)) if names[k - count] not in moved]
     still = [(name, dot(k)) for k, name in by_keyword if _might_be_written(call, k, name)]
+    active = call.active[1:]
     # The partial with respect to an argument that does not vary need not exist.
-    constant = [rule.partials is not None and not varies(x, x_dot) for x, x_dot in zip(args, dots)]
-    tangents: list[Any] = [NO if constant[k] else dot(k) for k in range(counted)]
+    drops = rule.partials is not None
+    tangents: list[Any] = [NO if drops and not active[k] else dot(k) for k in range(counted)]
     for number, name in _unanswered(push, rule, call):
         still.append((name, dot(number)))
         tangents[number] = NO
     if any(type(x) not in PLAIN for x in args):
         refuse_asked_often(g, args[:count], args[count:], None)
-    active = call.active[1:]
     handed: list[Any] = [arg(k) if active[k] else _asked(call, k) for k in range(count)]
     for name, default in moved.items():
         handed.append(arg(count + names.index(name)) if name in names else default)
         tangents.append(dot(count + names.index(name)) if name in names else NO)
-    given_all = (*leading, (Ref((G_DOT,)), *tangents), *handed)
+    given_all = (*leading, (THIS_DOT, *tangents), *handed)
     words = {name: arg(count + k) for k, name in enumerate(names) if name not in moved}
     if still:
         known, along = zip(*still)

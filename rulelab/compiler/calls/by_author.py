@@ -17,7 +17,7 @@ from ..memory.heap import note_asked_again
 from ..memory.operands import carries
 from .call import Call
 from .lost import refuse_keyword
-from .templates import ARGS, DOTS, G_DOT, Forward, Program, Pushed, Ref, build, refs_of, varies
+from .templates import ARGS, DOTS, THIS_DOT, Forward, Program, Pushed, Ref, build, refs_of, varies
 
 # -- reverse -------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ def pushed_forward(push: Forward, rule: Rule, call: Pushed) -> Program:
         pairs = zip(positional, given, strict=True)
         given = tuple([d if varies(build(x, call.raw), build(d, call.raw)) else NO for x, d in pairs])
     leading = (push.config,) if rule.requires else ()
-    of_author = (*leading, (Ref((G_DOT,)), *given), *positional)
+    of_author = (*leading, (THIS_DOT, *given), *positional)
     return Program(rule.function, of_author, words, rule=rule, of_rule=True)
 
 

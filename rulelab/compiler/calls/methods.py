@@ -25,7 +25,7 @@ from .attributes import attribute_finder
 from .counting import NAMES, Counting
 from .own_errors import refuse_misfit
 from .remembered import Remembered, key_of
-from .templates import G_DOT, SELF, Forward, G, Program, Pushed, Ref
+from .templates import SELF, THIS, THIS_DOT, Forward, G, Program, Pushed, Ref
 
 _CONTAINERS = frozenset({list, dict, deque, set})  # whose objects have no attributes
 _DICTS = frozenset({dict, Counter, OrderedDict, defaultdict})
@@ -220,7 +220,7 @@ def _applied(inner: Handler, of_method: bool) -> Handler:
 def pushed_forward(push: Forward, call: Pushed, name: str) -> Program:
     """The program of `x.name(...)`, where the target of the call is `x`."""
     owner, names, refs, dot_refs = call.target, call.names, call.refs(), call.dot_refs()
-    this, this_dot = Ref((G,)), Ref((G_DOT,))
+    this, this_dot = THIS, THIS_DOT
     if isinstance(owner, _OWNING):
         return push.through(call.raw, getattr(owner, name), refs, dot_refs, names)
     if holds_callable(owner, name):

@@ -40,7 +40,7 @@ class Ref:
     path: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Program:
     """`function(*given, **words)` returns `(y, y_dot)`; `given` and `words` are templates.
 
@@ -48,7 +48,8 @@ class Program:
     `closure` captures. The tangent from a `trusted` function is already in the form that forward mode needs.
     `rule` is set if the function is that of an author's rule, whose answer is checked; with `of_rule`, what
     the function captures is constant, also in its tangent. A program that `asks` gives a constant answer
-    about a value that may be an author's object.
+    about a value that may be an author's object. None is ever changed, since calls share them; freezing the
+    class would make one take twice as long to make.
     """
 
     function: Any
@@ -92,20 +93,30 @@ class Asked(Ref):
 SELF = object()  # in a path: the object of a bound method or `super()`; tangent and cotangent are its own
 
 
+@functools.lru_cache(256)
 def arg(k: int) -> Ref:
     return Ref((ARGS, k))
 
 
+@functools.lru_cache(256)
 def dot(k: int) -> Ref:
     return Ref((DOTS, k))
+
+
+THIS, THIS_DOT = Ref((G,)), Ref((G_DOT,))  # what is called, and its tangent
 
 
 def build(template: Any, call: Any) -> Any:
     """A template with its Refs replaced by parts of the call; a part of a missing tangent is missing."""
     kind = type(template)
     if kind is Ref or kind is Asked:
+        path = template.path
+        if len(path) == 2 and kind is Ref:  # most often
+            first, key = path
+            found = call[first]
+            return found if found is NO else found.__self__ if key is SELF else found[key]
         found = call
-        for key in template.path:
+        for key in path:
             if found is NO:
                 return NO
             found = found.__self__ if key is SELF else found[key]
