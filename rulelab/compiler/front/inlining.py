@@ -185,7 +185,8 @@ class _Inlining:
         self.left = left  # the places of calls that are not inlined
         self.inlined: list[Inlined] = []
         self.looked_up: set[str] = set()
-        self.recursive = False  # whether it calls a function that is being lowered
+        # Functions being lowered that this one calls, perhaps through others.
+        self.recurring: set[types.CodeType] = set()
         self._bodies: dict[types.CodeType, _Body | None] = {}
         self._room = _MOST
         self._made: dict[str, ir.Let] = {}
@@ -323,7 +324,7 @@ class _Inlining:
     def _body(self, code: types.CodeType) -> _Body | None:
         """The body of a function; None if it may not be inlined, such as while it is being lowered itself."""
         if code in self.path:
-            self.recursive = True
+            self.recurring.add(code)
             return None
         return self._body_of(code)
 
@@ -344,7 +345,8 @@ class _Inlining:
         if len(function.statements()) <= 2 * _SMALL:
             inner.run()
         count = len(function.statements())
-        if inner.recursive or count > _SMALL or not self._may_stand_elsewhere(function):
+        self.recurring |= inner.recurring - {code}
+        if inner.recurring or count > _SMALL or not self._may_stand_elsewhere(function):
             return None
         loads = {s.op.name for s in function.lets() if isinstance(s.op, ir.Load)}
         loads |= function.assumed.keys()

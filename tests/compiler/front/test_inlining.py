@@ -559,6 +559,54 @@ def test_what_stays_a_call(cells, cache, name):
         np.testing.assert_allclose(found[0], gradient_by_differences(f, x), rtol=1e-5)
 
 
+RECURSIONS = programs("""
+# of two
+def g(u, n):
+    return u if n == 0 else h(u * 1.1, n - 1) + u
+def h(u, n):
+    return u * u if n == 0 else g(u * u, n - 1)
+def f(x):
+    return g(x, 5)
+
+# of three
+def g(u, n):
+    return u if n == 0 else h(u * 1.1, n - 1) + u
+def h(u, n):
+    return u * u if n == 0 else k(u * u, n - 1)
+def k(u, n):
+    return u * 3.0 if n == 0 else g(u, n - 1)
+def f(x):
+    return g(x, 5) + k(x, 2)
+
+# through the first function
+def g(u, n):
+    return f(u * 1.1, n - 1) + u
+def f(x, n=5):
+    return x if n == 0 else g(x, n)
+
+# beside a function without it
+def small(u):
+    return u * u
+def g(u, n):
+    return small(u) if n == 0 else h(small(u), n - 1)
+def h(u, n):
+    return small(u) if n == 0 else g(small(u) * 0.5, n - 1)
+def f(x):
+    return g(x, 4) + small(x)
+""")
+
+
+@pytest.mark.parametrize("name", RECURSIONS)
+def test_functions_that_call_each_other_stand_once_in_a_pass(cells, cache, name):
+    """They are called, as one that calls itself is, and not written into each other again and again."""
+    f = f_of(cells, RECURSIONS[name])
+    for x in (0.7, 1.1):
+        found = rl.gradient(f, x, cache=cache)[0]
+        np.testing.assert_allclose(found, gradient_by_differences(f, x), rtol=1e-5)
+    for function in ("f", "g"):
+        assert all(text.count("1.1") + text.count("0.5") <= 2 for text in texts_of(cache, function))
+
+
 def test_many_calls_are_bounded(cells, cache):
     """A function that calls another a thousand times does not grow without end."""
     lines = "".join("    x = g(x)\n" for _ in range(1000))
