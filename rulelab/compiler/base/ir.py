@@ -553,6 +553,8 @@ class Function:
     handed: list[Handed] = field(default_factory=list)
     # For free names read from a captured function: that function's name, and the attribute it is read from.
     within: dict[str, tuple[str, str]] = field(default_factory=dict)
+    # In a tangent: the values to which nothing is written that varies, and their tangents.
+    resting: frozenset[str] = frozenset()
     _settled: list[Statement] | None = field(default=None, init=False)  # a copy is never settled
     _settled_lets: list[Let] | None = field(default=None, init=False)
 

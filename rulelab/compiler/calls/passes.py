@@ -65,7 +65,7 @@ from ..front.spreading import spread
 from ..implicit.sources import mark_sources, read_once
 from ..transform.adjoint import Emitted, adjoint
 from ..transform.emit import emit, emit_fused
-from ..transform.open_values import Resting, handed_on, kept_open, may_be_written, touched
+from ..transform.open_values import Resting, depending, handed_on, kept_open, may_be_written, touched
 from ..transform.tangent import tangent
 from ..transform.typed_tangents import hold
 from .cache import Pass, guard_of
@@ -365,6 +365,8 @@ def _tangent(
     if written:
         start |= touched(lowered, kinds, sites.changes_nothing, resting)
         resting.names = varied - Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+    if lowered.resting and not in_sweep:
+        resting.names |= lowered.resting - depending(lowered, kinds, {*parameters, *lowered.free})
     texts = _texts(lowered, varied, sites)
     for typed in (in_sweep, False):
         given = (

@@ -11,7 +11,7 @@ import numpy as np
 from ...rules.kinds import ANY, NUMERIC, Array, Type, is_real
 from ..analysis.types import Types
 from ..base import ir
-from ..base.liveness import led_to, phis_of
+from ..base.liveness import joins_of, led_to, sequences_of
 
 
 def may_be_written(function: ir.Function, types: Types, changes_nothing: Callable[[ir.Op], bool]) -> set[str]:
@@ -67,7 +67,7 @@ def touched(
     written: set[ir.Atom] = {*_given_to_others(function)}
     steps: list[tuple[str, list[ir.Atom]]] = []
     for statement in function.statements():
-        steps += [(phi.target, phi.sources) for phi in phis_of(statement)]
+        steps += _handed_over(statement)
         if not isinstance(statement, ir.Let):
             continue
         op, target = statement.op, statement.target
@@ -80,6 +80,30 @@ def touched(
     for name, atoms in tuple(steps):
         steps += [(atom, [name]) for atom in atoms if isinstance(atom, str)]
     return led_to(written, steps)
+
+
+def depending(function: ir.Function, types: Types, start: set[str]) -> set[str]:
+    """The names of values in a tangent that may depend on those in `start`: computed from them, or changed by
+    an operation that is given them. Those at rest (`ir.Function.resting`) are changed by none.
+    """
+    steps: list[tuple[str, list[ir.Atom]]] = []
+    for statement in function.statements():
+        found = _handed_over(statement)
+        if isinstance(statement, ir.Let):
+            found.append((statement.target, list(statement.op.operands())))
+        for name, atoms in found:
+            steps += [(atom, [name]) for atom in atoms if isinstance(atom, str)]
+            if name not in function.resting:
+                changed = [a for a in atoms if a not in function.resting and not is_real(types(a))]
+                steps.append((name, changed))
+    return led_to(start, steps)
+
+
+def _handed_over(statement: ir.Statement) -> list[tuple[str, list[ir.Atom]]]:
+    """The names that a statement assigns at joins and in loops, each with what may become its value, or holds
+    it.
+    """
+    return [*joins_of(statement), *[(leaf.item, [leaf.value]) for leaf in sequences_of(statement)]]
 
 
 def _may_be_array(statement: ir.Let, types: Types) -> bool:
@@ -101,7 +125,7 @@ def _given_to_others(function: ir.Function) -> set[str]:
     """The names of values that other code may get and write to: returned, captured, or put in a container."""
     keeping = (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
     ops = (s.op for s in function.lets() if isinstance(s.op, keeping))
-    joins = [(phi.target, phi.sources) for s in function.statements() for phi in phis_of(s)]
+    joins = [join for s in function.statements() for join in _handed_over(s)]
     return led_to([function.result, *(atom for op in ops for atom in op.operands())], joins)
 
 

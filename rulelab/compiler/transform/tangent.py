@@ -100,6 +100,7 @@ class _Tangent(TypedTangents):
     assumed: list[ir.Atom] = field(default_factory=list)
     builds: dict[str, ir.Build] = field(init=False)
     dots: dict[str, ir.Atom] = field(default_factory=dict)
+    packs: set[str] = field(default_factory=set)  # tuples of operands at rest, perhaps, and their tangents
     out: ir.Block = field(default_factory=list)
     position: ir.Position = field(init=False)
 
@@ -126,8 +127,16 @@ class _Tangent(TypedTangents):
         self.block(function.body, self.out)
         pair = self.let(ir.Build("tuple", (function.result, self.dot(function.result)), handed=True), "pair")
         given = [*function.parameters, *taken]
+        still = {*self.resting.names, *self.packs}
+        still |= {dot for name in still if isinstance(dot := self.dot(name), str)}
         return dataclasses.replace(
-            function, parameters=given, positional=len(given), keyword_only=0, body=self.out, result=pair
+            function,
+            parameters=given,
+            positional=len(given),
+            keyword_only=0,
+            body=self.out,
+            result=pair,
+            resting=frozenset(still),
         )
 
     # -- tangents of values ----------------------------------------------------------------------------------
@@ -160,7 +169,9 @@ class _Tangent(TypedTangents):
         dot = self.dot(atom)
         if atom not in self.resting.names or dot is NO:
             return dot
-        return self.let(ir.Call(ir.Const(programs.unless_zero), (dot,)), "moved")
+        found = self.let(ir.Call(ir.Const(programs.unless_zero), (dot,)), "moved")
+        self.packs.add(found)
+        return found
 
     def varies(self, atom: ir.Atom) -> bool:
         return self.dot(atom) is not NO
@@ -222,14 +233,11 @@ class _Tangent(TypedTangents):
         """Add a call that returns a pair, the value and its tangent; return the pair's name."""
         dots = tuple(map(self.moved if computes else self.dot, args))
         still = all(d is NO for d in dots)
-        given = (
-            function,
-            self.dot(function),
-            self.packed(args, handed=True),
-            ir.Const((NO.value,) * len(args)) if still else self.packed(dots, handed=True),
-            ir.Const(names),
-            ir.Const(method),
-        )
+        values = self.packed(args, handed=True)
+        beside = ir.Const((NO.value,) * len(args)) if still else self.packed(dots, handed=True)
+        if computes:
+            self.packs.update(each for each in (values, beside) if isinstance(each, str))
+        given = (function, self.dot(function), values, beside, ir.Const(names), ir.Const(method))
         return self.let(ir.Call(ir.Const(self.steps.push), given), "both")
 
     # -- blocks ----------------------------------------------------------------------------------------------
@@ -461,7 +469,7 @@ class _Tangent(TypedTangents):
         if op.kind != "set":
             is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
             # For a constant passed to a call the zero stays NoTangent: 0.0 times the NaN of a log is NaN.
-            dot = self.dot if op.handed else self.full
+            dot = self.full if not op.handed else self.moved if target in self.function.resting else self.dot
             items = [a if key else dot(a) for a, key in zip(op.items, is_key, strict=True)]
             self.define(target, ir.Build(op.kind, tuple(items), op.handed))
 

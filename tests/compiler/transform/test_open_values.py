@@ -1,5 +1,5 @@
 """Arrays that have a tangent since a varying value might be written to them, while none is: constants, even
-where a slope is infinite or does not exist.
+where a slope is infinite or does not exist, and at any order.
 """
 
 import numpy as np
@@ -69,6 +69,11 @@ TOUCHED = [
     "for k in range(2): y = np.sqrt(w)[1]; w[1] = t",
     "y = np.sqrt(w)[1] + np.sqrt(w + 0.0)[1]; w += t; y = y + np.sqrt(w)[1]",
     "def inner(): w[1] = t\n    inner(); y = np.sqrt(w)[1]",
+    "u = None\n    try: u = w; u = w[:9]\n    except ValueError: pass\n    u[1] = t; y = np.sqrt(w)[1]",
+    "u = None\n    try: int('?')\n    except ValueError: u = w\n    u[1] = t; y = np.sqrt(w)[1]",
+    "m = w.reshape(1, 3)\n    for row in m: row[1] = t\n    y = np.sqrt(w)[1]",
+    "m = w.reshape(1, 3)\n    for k, row in enumerate(m): row[1] = t\n    y = np.sqrt(w)[1]",
+    "m = w.reshape(1, 3); (row,) = m; row[1] = t; y = np.sqrt(w)[1]",
 ]
 
 
@@ -83,3 +88,89 @@ def test_what_is_written_to_a_constant_counts(lines, cells):
     except rl.RuleLabError:
         return
     assert slope == pytest.approx(0.5 / np.sqrt(1.5)) or np.isnan(slope)
+
+
+@pytest.mark.parametrize("lines", TOUCHED)
+def test_what_is_written_counts_where_its_tangent_is_zero(lines, cells):
+    """The root of `t * t` has no slope at 0: never 0, as if nothing had been written."""
+    fill = "def fill(w, t):\n    w[1] = t\n"
+    text = f"{HEAD}\n{fill}\ndef f(t):\n    t = t * t; w = np.zeros(3)\n    {lines}\n    return y\n"
+    f = cells.run(text)["f"]
+    try:
+        assert np.isnan(rl.pushforward(f, 0.0)(1.0))
+    except rl.RuleLabError:
+        pass
+
+
+# -- in the tangent of a tangent -----------------------------------------------------------------------------
+
+
+def slope(f):
+    return lambda x: rl.pushforward(f, x)(1.0)
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_constant_has_no_slope_at_second_order(constant, write, cells):
+    lines = f"w = {CONSTANTS[constant]}\n    {WRITES[write]}"
+    f = cells.run(f"{HEAD}\ndef f(t):\n    {lines}\n    return np.sum(w * t) * s\n")["f"]
+    assert slope(slope(f))(1.5) == pytest.approx(2 * f(1.5) / 1.5**2, rel=1e-6)
+
+
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_constant_has_no_slope_at_third_order(constant, cells):
+    lines = f"w = {CONSTANTS[constant]}\n    {WRITES['filled']}"
+    f = cells.run(f"{HEAD}\ndef f(t):\n    {lines}\n    return np.sum(w * t) * s * t\n")["f"]
+    assert slope(slope(slope(f)))(1.5) == pytest.approx(6 * f(1.5) / 1.5**3, rel=1e-6)
+
+
+@pytest.mark.parametrize("lines", TOUCHED)
+def test_what_is_written_to_a_constant_counts_at_second_order(lines, cells):
+    fill = "def fill(w, t):\n    w[1] = t\n"
+    f = cells.run(f"{HEAD}\n{fill}\ndef f(t):\n    w = np.zeros(3)\n    {lines}\n    return y\n")["f"]
+    try:
+        second = slope(slope(f))(1.5)
+    except rl.RuleLabError:
+        return
+    assert second == pytest.approx(-0.25 * 1.5**-1.5) or np.isnan(second)
+
+
+# Each makes `w` from `y`, which does not vary in the inner derivative.
+DEPENDING = [
+    "w = np.array([y * y, 1.0])",
+    "w = y * y * np.ones(2)",
+    "w = np.zeros(2); w[0] = y * y",
+    "v = np.zeros((1, 2)); u = v[0]; u[0] = y * y; w = v.T[:, 0]",
+    "xs = [y * y * np.ones(2)]; w = xs[0]",
+    "xs = []; xs.append(y * y); w = np.array([xs[0], 1.0])",
+    "d = {}; d['y'] = y * y; w = d['y'] * np.ones(2)",
+    "h = Held(); h.y = y * y; w = h.y * np.ones(2)",
+    "h = Held(); setattr(h, 'y', y * np.ones(2)); w = h.y * h.y",
+    "h = Held(); g = h; g.y = y * np.ones(2); w = np.multiply(h.y, h.y)",
+    "w = (lambda: y * y * np.ones(2))()",
+    "w = put([y * y])[0] * np.ones(2)",
+    "w = np.zeros(2)\n    for k in range(2): w = w + y * y * k",
+    "w = np.multiply(y, y) * np.ones(2) if y < 9 else np.ones(2)",
+    "w = np.zeros(2); np.multiply(y, y * np.ones(2), out=w)",
+    "w = np.zeros(2); w += y * y",
+]
+
+
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("lines", DEPENDING)
+def test_what_varies_outside_alone_is_no_constant(lines, first, cells):
+    """At 0 the root of `y * y` has no slope: never 0, which the zero tangent of a constant would give. The
+    derivatives are right elsewhere, or refused.
+    """
+    write = "b = np.zeros(2); b[0] = x * x"
+    body = f"{write}\n    {lines}" if first else f"{lines}\n    {write}"
+    held = "class Held:\n    pass\n"
+    f = cells.run(f"{HEAD}\n{held}\ndef f(x, y):\n    {body}\n    return np.sqrt(w)[0] * b[0]\n")["f"]
+    inner = lambda y: slope(lambda x: f(x, y))(1.5)  # noqa: E731
+    for y in (0.0, 1.7):
+        try:
+            found = slope(inner)(y)
+        except rl.RuleLabError:
+            continue
+        wanted = (inner(y + 1e-6) - inner(y - 1e-6)) / 2e-6
+        assert found == pytest.approx(wanted, abs=1e-6) if y else found is not None and not abs(found) < 1
