@@ -11,7 +11,7 @@ from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_phases import check_phases, have_phases, of_any_phase
 from .linalg_products import adjoint, conjugated
-from .numpy_reductions import product_of_others, singular_triples
+from .numpy_reductions import product_of_others, singular_triples, singular_values_and_vectors
 
 TABLE = RuleTable("linalg_factorisations", rounds=True)
 
@@ -52,7 +52,7 @@ def adjugate(a, det):
             return np.asarray(det)[..., None, None] * inverse
     if np.shape(a)[-1] <= _FEW:
         return np.swapaxes(cofactors(a), -1, -2)
-    u, s, vh = np.linalg.svd(a)
+    u, s, vh = singular_values_and_vectors(a)
     others = product_of_others(s) * (np.linalg.det(u) * np.linalg.det(vh))[..., None]
     return (adjoint(vh) * others[..., None, :]) @ adjoint(u)
 
@@ -526,7 +526,7 @@ _SVD = [((_S,), {}), ((_TALL,), {"full_matrices": False}), ((_TALL.T,), {"full_m
 def svd_rrule(a, full_matrices=True, compute_uv=True, hermitian=False):
     """The derivative of u, s, vh; where values coincide that of their vectors is refused."""
     y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    u, s, vh = singular_values_and_vectors(a)
     if compute_uv and y[0].shape == u.shape and y[2].shape == vh.shape:
         u, s, vh = y
 
@@ -637,7 +637,7 @@ def off_diagonal(x):
 
 @TABLE.rrule(np.linalg.svdvals, leading=1, points=[(_S,), (_TALL,), (_STACK,)])
 def svdvals_rrule(x):
-    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    u, s, vh = singular_values_and_vectors(x)
 
     def svdvals_pullback(s_bar):
         return NoTangent(), like_argument(x, (u * s_bar[..., None, :]) @ vh)
@@ -791,7 +791,7 @@ def lstsq_rrule(a, b, rcond=None):
         x_bar, residuals_bar, _, s_bar = y_bar
         a_bar, b_bar = solved.cotangents(x_bar, residuals_bar)
         if not is_zero(s_bar):
-            u, _, vh = np.linalg.svd(a, full_matrices=False)
+            u, _, vh = singular_values_and_vectors(a)
             a_bar = a_bar + (u * np.asarray(s_bar)) @ vh
         return (NoTangent(), a_bar if is_zero(a_bar) else like_argument(a, a_bar),
                 b_bar if is_zero(b_bar) else like_argument(b, b_bar))

@@ -1122,6 +1122,21 @@ def singular_triples(a):
     LAPACK's choice, and the derivative of such a formula does not depend on it. Its rules stand beside those
     of `svd`.
     """
+    infinite = np.any(np.isinf(a), axis=(-2, -1))
+    if not np.any(infinite):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return u, s, vh
+    # LAPACK may never return where an entry is infinite and vectors are asked for; its values are NaN there.
+    parts = np.linalg.svd(np.where(infinite[..., None, None], np.zeros_like(a), a), full_matrices=False)
+    for part in parts:
+        part[infinite] = np.nan
+    return tuple(parts)
+
+
+def singular_values_and_vectors(a):
+    """The reduced SVD for the slopes of the values alone."""
+    if np.any(np.isinf(a)):
+        return singular_triples(a)
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return u, s, vh
 

@@ -24,7 +24,13 @@ from .linalg_factorisations import (
     svd_values_tangent,
 )
 from .linalg_products import adjoint
-from .numpy_reductions import norm_kind, norm_tangent, norm_with_pullback, singular_triples
+from .numpy_reductions import (
+    norm_kind,
+    norm_tangent,
+    norm_with_pullback,
+    singular_triples,
+    singular_values_and_vectors,
+)
 from .scipy_optional import LibraryTable, default_of, optional
 
 linalg = optional("scipy.linalg")
@@ -365,7 +371,7 @@ def lstsq_rrule(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_fin
         x_bar, residuals_bar, _, s_bar = y_bar
         a_bar, b_bar = solved.cotangents(x_bar, residuals_bar)
         if y[3] is not None and not is_zero(s_bar):
-            u, _, vh = np.linalg.svd(x, full_matrices=False)
+            u, _, vh = singular_values_and_vectors(x)
             a_bar = a_bar + (u * np.asarray(s_bar)) @ vh
         return (
             NoTangent(),

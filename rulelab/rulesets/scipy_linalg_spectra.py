@@ -29,7 +29,7 @@ from .linalg_factorisations import (
 )
 from .linalg_phases import check_phases, have_phases, of_any_phase
 from .linalg_products import adjoint
-from .numpy_reductions import singular_triples
+from .numpy_reductions import singular_triples, singular_values_and_vectors
 from .scipy_linalg_shapes import vector_of
 from .scipy_optional import LibraryTable, optional
 
@@ -46,7 +46,7 @@ def svd_rrule(
 ):
     """As that of NumPy's: where values coincide that of their vectors is refused."""
     y = linalg.svd(a, full_matrices, compute_uv, check_finite=check_finite, lapack_driver=lapack_driver)
-    u, s, vh = np.linalg.svd(for_lapack(a), full_matrices=False)
+    u, s, vh = singular_values_and_vectors(for_lapack(a))
     if compute_uv and y[0].shape == u.shape and y[2].shape == vh.shape:
         u, s, vh = y
 
@@ -92,7 +92,7 @@ def svd_frule(
 def svdvals_rrule(a, overwrite_a=False, check_finite=True):
     """`ā = u diag(s̄) vᴴ`."""
     check_all_finite(check_finite, a)
-    u, s, vh = np.linalg.svd(for_lapack(a), full_matrices=False)
+    u, s, vh = singular_values_and_vectors(for_lapack(a))
 
     def svdvals_pullback(s_bar):
         return NoTangent(), like_argument(a, (u * np.asarray(s_bar)[..., None, :]) @ vh)

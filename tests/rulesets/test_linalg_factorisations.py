@@ -10,6 +10,8 @@ from rulelab.rulesets.linalg_factorisations import TABLE, adjugate
 from rulelab.tangents.structural import Tangent
 from rulelab.tangents.zeros import ZeroTangent
 
+from ..differences import gradient_by_differences
+
 
 @pytest.mark.parametrize("points", by_rule(TABLE), ids=str)
 def test_rules_agree_with_finite_differences(points):
@@ -353,3 +355,35 @@ def test_a_determinant_that_is_zero_but_for_rounding_has_its_second_derivatives(
     found.append(np.array([[rl.pushforward(slope, x)(v) for v in units] for slope in slopes]))
     for hessian in found:
         assert np.allclose(hessian, 0, atol=1e-12)
+
+
+OF_SINGULAR_VALUES = {
+    "norm 2": lambda a: np.sum(np.linalg.norm(a, 2, axis=(-2, -1))),
+    "norm -2": lambda a: np.sum(np.linalg.norm(a, -2, axis=(-2, -1))),
+    "nuclear norm": lambda a: np.sum(np.linalg.norm(a, "nuc", axis=(-2, -1))),
+    "cond": lambda a: np.sum(np.linalg.cond(a)),
+    "cond -2": lambda a: np.sum(np.linalg.cond(a, -2)),
+    "svdvals": lambda a: np.sum(np.linalg.svdvals(a)),
+    "svd": lambda a: np.sum(np.linalg.svd(a, compute_uv=False)),
+}
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (3, 2), (2, 3, 3)])
+@pytest.mark.parametrize("name", OF_SINGULAR_VALUES)
+def test_singular_values_of_a_matrix_with_an_infinite_entry(name, shape):
+    """NaN in both modes: LAPACK gives finite vectors here, or never returns."""
+    f = OF_SINGULAR_VALUES[name]
+    a = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape) ** 2
+    a[..., 0, 0] = np.inf
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(f(a))
+        assert np.all(np.isnan(rl.gradient(f, a)[0]))
+        assert np.isnan(rl.pushforward(f, a)(np.ones(shape)))
+
+
+def test_only_the_infinite_matrix_of_a_stack_has_no_slopes():
+    a = np.array([[[np.inf, 1.0], [2.0, 3.0]], [[4.0, 1.0], [2.0, 3.0]]])
+    with np.errstate(all="ignore"):
+        (found,) = rl.gradient(lambda a: np.sum(np.linalg.cond(a)), a)
+    assert np.all(np.isnan(found[0]))
+    np.testing.assert_allclose(found[1], gradient_by_differences(np.linalg.cond, a[1]), rtol=1e-6)
