@@ -81,7 +81,7 @@ RULES = [
     *elementwise("fresnel_sine", "sp.fresnel(x)[0]", "np.sin(np.pi * x**2 / 2)", "real", ("factor", "np.sin(x**2)"), header=SPECIAL, kind="special"),
     *elementwise("gamma_inc", "sp.gammainc(2.5, x)", "x**1.5 * np.exp(-x) / sp.gamma(2.5)", "positive", ("off by one", "x**2.5 * np.exp(-x) / sp.gamma(2.5)"), header=SPECIAL, kind="special"),
     *elementwise("airy_ai", "sp.airy(x)[0]", "sp.airy(x)[1]", "real", ("sign", "-sp.airy(x)[1]"), header=SPECIAL, kind="special"),
-    *elementwise("elliptic_k", "sp.ellipk(x)", "(sp.ellipe(x) - (1 - x) * y) / (2 * x * (1 - x))", "unit", ("factor", "(sp.ellipe(x) - (1 - x) * y) / (x * (1 - x))"), header=SPECIAL, kind="special"),
+    *elementwise("elliptic_k", "sp.ellipk(x)", "np.where(x == 0, np.pi / 8, (sp.ellipe(x) - (1 - x) * y) / (2 * np.where(x == 0, 1, x) * (1 - x)))", "unum() | uvec(n) | 0.0", ("factor", "np.where(x == 0, np.pi / 8, (sp.ellipe(x) - (1 - x) * y) / (np.where(x == 0, 1, x) * (1 - x)))"), ("nan at a point", "(sp.ellipe(x) - (1 - x) * y) / (2 * x * (1 - x))"), header=SPECIAL, kind="special"),
     *elementwise("spence_sp", "sp.spence(x)", "-1 / sp.exprel(np.log(x))", "unum() | uvec(n) | 1.0", ("sign", "np.log(x) / (x - 1)"), ("nan at a point", "np.log(x) / (1 - x)"), header=SPECIAL, kind="special"),
     # complex
     *elementwise("c_square", "z**2", "y_bar * np.conj(2 * z)", "complex", ("conj", "y_bar * 2 * z"), ("conj", "np.conj(y_bar) * 2 * z"), kind="complex"),
