@@ -363,10 +363,17 @@ def _tangent(
     varied = Activity(lowered, kinds, regions, start | written, sites.is_constant, False).varied
     resting = Resting(sites.target)
     if written:
-        start |= touched(lowered, kinds, sites.changes_nothing, resting)
-        resting.names = varied - Activity(lowered, kinds, regions, start, sites.is_constant, False).varied
+        varies = lambda names: Activity(lowered, kinds, regions, names, sites.is_constant, False).varied  # noqa: E731
+        reached = (lowered, kinds, sites.changes_nothing, resting)
+        resting.unchanged = varied - varies(start | touched(*reached))
+        found, moving = varies(start), set[str]()
+        while not found <= moving:
+            moving |= found
+            found = varies(start | touched(*reached, moving))
+        resting.names = varied - moving
     if lowered.resting and not in_sweep:
-        resting.names |= lowered.resting - depending(lowered, kinds, {*parameters, *lowered.free})
+        resting.unchanged |= lowered.resting - depending(lowered, kinds, {*parameters, *lowered.free})
+        resting.names |= resting.unchanged
     texts = _texts(lowered, varied, sites)
     for typed in (in_sweep, False):
         given = (

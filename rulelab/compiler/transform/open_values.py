@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,10 +35,13 @@ _MAKING = (
 
 @dataclass(eq=False)
 class Resting:
-    """The values that have tangents, but to which nothing is written that varies: their tangents are zero."""
+    """The values that have tangents, but to which nothing is written that varies: their tangents are zero.
+    To those that are `unchanged`, nothing is written at all.
+    """
 
     callee: Callable[[ir.Op], Any]  # what an operation certainly calls
     names: set[str] = field(default_factory=set)
+    unchanged: set[str] = field(default_factory=set)
 
     def computes(self, op: ir.Op) -> bool:
         """Whether the result of an operation, of numbers or arrays, certainly has memory of its own."""
@@ -59,12 +62,22 @@ def _only_computes(callee: Any, count: int, by_name: bool) -> bool:
 
 
 def touched(
-    function: ir.Function, types: Types, changes_nothing: Callable[[ir.Op], bool], resting: Resting
+    function: ir.Function,
+    types: Types,
+    changes_nothing: Callable[[ir.Op], bool],
+    resting: Resting,
+    varied: set[str] | None = None,
 ) -> set[str]:
     """The names of values that may be written to, or may share memory with one that is; what is given to
-    others counts as written to.
+    others counts as written to. With `varied`, writes of what is not among these names do not count.
     """
-    written: set[ir.Atom] = {*_given_to_others(function)}
+
+    def kept(op: ir.Op) -> Iterable[ir.Atom]:
+        if not isinstance(op, ir.Write):
+            return op.operands()
+        return () if is_array(types(op.target)) else (op.key, op.value)  # an array copies what is written
+
+    written: set[ir.Atom] = {*_given_to_others(function, kept)}
     steps: list[tuple[str, list[ir.Atom]]] = []
     for statement in function.statements():
         steps += _handed_over(statement)
@@ -73,7 +86,7 @@ def touched(
         op, target = statement.op, statement.target
         if resting.computes(op):
             continue
-        if _may_write(op, types, changes_nothing):
+        if _may_write(op, types, changes_nothing) and not _writes_constants(op, varied):
             written.update(op.operands())
         if not is_real(types(target)):
             steps.append((target, list(op.operands())))
@@ -121,12 +134,23 @@ def _may_write(op: ir.Op, types: Types, changes_nothing: Callable[[ir.Op], bool]
     return isinstance(op, (ir.Call, ir.Apply)) and not changes_nothing(op)
 
 
-def _given_to_others(function: ir.Function) -> set[str]:
-    """The names of values that other code may get and write to: returned, captured, or put in a container."""
+def _writes_constants(op: ir.Op, varied: set[str] | None) -> bool:
+    if varied is None or not isinstance(op, (ir.Write, ir.Augmented)):
+        return False
+    return varied.isdisjoint(op.operands())
+
+
+def _given_to_others(
+    function: ir.Function, kept: Callable[[ir.Op], Iterable[ir.Atom]] | None = None
+) -> set[str]:
+    """The names of values that other code may get and write to: returned, captured, or put in a container,
+    which is itself among them, unless `kept` says which operands of an operation are.
+    """
     keeping = (ir.Build, ir.Append, ir.MakeFunction, ir.MakeCell, ir.Write)
     ops = (s.op for s in function.lets() if isinstance(s.op, keeping))
     joins = [join for s in function.statements() for join in _handed_over(s)]
-    return led_to([function.result, *(atom for op in ops for atom in op.operands())], joins)
+    given = [atom for op in ops for atom in (op.operands() if kept is None else kept(op))]
+    return led_to([function.result, *given], joins)
 
 
 def kept_open(function: ir.Function) -> set[str]:

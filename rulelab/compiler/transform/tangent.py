@@ -100,7 +100,7 @@ class _Tangent(TypedTangents):
     assumed: list[ir.Atom] = field(default_factory=list)
     builds: dict[str, ir.Build] = field(init=False)
     dots: dict[str, ir.Atom] = field(default_factory=dict)
-    packs: set[str] = field(default_factory=set)  # tuples of operands at rest, perhaps, and their tangents
+    packs: set[str] = field(default_factory=set)  # tuples of operands that are only computed with
     out: ir.Block = field(default_factory=list)
     position: ir.Position = field(init=False)
 
@@ -127,7 +127,7 @@ class _Tangent(TypedTangents):
         self.block(function.body, self.out)
         pair = self.let(ir.Build("tuple", (function.result, self.dot(function.result)), handed=True), "pair")
         given = [*function.parameters, *taken]
-        still = {*self.resting.names, *self.packs}
+        still = {*self.resting.unchanged, *self.packs}
         still |= {dot for name in still if isinstance(dot := self.dot(name), str)}
         return dataclasses.replace(
             function,
@@ -163,8 +163,8 @@ class _Tangent(TypedTangents):
         return self.let(ir.Call(ir.Const(zero_of), (atom,)), "zero")
 
     def moved(self, atom: ir.Atom) -> ir.Atom:
-        """The tangent of a value for an operation with a slope, which may be infinite, or have none: of a
-        value at rest NoTangent, since zero times an infinite slope is NaN.
+        """The tangent of a value that is given to an operation, whose slope may be infinite, or not exist: of
+        a value at rest NoTangent, since zero times an infinite slope is NaN.
         """
         dot = self.dot(atom)
         if atom not in self.resting.names or dot is NO:
@@ -231,7 +231,7 @@ class _Tangent(TypedTangents):
         computes: bool = False,
     ) -> str:
         """Add a call that returns a pair, the value and its tangent; return the pair's name."""
-        dots = tuple(map(self.moved if computes else self.dot, args))
+        dots = tuple(map(self.moved, args))
         still = all(d is NO for d in dots)
         values = self.packed(args, handed=True)
         beside = ir.Const((NO.value,) * len(args)) if still else self.packed(dots, handed=True)
@@ -469,7 +469,7 @@ class _Tangent(TypedTangents):
         if op.kind != "set":
             is_key = [op.kind == "dict" and number % 2 == 0 for number in range(len(op.items))]
             # For a constant passed to a call the zero stays NoTangent: 0.0 times the NaN of a log is NaN.
-            dot = self.full if not op.handed else self.moved if target in self.function.resting else self.dot
+            dot = self.moved if op.handed else self.full
             items = [a if key else dot(a) for a, key in zip(op.items, is_key, strict=True)]
             self.define(target, ir.Build(op.kind, tuple(items), op.handed))
 

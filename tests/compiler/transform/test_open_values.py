@@ -33,6 +33,9 @@ import numpy as np
 def put(xs):
     xs.append(1.0)
     return xs
+
+def same(x, n):
+    return x if n == 0 else same(x, n - 1)
 """
 
 
@@ -55,6 +58,27 @@ def test_a_constant_exponent_has_no_slope(write, cells):
     assert rl.pushforward(f, 1.5)(1.0) == pytest.approx(1 + 2 * u + 3 * u**2, rel=1e-12)
 
 
+# Each changes a constant by constants, or makes it in a function that is not inlined.
+CHANGED = {
+    "a number written": "w = np.arange(3.0); w[0] = 0.0; w = np.sqrt(w)",
+    "numbers written": "w = np.ones(3); w[1:] = np.zeros(2); w = np.sqrt(w)",
+    "remainders in place": "w = np.arange(6.0); w %= 2.0",
+    "powers in place": "w = np.arange(3.0); w **= 0.5",
+    "a difference in place": "w = np.arange(3.0); w -= 1.0; w = np.sqrt(np.abs(w))",
+    "a recursion": "w = root(np.arange(3.0), 2)",
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("changed", CHANGED)
+def test_a_constant_that_constants_change_has_no_slope(changed, write, cells):
+    root = "def root(w, n):\n    return np.sqrt(w) if n == 0 else root(w, n - 1)\n"
+    made, written = CHANGED[changed], WRITES[write]
+    for lines in (f"{made}\n    {written}", f"{written}\n    {made}"):
+        f = cells.run(f"{HEAD}\n{root}\ndef f(t):\n    {lines}\n    return np.sum(w * t) * s\n")["f"]
+        assert rl.pushforward(f, 1.5)(1.0) == pytest.approx(2 * f(1.5) / 1.5, rel=1e-6)
+
+
 # The constant is written to, or what shares its memory is, at first or later: its tangent counts.
 TOUCHED = [
     "w[1] = t; y = np.sqrt(w)[1]",
@@ -73,6 +97,13 @@ TOUCHED = [
     "u = None\n    try: int('?')\n    except ValueError: u = w\n    u[1] = t; y = np.sqrt(w)[1]",
     "m = w.reshape(1, 3)\n    for row in m: row[1] = t\n    y = np.sqrt(w)[1]",
     "m = w.reshape(1, 3)\n    for k, row in enumerate(m): row[1] = t\n    y = np.sqrt(w)[1]",
+    "u = same(w, 2); u[1] = t; y = np.sqrt(w)[1]",
+    "u, k = same((w, 1), 2); u[1] = t; y = np.sqrt(w)[1]",
+    "u = same({'w': w[:2]}, 2)['w']; u[1] = t; y = np.sqrt(w)[1]",
+    "w[1] = 0.0; w[1] = t; w[0] = 0.0; y = np.sqrt(w)[1]",
+    "v = w[:2]; v *= 0.0; w[1] = t; v += 0.0; y = np.sqrt(v)[1]",
+    "v = np.zeros(3); v[1] = t; w[:] = v; y = np.sqrt(w)[1]",
+    "v = np.zeros(3); w[:] = v; v[1] = t; w += v; y = np.sqrt(w)[1]",
     "m = w.reshape(1, 3); (row,) = m; row[1] = t; y = np.sqrt(w)[1]",
 ]
 
