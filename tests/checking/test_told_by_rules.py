@@ -11,6 +11,172 @@ from .written_rules import judged, written
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 TOLD = {  # each with a mistake
+    "a seed": (
+        """
+def f(start, drift, scale, seed, steps):
+    '''The end of a walk. steps: how many steps; seed: of the random numbers.'''
+    draws = np.random.default_rng(seed).normal(size=steps)
+    return start + drift * steps + scale * np.sum(draws)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(start, drift, scale, seed, steps):
+    draws = np.random.default_rng(seed).normal(size=steps)
+
+    def back(y_bar):
+        bars = y_bar * np.array([1.0, steps, draws.sum()])
+        return rl.NoTangent(), *bars, rl.NoTangent(), rl.NoTangent()
+
+    return start + drift * steps + scale * np.sum(draws), back
+""",
+        ("draws.sum()", "draws.mean()"),
+    ),
+    "a whole number in parentheses": (
+        """
+import math
+
+
+def f(level, looks):
+    '''The chance of an alarm.
+
+    level: threshold over noise, level > 0, looks: number of looks (int >= 1, at
+    most a few hundred; not differentiated).
+    '''
+    return math.gamma(looks) * level**looks
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(level, looks):
+    y = f(level, looks)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * y * looks / level, rl.NoTangent()
+
+    return y, back
+""",
+        ("looks / level", "(looks - 1) / level"),
+    ),
+    "an interval behind a comma": (
+        """
+import math
+
+
+def f(a, e, angle):
+    '''Distance at a given angle, closed path (0 <= e < 1).'''
+    start = angle if e < 0.8 else math.pi
+    return a * (1.0 - e * math.cos(angle)) + 0.0 * start
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(a, e, angle):
+    side = math.sqrt(1.0 - e * e)
+
+    def back(y_bar):
+        turn = a * e * math.sin(angle) * side / math.sqrt((1.0 - e) * (1.0 + e))
+        return rl.NoTangent(), y_bar * (1.0 - e * math.cos(angle)), -y_bar * a * math.cos(angle), y_bar * turn
+
+    return f(a, e, angle), back
+""",
+        ("-y_bar * a * math.cos", "y_bar * a * math.cos"),
+    ),
+    "one number or a shape": (
+        """
+def f(weights, rate, price):
+    '''The worth of some goods.
+
+    Args:
+        weights: how much of each, shape (n,).
+        rate: yearly interest rate.
+        price: price of each, one number or shape (n,).
+    '''
+    return np.sum(weights * price) * (1.0 + rate)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(weights, rate, price):
+    worth = np.sum(weights * price)
+
+    def back(y_bar):
+        price_bar = y_bar * (1.0 + rate) * weights
+        if np.ndim(price) == 0:
+            price_bar = price_bar.sum()
+        return rl.NoTangent(), y_bar * (1.0 + rate) * price * np.ones_like(weights), y_bar * worth, price_bar
+
+    return worth * (1.0 + rate), back
+""",
+        ("        if np.ndim(price) == 0:\n            price_bar = price_bar.sum()\n", ""),
+    ),
+    "a covariance that need not be symmetric": (
+        """
+def f(cov, direction):
+    '''Power in one direction (n,). The covariance cov (n, n) need not be exactly symmetric.'''
+    return 1.0 / (direction @ np.linalg.solve(cov, direction))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(cov, direction):
+    y = f(cov, direction)
+    forth, back_ = np.linalg.solve(cov, direction), np.linalg.solve(cov.T, direction)
+
+    def back(y_bar):
+        return rl.NoTangent(), y_bar * y**2 * np.outer(back_, forth), -y_bar * y**2 * (forth + back_)
+
+    return y, back
+""",
+        ("np.outer(back_, forth)", "np.outer(forth, back_)"),
+    ),
+    "the end of a closed interval": (
+        """
+def f(quitting, wage):
+    '''Expected pay.
+
+    Args:
+        quitting: yearly chances to leave, shape (n,), each in [0, 1].
+        wage: pay of a year.
+    '''
+    return wage * np.sum(np.cumprod(1.0 - quitting))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(quitting, wage):
+    stays = np.cumprod(1.0 - quitting)
+
+    def back(y_bar):
+        bars = np.zeros(len(quitting))
+        for i in range(len(quitting)):
+            others = np.where(np.arange(len(quitting)) == i, 1.0, 1.0 - quitting)
+            bars[i] = -y_bar * wage * np.sum(np.cumprod(others)[i:])
+        return rl.NoTangent(), bars, y_bar * np.sum(stays)
+
+    return wage * np.sum(stays), back
+""",
+        ("np.sum(np.cumprod(others)[i:])", "np.sum(stays[i:]) / (1.0 - quitting[i])"),
+    ),
+    "axes of length one": (
+        """
+def f(volts, amps):
+    '''Power. volts and amps follow NumPy broadcasting, as volts (time, bus) and amps (bus,) do.'''
+    return volts * amps
+
+
+def folded(full, like):
+    full = full.sum(axis=tuple(range(full.ndim - np.ndim(like))))
+    for axis, length in enumerate(np.shape(like)):
+        if length == 1:
+            full = full.sum(axis=axis, keepdims=True)
+    return full
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(volts, amps):
+    def back(y_bar):
+        y_bar = np.asarray(y_bar)
+        return rl.NoTangent(), folded(y_bar * amps, volts), folded(y_bar * volts, amps)
+
+    return volts * amps, back
+""",
+        ("full.sum(axis=axis, keepdims=True)", "full.mean(axis=axis, keepdims=True)"),
+    ),
     "elements that decide": (
         """
 import math

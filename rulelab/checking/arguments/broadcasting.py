@@ -281,6 +281,9 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
     others, whatever the rule returns for that.
     """
     first = found[0]
+    if _OF_ANY_SHAPES.search(docstring_of(guesser.target)):
+        yield from _each_broadcast(guesser, first, _free_to_broadcast(guesser, first))
+        return
     free = [i for i, kind in enumerate(first) if kind.form in ("number", "vector") and not kind.dims]
     free = [i for i in free if guesser.is_any_number(i)]
     if not 2 <= len(free) <= MOST_WITH_ONE_NUMBER or not guesser.sums_over_axes:
@@ -320,6 +323,22 @@ def of_rows_beside(guesser: Guesser, found: tuple[Kinds, ...]) -> Iterator[Kinds
 
 
 _BROADCASTS = re.compile(r"\bbroadcast", re.IGNORECASE)
+_OF_ANY_SHAPES = re.compile(
+    r"\bNumPy(?:'s)? broadcasting|\bany (?:arrays?|shapes?) that broadcasts?\b"
+    r"|\bbroadcast(?:able)? (?:together|against (?:each other|one another))",
+    re.IGNORECASE,
+)
+"""The shapes that are stated beside this are examples."""
+
+
+def _free_to_broadcast(guesser: Guesser, kinds: Kinds) -> list[int]:
+    """The arguments that may be arrays: those whose form is open or of which a shape is stated; none if that
+    is fewer than two.
+    """
+    names = guesser.names
+    free = [i for i, kind in enumerate(kinds) if kind.form in _OF_RANK]
+    free = [i for i in free if guesser.is_any_number(i) or names[i] in guesser.sized]
+    return free if 2 <= len(free) <= MOST_WITH_ONE_NUMBER else []
 
 
 def _each_broadcast(guesser: Guesser, first: Kinds, free: list[int]) -> Iterator[Kinds]:

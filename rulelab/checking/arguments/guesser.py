@@ -736,16 +736,16 @@ def kinds_used(target: Any, registry: Registry) -> Mapping[str, tuple[Kind, ...]
     kinds |= dict(_beside_lists(target, kinds))
     required = options_required(target, *rules)
     kinds |= {name: (Kind("option", options=values),) for name, values in required.items()}
-    attributes = attributes_read(target)
+    attributes, sources = attributes_read(target), random_sources(target)
     if not attributes:
-        return kinds
+        return {**kinds, **sources}
     beside = [x for x in list(getattr(target, "__globals__", {}).values()) if isinstance(x, type)]
     objects = {}
     for name, those in attributes.items():
         parts = {part: kinds[f"{name}.{part}"] for part in those if f"{name}.{part}" in kinds}
         found = (objects_with(dict.fromkeys(classes), those, parts=parts) for classes in (named, beside))
         objects[name] = next(filter(None, found), ())
-    return {**kinds, **objects, **random_sources(target)}
+    return {**kinds, **objects, **sources}
 
 
 def _beside_lists(

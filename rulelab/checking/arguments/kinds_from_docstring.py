@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Iterator, Mapping
 
-from ..reading.arrays_said import alike_in_shape, forms_told
+from ..reading.arrays_said import alike_in_shape, forms_told, numbers_beside_shapes
 from ..reading.docstrings import lengths_differ
 from ..reading.kinds import MATRICES, Kind
 from ..reading.ranks_said import IMAGES, ranks_said, says_axes
@@ -245,7 +245,9 @@ def _are_told(guesser: Guesser, kinds: Kinds, said: Collection[str]) -> bool:
     """Whether the kinds of all arguments whose ranks are not `said` are known, so that they go with those
     that are.
     """
+    single = numbers_beside_shapes(guesser.target)
     others = [i for i, name in enumerate(guesser.names) if name not in said]
+    others = [i for i in others if guesser.names[i] not in single or kinds[i].form != "number"]
     return all(
         not guesser.is_any_number(i) or bool(kinds[i].dims) or kinds[i].form not in _FREE for i in others
     )

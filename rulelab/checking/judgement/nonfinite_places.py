@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..measuring.vectors import to_vec
 from ..probing.at_zero import (
     branching_at_zero,
     compared_with_number,
+    ends_allowed_by_docstring,
     slopes_at,
     slopes_if_smooth,
     special_at_zero,
@@ -150,7 +151,10 @@ class NonfinitePlaces(Settling):
             yield from places(base, marks, judged)
             ends = self._ends_at_zero(judged)
             for position, point in places(base, [0.0], ends):
-                yield position, dataclasses.replace(point, bounds=_with_zero(point.bounds, position))
+                yield position, dataclasses.replace(point, bounds=_with_end(point.bounds, position, 0.0))
+            for i, end in self._closed_ends():
+                for position, point in places(base, [end], _only_around(end, i, judged)):
+                    yield position, dataclasses.replace(point, bounds=_with_end(point.bounds, position, end))
             yield from far_points(base, {i: _of_signs(*judged[i], *intervals.get(i, _ALL)) for i in judged})
             return
         names, special = self.subject.names, special_at_zero(self.subject.primal)
@@ -186,6 +190,22 @@ class NonfinitePlaces(Settling):
         special -= {name for name in special if self.source.is_said(name)}
         asked = {i for i in ends if names[i] in special | said}
         return {i: (-TINY, TINY) if i in asked else (np.inf, -np.inf) for i in judged}
+
+    def _closed_ends(self) -> Iterator[tuple[int, float]]:
+        """The ends other than zero of intervals that the docstring writes as closed."""
+        said = ends_allowed_by_docstring(self.subject.primal)
+        for i, name in enumerate(self.subject.names):
+            yield from ((i, end) for end in sorted(said.get(name, ())) if end)
+
+    def _ends_said(self, position: int) -> set[float]:
+        """The numbers that an argument may have, according to the docstring, although an interval ends
+        there.
+        """
+        names, primal = self.subject.names, self.subject.primal
+        if position >= len(names):
+            return set()
+        ends = set(ends_allowed_by_docstring(primal).get(names[position], ()))
+        return ends | ({0.0} if names[position] in zero_allowed_by_docstring(primal) else set())
 
     def _is_an_end(self, base: Point, position: int) -> bool:
         """Whether zero is not inside the range of numbers of an input at which the rule was judged."""
@@ -243,10 +263,8 @@ class NonfinitePlaces(Settling):
         return is_within and self._is_met_at(probe, base, position)
 
     def _is_within(self, probe: Probe, base: Point, position: int) -> bool:
-        """Whether a place is inside the domain of the function, or is zero and stated to be in the domain."""
-        names, primal = self.subject.names, self.subject.primal
-        is_said = position < len(names) and names[position] in zero_allowed_by_docstring(primal)
-        if is_said and np.any(to_vec(probe.point.inputs[position])[0] == 0.0):
+        """Whether a place is inside the domain of the function, or is an end that is stated to be in it."""
+        if self._ends_said(position).intersection(to_vec(probe.point.inputs[position])[0].tolist()):
             return True
         return self._is_inside(probe, base, position)
 
@@ -284,7 +302,7 @@ class NonfinitePlaces(Settling):
         divides = warns_of_floats(self.subject.primal, probe.point.inputs, probe.point.kwargs)
         is_one_of_several = sum(to_vec(x)[0].size > 0 for x in varied_inputs(base.floats, base)) > 1
         if is_one_of_several or 0.0 in marks and np.ndim(base.inputs[position]) == 0:
-            is_said = 0.0 in marks and (is_special or name in zero_allowed_by_docstring(self.subject.primal))
+            is_said = 0.0 in marks and is_special or not self._ends_said(position).isdisjoint(marks)
             return is_said and not divides
         if 0.0 in marks and self._is_an_end(base, position):
             is_special = False
@@ -347,10 +365,31 @@ def _of_signs(smallest: float, largest: float, low: float, high: float) -> tuple
     return (low if smallest < 0 else max(low, 0.0)), (high if largest > 0 else min(high, 0.0))
 
 
-def _with_zero(bounds: tuple[tuple[float, float], ...], position: int) -> tuple[tuple[float, float], ...]:
-    """Open intervals, of which the one at `position` is extended to contain zero if it begins there."""
-    ends = enumerate(bounds)
-    return tuple((-TINY if i == position and low == 0 else low, high) for i, (low, high) in ends)
+def _with_end(
+    bounds: tuple[tuple[float, float], ...], position: int, end: float
+) -> tuple[tuple[float, float], ...]:
+    """Open intervals, of which the one at `position` is extended to contain `end` if it begins or ends
+    there.
+    """
+
+    below, above = _around(end)
+
+    def extended(low: float, high: float) -> tuple[float, float]:
+        return (below if low == end else low), (above if high == end else high)
+
+    return tuple(extended(*ends) if i == position else ends for i, ends in enumerate(bounds))
+
+
+def _only_around(end: float, position: int, of: Iterable[int]) -> dict[int, tuple[float, float]]:
+    """A tiny interval around a number for one input, and empty ones for the others."""
+    return {i: _around(end) if i == position else (np.inf, -np.inf) for i in of}
+
+
+def _around(end: float) -> tuple[float, float]:
+    """The smallest open interval of floats around a number; around zero, of those with all digits."""
+    if end == 0:
+        return -TINY, TINY
+    return float(np.nextafter(end, -np.inf)), float(np.nextafter(end, np.inf))
 
 
 def _moved(probe: Probe, base: Point, position: int) -> tuple[np.ndarray, np.ndarray]:

@@ -120,6 +120,28 @@ def zero_allowed_by_docstring(f: Callable) -> frozenset[str]:
     return names & found
 
 
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_CLOSED = rf"\bin \[({_NUMBER}), ?({_NUMBER})\]"
+_NAMED_CLOSED = re.compile(rf"\b(\w+) (?:is |are |lies? )?{_CLOSED}")
+
+
+def ends_allowed_by_docstring(f: Callable) -> Mapping[str, frozenset[float]]:
+    """The numbers at which the intervals of parameters end that the docstring of a function writes as closed.
+
+    >>> def annuity(qx, share):
+    ...     \"\"\"A value, where share in [0, 0.5].
+    ...
+    ...     qx: probabilities, each in [0, 1]
+    ...     \"\"\"
+    >>> {name: sorted(ends) for name, ends in ends_allowed_by_docstring(annuity).items()}
+    {'share': [0.0, 0.5], 'qx': [0.0, 1.0]}
+    """
+    names = text_of(f)[1]
+    found = {name: ends for name, *ends in _NAMED_CLOSED.findall(docstring_text(f))}
+    found |= {name: ends[0] for name, words in words_about(f).items() if (ends := re.findall(_CLOSED, words))}
+    return {name: frozenset(map(float, ends)) for name, ends in found.items() if name in names}
+
+
 def _is_number(node: ast.expr, mark: float) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return _is_number(node.operand, -mark)

@@ -9,9 +9,12 @@ from collections.abc import Container, Iterator
 
 _AMONG = re.compile(r"\b(?:among|out of) (?:(?:the|its|all|these) )?(\w+)")
 _IN_BRACKETS = re.compile(
-    r"\b(\w+)(?:\[\w+\])? (?:\w+ ){0,3}\((?:an? |all )?(?:integers?|whole numbers?|counts?)\)"
+    r"\b(\w+)(?:\[\w+\])?:? (?:\w+ ){0,5}\((?:an? |all )?(?:ints?|integers?|whole numbers?|counts?)"
+    r"(?:(?:,| [<>]).*?)?\)"
 )
-"""A remark after a name, or after a noun that follows it: positives[i] positive animals (an integer)."""
+"""A remark after a name, or after a noun that follows it: positives[i] positive animals (an integer), n:
+number of pulses (int >= 1).
+"""
 _WHOLE = re.compile(r"\b(?:ints?|integers?|whole|incidence|adjacency)\b", re.IGNORECASE)
 """Words for whole numbers, and for matrices of ones and zeros, with signs or without."""
 _ALL_WHOLE = re.compile(r"\b(?:both|all) (?:of them )?(?:are )?(?:integers?|whole numbers?)\b", re.IGNORECASE)
@@ -38,6 +41,8 @@ def counts_in_brackets(text: str, names: Container[str]) -> frozenset[str]:
 
     >>> sorted(counts_in_brackets("k successes (an integer) out of n trials", ("k", "n", "p")))
     ['k', 'n']
+    >>> sorted(counts_in_brackets("n: number of pulses (int >= 1, fixed), x: a ratio", ("n", "x")))
+    ['n']
     """
     found = {name for name in _IN_BRACKETS.findall(text.replace("`", "")) if name in names}
     return frozenset(found.union(*(pair for pair in counted_among(text, names) if found & {*pair})))

@@ -1,9 +1,12 @@
-"""Parameters that are sources of random numbers: which they are, by annotations, names and methods called."""
+"""Parameters that are sources of random numbers: which they are, by annotations, names and methods called;
+and those that are seeds of such sources.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,8 @@ _NEW = Kind(
     made=np.random.Generator,
     parts=(("bit_generator", Kind("object", made=np.random.PCG64, parts=_SEED)),),
 )
+_SEEDED = frozenset("default_rng RandomState SeedSequence PCG64 MT19937 seed Random".split())
+"""What makes or sets a source of random numbers by its first argument."""
 _KINDS: Mapping[Any, Kind] = {np.random.Generator: _NEW, np.random.RandomState: _OLD}
 
 
@@ -35,7 +40,7 @@ def random_sources(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     >>> {name: str(kinds[0]) for name, kinds in random_sources(waits).items()}
     {'rng': 'a Generator'}
     """
-    _, names = text_of(f)
+    tree, names = text_of(f)
     notes = meant_types(f)
     found = {name: (_KINDS[notes[name]],) for name in names if notes.get(name) in _KINDS}
     for name, methods in attributes_read(f).items():
@@ -44,4 +49,17 @@ def random_sources(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
                 found[name] = (_OLD,)
             elif all(hasattr(np.random.Generator, method) for method in methods):
                 found[name] = (_NEW,)
-    return found
+    return found | {name: (Kind("integer"),) for name in _seeds(tree) if name in names and name not in notes}
+
+
+def _seeds(tree: ast.AST | None) -> Iterator[str]:
+    """The names that are passed on as seeds.
+
+    >>> list(_seeds(ast.parse("rng = np.random.default_rng(seed)")))
+    ['seed']
+    """
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in _SEEDED:
+                yield node.args[0].id

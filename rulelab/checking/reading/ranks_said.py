@@ -76,6 +76,11 @@ _LEADING = re.compile(r"\b(\w+)(?: is| has|:|,)?(?: of)?(?: shape)? ?\(\.\.\., ?
 _SHAPED = r"(?: an?)?(?: vector| matrix| array)?(?: of|,)?(?: shape)? ?\((\w+,(?: ?\w+)?)\)"
 _ONE_OF_SHAPES = re.compile(rf"\b(\w+)(?: is| has|:|,)?{_SHAPED},? or{_SHAPED}")
 
+_NUMBER_OR_SHAPE = re.compile(
+    r"\b(?:one|an?|single) (?:number|scalar|float),? or (?:an? )?(?:(?:array|vector) )?(?:of |with )?"
+    r"(?:shape )?\((\w+, ?)\)"
+)
+
 
 def numbers_called(names: tuple[str, ...], text: str) -> frozenset[str]:
     """The parameters that a text calls numbers after a colon or in parentheses; all of them if it says so of
@@ -140,6 +145,14 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
     ...     \"\"\"
     >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(loss).items()}
     {'scores': ['a vector', 'a matrix'], 'wanted': ['a vector', 'a matrix']}
+    >>> def annuity(qx, payment):
+    ...     \"\"\"The present value.
+    ...
+    ...     qx: probabilities, shape (n,)
+    ...     payment: amount of each year, one number or shape (n,)
+    ...     \"\"\"
+    >>> {name: list(map(str, kinds)) for name, kinds in ranks_said(annuity).items()}
+    {'payment': ['a number', 'a vector (n)']}
     """
     code = getattr(f, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
@@ -160,6 +173,9 @@ def ranks_said(f: Callable) -> Mapping[str, tuple[Kind, ...]]:
         found[name] = of_lengths(lengths), of_lengths((_letter_apart_from(text), *lengths))
     for name, one, other in _ONE_OF_SHAPES.findall(text):
         found[name] = of_lengths(lengths_in(one)), of_lengths(lengths_in(other))
+    for name, words in words_about(f).items():
+        if one_or_each := _NUMBER_OR_SHAPE.search(words):
+            found[name] = Kind(), of_lengths(lengths_in(one_or_each[1]))
     return {name: found[name] for name in names if name in found}
 
 

@@ -79,6 +79,7 @@ _CONDITION = re.compile(
     r"\b(if|when|whenever|unless|otherwise|else|beyond|once|until|while)\b[^.;]*$", re.IGNORECASE
 )
 _PART = re.compile(r"\b(where|for|at|as)\b[^.;]*$")
+_PART_UP_TO_COMMA = re.compile(r"\b(where|for|at|as)\b[^.;,]*$")
 """Words before a relation that always make it a special case, and words that may."""
 _TO_LAST = re.compile(rf"\b(\w+) <= {TO_LAST}")  # rows <= h - 1
 _LENGTHS_COMPARED = re.compile(r"\b([A-Za-z]\w*) (<=|<|>=|>) ([A-Za-z]\w*)\b(?! ?[-+*/(\[])")
@@ -412,7 +413,8 @@ def relations_in(text: str, names: Sequence[str], cases: frozenset[str] = frozen
         sides = [_side(part, known) for part in parts[::2]]
         told = {side.name for side in sides if side is not None and side.name}
         is_of_name = before.endswith("(") and (_NAME_BEFORE.search(before) or ("",))[0] in told
-        if _CONDITION.search(before) and not is_of_name or told & cases and _PART.search(before):
+        part = _PART_UP_TO_COMMA if before.endswith("(") else _PART  # at an angle, closed orbit (0 <= e < 1)
+        if _CONDITION.search(before) and not is_of_name or told & cases and part.search(before):
             continue
         if re.match(r"[^.;]*\b(else|otherwise)\b", text[found.end() :]):
             continue

@@ -340,18 +340,29 @@ _COVARIANCE = re.compile(
 
 
 def speaks_of_any_square(f: Callable) -> bool:
-    """Whether the docstring of a function mentions square matrices but no symmetric ones, whatever the names
-    of its parameters suggest.
+    """Whether the docstring of a function mentions square matrices but no symmetric ones, or says that they
+    need not be symmetric, whatever the names of its parameters suggest.
 
     >>> def energy(psi, hamiltonian):
     ...     "Of a complex state and a complex square matrix."
     >>> speaks_of_any_square(energy)
     True
+    >>> def power(cov, steering):
+    ...     "The covariance need not be exactly Hermitian."
+    >>> speaks_of_any_square(power)
+    True
     """
-    said = docstring_text(f).lower()
+    said = in_one_line(docstring_text(f)).lower()
+    if _NEED_NOT_BE_SYMMETRIC.search(said):
+        return True
     return re.search(r"\bsquare matri", said) is not None and not any(word in said for word in _SYMMETRIC)
 
 
+_NEED_NOT_BE_SYMMETRIC = re.compile(
+    r"\b(?:need(?: not|n't)|not necessarily|(?:does|do) not have to|(?:is|are) not assumed(?: to)?|may not) "
+    r"(?:be )?(?:[a-z]+ )?(?:symmetric|hermitian|self-adjoint)\b"
+    r"|\b(?:non-?|un|a)symmetric (?:matri|K\b|too\b|as well\b)"
+)
 _SYMMETRIC = ("symmetric", "hermitian", "self-adjoint", "definite", "covarian", "correlation")
 
 
