@@ -101,7 +101,7 @@ def _is_plain_field(x: Any, kind: type, name: str) -> bool:
     """Whether an attribute is certainly the object's own: a fast path for by far the most common case."""
     return (
         kind.__getattribute__ is object.__getattribute__
-        and not hasattr(kind, name)
+        and in_class(kind, name) is None  # `hasattr` would run a descriptor, which may raise on the class
         and not hasattr(kind, "__float__")  # numbers and arrays; complex ones have the other
         and not hasattr(kind, "__complex__")
         and kind is not types.FunctionType

@@ -67,7 +67,7 @@ def _is_open(kind: type, names: tuple[str, ...]) -> bool:
     return (
         kind.__getattribute__ is object.__getattribute__
         and not any(hasattr(kind, name) for name in _OF_OTHERS)
-        and not any(hasattr(kind, name) and not _is_default(kind, name) for name in names)
+        and all(in_class(kind, name) is None or _is_default(kind, name) for name in names)
         and all(is_author_class(base) and "__slots__" not in vars(base) for base in kind.__mro__[:-1])
     )
 

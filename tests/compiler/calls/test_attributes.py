@@ -170,6 +170,52 @@ def by_an_entry(x):
     return p.entry * x
 
 
+class OfObjectsOnly:
+    """Reads and sets the entry of its object; asked of the class, it has no answer, and raises."""
+
+    error = AttributeError
+
+    def __get__(self, x, owner=None):
+        if x is None:
+            raise self.error("of the class")
+        return x.__dict__["entry"] * 5.0
+
+    def __set__(self, x, value):
+        x.__dict__["entry"] = value * value
+
+
+class RaisesAnother(OfObjectsOnly):
+    error = LookupError
+
+
+class Unreadable:
+    entry = OfObjectsOnly()
+
+
+class UnreadableOtherwise:
+    entry = RaisesAnother()
+
+
+@pytest.mark.parametrize("kind", [Unreadable, UnreadableOtherwise])
+@pytest.mark.parametrize("read", [lambda p: p.entry, lambda p: getattr(p, "entry", 0.0)])
+def test_a_descriptor_that_raises_on_its_class_is_read_all_the_same(read, kind):
+    """It stands before the entry of the object: as in Python, in forward mode; refused as a dict in reverse
+    mode, also of an object that is an argument and at the calls that follow.
+    """
+
+    def made(x):
+        p = kind()
+        p.entry = x
+        return p
+
+    slope = (read(made(1.3 + 1e-5)) - read(made(1.3 - 1e-5))) / 2e-5
+    assert rl.pushforward(lambda x: read(made(x)), 1.3)(1.0) == pytest.approx(slope)
+    for _ in range(4):
+        for f, x in [(lambda x: read(made(x)), 1.3), (read, made(1.3))]:
+            with pytest.raises(rl.NotDifferentiableError, match="as a dict"):
+                rl.gradient(f, x)
+
+
 class WithDict:
     a = 1.0
 
