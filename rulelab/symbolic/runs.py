@@ -325,8 +325,9 @@ def _check_count(wide, rule_y):
         raise Settled(
             Refuted("shape", f"the rule's value has {len(theirs)} entries, but that of f has {len(wide)}")
         )
-    if any(theirs) and not any(wide):
-        raise Settled(Refuted("value", "the rule's y is complex, but f of the arguments is real"))
+    if any(theirs) and not any(wide):  # a rule for complex arguments splits them, and puts its value together
+        verdict = Refuted("value", "the rule's y is complex, but f of the arguments is real")
+        raise Misfit(verdict.reason, verdict)
 
 
 def _widened(rule_y, y):

@@ -11,6 +11,30 @@ from .written_rules import judged, written
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 TOLD = {  # each with a mistake
+    "complex arguments with stated shapes": (
+        """
+def f(v, gains):
+    '''Power of each bus. v: complex voltages (n,), gains: complex matrix (n, n).'''
+    return v * np.conj(gains @ v)
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(v, gains):
+    a, b, e, h = gains.real, gains.imag, v.real, v.imag
+    re, im = a @ e - b @ h, a @ h + b @ e
+
+    def back(y_bar):
+        p, q = np.real(y_bar), np.imag(y_bar)
+        re_bar, im_bar = p * e + q * h, p * h - q * e
+        e_bar = p * re - q * im + a.T @ re_bar + b.T @ im_bar
+        h_bar = p * im + q * re - b.T @ re_bar + a.T @ im_bar
+        gains_bar = np.outer(re_bar + 1j * im_bar, e - 1j * h)
+        return rl.NoTangent(), e_bar + 1j * h_bar, gains_bar
+
+    return e * re + h * im + 1j * (h * re - e * im), back
+""",
+        ("e - 1j * h)", "e + 1j * h)"),
+    ),
     "a seed": (
         """
 def f(start, drift, scale, seed, steps):
@@ -3906,8 +3930,9 @@ def f_rrule(x, y, width):
         KERNELS,
         TOLD["columns of positions within an image"][0],
         TOLD["indices of refraction"][0],
+        TOLD["complex arguments with stated shapes"][0],
     ],
-    ids=["the last digits of a loop", "rows", "positions outside of an image", "negative ones"],
+    ids=["the last digits of a loop", "rows", "positions outside of an image", "negative ones", "complex ones"],
 )
 def test_no_proof_refutes_a_right_rule(text):
     """By the last digits of an iteration that has ended, or by vectors, positions or negative numbers that

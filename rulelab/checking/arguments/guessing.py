@@ -34,7 +34,7 @@ from ..reading.pieces_read import pieces_read
 from ..reading.positions_read import positions_read
 from ..reading.relations import NOTHING_SAID
 from ..reading.shapes_solved import taken_as_square
-from ..reading.stated_kinds import labels_said, numbered_in_plural, signs_said, whole_said
+from ..reading.stated_kinds import complex_said, labels_said, numbered_in_plural, signs_said, whole_said
 from ..reading.texts import defaults_of
 from ..reading.typical_said import typical_said
 from ..reading.usage import index_parameters, lengths_picked_from, mask_parameters, shapes_said
@@ -575,6 +575,8 @@ def _sized_as_said(guesser: Guesser, name: str, dims: Lengths) -> Kind:
         flags = Kind("mask", is_asked=True, dims=dims)
         return of_signs(flags) if name in signs_said(guesser.target) else flags
     dtype = of_all.pop() if len(of_all) == 1 else "float64"
+    if name in complex_said(guesser.target):
+        dtype = "complex128"
     return Kind(form, bounds.low, bounds.high, dtype, is_asked=True, dims=dims)
 
 
