@@ -3932,7 +3932,7 @@ def f_rrule(x, y, width):
         TOLD["indices of refraction"][0],
         TOLD["complex arguments with stated shapes"][0],
     ],
-    ids=["the last digits of a loop", "rows", "positions outside of an image", "negative ones", "complex ones"],
+    ids=["the last digits of a loop", "rows", "positions outside of an image", "negative", "complex"],
 )
 def test_no_proof_refutes_a_right_rule(text):
     """By the last digits of an iteration that has ended, or by vectors, positions or negative numbers that
