@@ -42,7 +42,7 @@ CORE := tests/test_python_facts.py tests/test_project.py tests/test_tables.py te
 	tests/notebook/test_symbolic_magics.py tests/notebook/test_figures.py tests/notebook/test_widgets.py \
 	tests/compiler/test_corpus.py tests/compiler/base/test_source.py tests/compiler/front/test_desugar.py \
 	tests/checking/test_spreading.py tests/symbolic/test_derive.py tests/bench/test_environment.py \
-	tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py \
+	tests/compiler/calls/test_constructors.py tests/ad tests/rules tests/tangents tests/rulesets/test_numpy_elementwise.py tests/reliability/test_handlers.py \
 	$(wildcard tests/rulesets/test_scipy_*.py)
 
 .DEFAULT_GOAL := help

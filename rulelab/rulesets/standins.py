@@ -469,7 +469,7 @@ def attribute_or(x, name, default, /):
 @TABLE.stands_in(dataclasses.replace)
 def replace(obj, /, **changes):
     """A new object by the constructor of the class, with the fields that are not changed."""
-    check_fields(obj, changes)
+    check_replaced(obj, changes)
     kept = {name: getattr(obj, name) for name in kept_fields(type(obj), list(changes))}
     return type(obj)(**kept, **changes)
 
@@ -481,18 +481,26 @@ def check_fields(obj, changes):
         dataclasses.replace(obj, **changes)
 
 
+def check_replaced(obj, changes):
+    """Python's own error for what `replace` refuses, of another class from Python 3.13 on: also where
+    there is no value for a parameter that only `__post_init__` gets.
+    """
+    check_fields(obj, changes)
+    fields = type(obj).__dataclass_fields__
+    asked = [name for name, field in fields.items() if field._field_type is dataclasses._FIELD_INITVAR]
+    if any(name not in changes and fields[name].default is dataclasses.MISSING for name in asked):
+        dataclasses.replace(obj, **changes)
+
+
 def kept_fields(cls, changed):
     """What `replace` reads from the old object: the other parameters of the constructor, those that only
-    `__post_init__` gets among them; for these it is an error if they have no default.
+    `__post_init__` gets among them.
     """
     kept = []
     for name, field in cls.__dataclass_fields__.items():
         only = field._field_type is dataclasses._FIELD_INITVAR
-        if name in changed or not (only or (field.init and field._field_type is dataclasses._FIELD)):
-            continue
-        if only and field.default is dataclasses.MISSING:
-            raise ValueError(f"InitVar {name!r} must be specified with replace()")
-        kept.append(name)
+        if name not in changed and (only or (field.init and field._field_type is dataclasses._FIELD)):
+            kept.append(name)
     return kept
 
 
@@ -523,7 +531,7 @@ def unfolded(x, fold):
     return copy.deepcopy(x)
 
 
-TABLE.non_differentiable(check_fields, kept_fields)
+TABLE.non_differentiable(check_fields, check_replaced, kept_fields)
 
 
 # -- counting ------------------------------------------------------------------------------------------------
