@@ -638,8 +638,9 @@ def exchanged(node: ast.Tuple) -> Iterator[Edit]:
     for i, j in itertools.combinations(range(1, len(node.elts)), 2):
         parts = list(node.elts)
         parts[i], parts[j] = parts[j], parts[i]
-        new = ast.Tuple(parts, ast.Load())
-        yield Edit(node, new, "swapped_arguments", instead(new, node))
+        words = instead(ast.Tuple(parts, ast.Load()), node)
+        other = Edit(node.elts[j], cloned(node.elts[i]), "swapped_arguments", words)
+        yield Edit(node.elts[i], cloned(node.elts[j]), "swapped_arguments", words, (other,))
 
 
 def addends(node: ast.expr, is_minus: bool = False) -> Iterator[tuple[bool, ast.expr]]:
