@@ -57,6 +57,15 @@ LINES = {  # a function and its rule, the line that is right, the same with the 
         "x_bar[:-1] += g",
         (),
     ),
+    "one line of an answer of several": (
+        "def f(x, low, high):\n    return x * low**2 / high\n"
+        f"{R}(x, low, high):\n    y = x * low**2 / high\n    def back(y_bar):\n"
+        "        return (rl.NoTangent(),\n                y_bar * low**2 / high,\n"
+        "                LINE\n                )\n    return y, back\n",
+        "2 * x * low / high * y_bar, -y_bar * y / high",
+        "-y_bar * y / high, 2 * x * low / high * y_bar",
+        (0.7, 1.3, 2.1),
+    ),
     "the inverses of many matrices": (
         "def f(F):\n    return np.sum(np.log(np.linalg.det(F)))\n"
         f"{R}(F):\n    def back(y_bar):\n"
@@ -163,6 +172,19 @@ OTHERS = {  # the same where no correction is offered
         "x_bar = np.fft.irfft(2 * X / w)",
         (X[:3],),
         "shape",
+    ),
+    "a cotangent on one side of a branch": (
+        "def f(x, w):\n    if abs(x) >= 1:\n        return 0.0\n"
+        "    return np.arctan(np.sqrt(1 - x * x) * w) / np.log1p(np.cosh(w))\n"
+        f"{R}(x, w):\n    def back(y_bar):\n        if abs(x) >= 1:\n"
+        "            return rl.NoTangent(), 0.0, 0.0\n"
+        "        s, low = np.sqrt(1 - x * x), np.log1p(np.cosh(w))\n"
+        "        g = y_bar / (1 + (s * w) ** 2) / low\n        x_bar = -g * w * x / s\n        LINE\n"
+        "        return rl.NoTangent(), x_bar, w_bar\n    return f(x, w), back\n",
+        "w_bar = g * s - y_bar * np.arctan(s * w) / low**2 * np.sinh(w) / (1 + np.cosh(w))",
+        "w_bar = g * s",
+        (),
+        "branch",
     ),
     "a number that is none": (
         "def f(x, a):\n    return a * np.sinc(x / np.pi) ** 2\n"

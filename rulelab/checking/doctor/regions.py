@@ -10,18 +10,19 @@ import enum
 import itertools
 import linecache
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...errors import Place
+from ...errors import Place, RuleLabError
 from ..calling.subjects import Subject
 from ..measuring.vectors import leaves, shape_of, to_vec
 from ..probing.perturb import landmarks, revalued
 from ..probing.probes import Point, Probe
-from ..reading.anatomy import last_name
+from ..reading.anatomy import anatomy_of, last_name, names_in
 from ..reading.parameters import default_of
 from ..reading.texts import keywords_of
 from .evidence import Block, Case, Evidence, Explanation, ProbeMatrices, look_at
@@ -52,7 +53,7 @@ def regions(evidence: Evidence, case: Case) -> Iterator[Explanation]:
     if end is not None:
         yield Explanation("branch", f"{AT_END} {end}{extra}", case.name)
         return
-    line = _line_of_wrong(evidence, blocks)
+    line = _line_of_wrong(evidence, blocks, case.name)
     option = _option_of_wrong(evidence, blocks)
     if option is not None:
         place = line if there is None or there.place is None else there.place
@@ -528,8 +529,10 @@ def _by_size(name: str, bad: np.ndarray, good: np.ndarray) -> str | None:
     return None
 
 
-def _line_of_wrong(evidence: Evidence, blocks: list[Block]) -> Place | None:
-    """The first line of the rule that ran at all probes where it is wrong, and at none where it is right."""
+def _line_of_wrong(evidence: Evidence, blocks: list[Block], argument: str) -> Place | None:
+    """Of the lines of the rule that ran at all probes where it is wrong, and at none where it is right, the
+    first that computes the cotangent of the argument, or the first of all.
+    """
     codes = frozenset(evidence.subject.rule_codes)
     wrong = [b.look.probe.lines for b in blocks if not b.is_right]
     right = [b.look.probe.lines for b in blocks if b.is_right]
@@ -539,6 +542,28 @@ def _line_of_wrong(evidence: Evidence, blocks: list[Block]) -> Place | None:
     own = sorted(((line, code) for code, line in only if code in codes), key=lambda pair: pair[0])
     if not own:
         return None
-    line, code = own[0]
+    of_argument = _lines_for(evidence.subject, argument)
+    line, code = next((one for one in own if one[0] in of_argument), own[0])
     text = linecache.getline(code.co_filename, line).rstrip("\n")
     return Place(code.co_filename, line, function=code.co_name, text=text or None)
+
+
+def _lines_for(subject: Subject, argument: str) -> set[int]:
+    """The lines of a rule that assign what it returns as the cotangent of an argument."""
+    if subject.rule is None or subject.rule.mode != "rrule":
+        return set()
+    try:
+        anatomy = anatomy_of(subject.rule, subject.primal)
+    except RuleLabError:  # its source is not available
+        return set()
+    root = re.split(r"[.[]", argument)[0]
+    answers = itertools.chain.from_iterable(map(anatomy.answers, anatomy.pullbacks))
+    nodes = (node for one in answers for of, node in one.cotangents if of == root)
+    returned = set(itertools.chain.from_iterable(map(names_in, nodes)))
+    assigned = (node for node in ast.walk(anatomy.node) if isinstance(node, (ast.Assign, ast.AugAssign)))
+    return {
+        node.lineno
+        for node in assigned
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if not returned.isdisjoint(names_in(target))
+    }
