@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from ..checking.arguments.guesser import is_about_form
 from .cells import Array, Static, shape_of
 from .plain_values import plain_argument, without_warnings_or_output
 from .questions import Plan, exact_sample
@@ -59,8 +60,9 @@ def plan_to_scan(f, plans):
 
     A function that mixes the entries of vectors is a different function for numbers: softmax of a number is
     1. It is scanned with vectors. An elementwise function is scanned with numbers, whatever it was given.
+    Where it has a value for none of the samples, it is scanned with numbers, if it takes any.
     """
-    numbers = [plan for plan in plans if all(_is_number(kind) for kind in plan.specs[0])]
+    numbers = [*filter(is_of_numbers, plans)]
     arrays = [p for p in plans if p not in numbers and all(map(_is_real, p.specs[0]))]
     if plans[0].given:
         mixing = [plan for plan in arrays if not _is_elementwise(f, _arguments(plan.given[0]))]
@@ -68,7 +70,13 @@ def plan_to_scan(f, plans):
     sampled = [made for plan in arrays if (made := _sampled(f, plan)) is not None]
     mixing = [plan for plan in sampled if not _is_elementwise(f, _arguments(plan.given[0]))]
     works = [plan for plan in numbers if _value(f, _ordinary(plan)) is not None]
-    return next(iter((*(mixing if numbers else sampled), *works, *sampled, *numbers)), None)
+    taken = (plan for plan in numbers if _takes(f, _ordinary(plan)))
+    return next(iter((*(mixing if numbers else sampled), *works, *sampled, *taken)), None)
+
+
+def is_of_numbers(plan):
+    """Whether each argument of a plan is a number, or does not vary."""
+    return all(_is_number(kind) for kind in plan.specs[0])
 
 
 def _is_number(kind):
@@ -119,6 +127,16 @@ def _value(f, args):
     except Exception:
         return None
     return y if y.dtype.kind in "fiub" and np.all(np.isfinite(y)) else None
+
+
+def _takes(f, args):
+    """Whether the function takes arguments of this form, if perhaps not these numbers."""
+    try:
+        with without_warnings_or_output():
+            f(*args)
+    except Exception as error:
+        return not is_about_form(error)
+    return True
 
 
 def _is_elementwise(f, args):

@@ -10,6 +10,7 @@ import math
 import operator
 import sys
 import time
+import types
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -32,6 +33,7 @@ from .arrays import to_traced_arrays
 from .branches import global_names
 from .cells import Array, ComplexNumbers, Static, entry_name
 from .check import preload
+from .drawn_arguments import drawn_arguments
 from .forms import compiled_form, value_or_nan
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
@@ -47,7 +49,14 @@ from .printers import SEED, Printer, Spelling, name_tree, plain_scope, text
 from .questions import NoRuleFound, find_rule, judged_arguments
 from .rewrites import best_rewriting
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
-from .scan_inputs import MAX_ENTRIES, array_lines, plan_to_scan, plane_inputs, real_inputs
+from .scan_inputs import (
+    MAX_ENTRIES,
+    array_lines,
+    is_of_numbers,
+    plan_to_scan,
+    plane_inputs,
+    real_inputs,
+)
 from .specials import works_on_arrays
 from .swap import Swap, same_shape_object_array
 from .tracing import STAND_INS, THE_AD_CALLED, comes_from_the_ad, flat_numbers, traced_arguments
@@ -320,7 +329,13 @@ def scan_stability(
 
     def job(report):
         try:
-            plan = plans[0] if plane else plan_to_scan(f, plans)  # calls f
+            plan, drawn = plans[0] if plane else plan_to_scan(f, plans), None  # calls f
+            if plan is None and at is None and isinstance(f, types.FunctionType):
+                drawn = drawn_arguments(f)
+                plan = plan_to_scan(f, judged_arguments(f, drawn.args)[1]) if drawn.args else None
+            unfit = plan is None and at is None
+            if unfit:
+                plan, drawn = next(filter(is_of_numbers, plans), None), None
             if plan is None:
                 kinds = f"numbers, and real arrays of up to {MAX_ENTRIES} of them"
                 advice = with_at("give smaller arguments", names)
@@ -332,7 +347,12 @@ def scan_stability(
         except RuleError as refused:
             report(refused)
         else:
-            (_PlaneScan if plane else _RealScan)(question, plan, shown, time_limit, report).run()
+            scan = (_PlaneScan if plane else _RealScan)(question, plan, shown, time_limit, report)
+            if drawn is not None:
+                advice = with_at("give your own", names)
+                scan.notes[f"the arguments were drawn ({drawn.kinds}); {advice}"] = None
+            scan.takes_numbers = not unfit
+            scan.run()
 
     outcome = worker.run(job, ROOM * time_limit, stop)
     found = outcome.result
@@ -387,6 +407,7 @@ class _Scan:
         self.report, self.cut = report, False
         self.notes: dict[str, None] = {}
         self.missed = ""
+        self.takes_numbers = True  # for arguments that were guessed: whether the function takes these
         self.limit = WorkLimit(SHARE * time_limit)
         self.numpy = self.plane or writes_numpy(question.primal)
 
@@ -464,7 +485,7 @@ class _Scan:
         """Record why no input at all could be compared, and what may help."""
         none_vary = all(isinstance(kind, Static) for kind in self.plan.specs[0])
         what = "no argument is a number or an array of numbers" if none_vary else NO_FINITE_NUMBER
-        why = self.missed or what
+        why = (self.missed or what) if self.takes_numbers else "the function takes no numbers"
         self.notes[f"no input could be compared with the exact cotangent: {why}"] = None
         if not self.plan.given:
             self.notes[f"the arguments were guessed; {with_at('give your own', self.question.names)}"] = None

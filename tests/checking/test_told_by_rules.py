@@ -11,6 +11,57 @@ from .written_rules import judged, written
 pytestmark = pytest.mark.usefixtures("without_diagnoses")
 
 TOLD = {  # each with a mistake
+    "positions up to the last one": (
+        """
+def f(img, x, y):
+    '''The image img (h, w) at x, y between pixels, 0 <= x <= w - 1 and 0 <= y <= h - 1.'''
+    i, j = min(int(y), img.shape[0] - 2), min(int(x), img.shape[1] - 2)
+    a, b = y - i, x - j
+    low = (1 - b) * img[i, j] + b * img[i, j + 1]
+    return (1 - a) * low + a * ((1 - b) * img[i + 1, j] + b * img[i + 1, j + 1])
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(img, x, y):
+    i, j = min(int(y), img.shape[0] - 2), min(int(x), img.shape[1] - 2)
+    a, b = y - i, x - j
+
+    def back(out_bar):
+        bar = np.zeros(img.shape)
+        bar[i, j], bar[i, j + 1] = (1 - a) * (1 - b) * out_bar, (1 - a) * b * out_bar
+        bar[i + 1, j], bar[i + 1, j + 1] = a * (1 - b) * out_bar, a * b * out_bar
+        along = (1 - a) * (img[i, j + 1] - img[i, j]) + a * (img[i + 1, j + 1] - img[i + 1, j])
+        down = (1 - b) * (img[i + 1, j] - img[i, j]) + b * (img[i + 1, j + 1] - img[i, j + 1])
+        return rl.NoTangent(), bar, along * out_bar, down * out_bar
+
+    return f(img, x, y), back
+""",
+        ("np.zeros(img.shape)", "np.zeros_like(img)"),
+    ),
+    "flags at the end of a list of shapes": (
+        """
+def f(beta, X, time, event):
+    '''Log likelihood of beta (p,), X (n, p), time (n,), event (n,) of 0 or 1.'''
+    order = np.argsort(-time)
+    eta, died = (X @ beta)[order], event[order]
+    return np.sum(died * (eta - np.log(np.cumsum(np.exp(eta)))))
+
+
+@rl.rrule_for(f, registry=registry)
+def f_rrule(beta, X, time, event):
+    order = np.argsort(-time)
+    risk, died = np.exp((X @ beta)[order]), event[order]
+    total = np.cumsum(risk)
+
+    def back(y_bar):
+        g = np.empty(len(order))
+        g[order] = y_bar * (died - risk * np.cumsum((died / total)[::-1])[::-1])
+        return rl.NoTangent(), X.T @ g, np.outer(g, beta), rl.NoTangent(), rl.NoTangent()
+
+    return f(beta, X, time, event), back
+""",
+        ("np.cumsum((died / total)[::-1])[::-1]", "np.cumsum(died / total)"),
+    ),
     "complex arguments with stated shapes": (
         """
 def f(v, gains):

@@ -387,3 +387,41 @@ def test_an_image_is_scanned():
     rl.rrule_for(corner, registry=registry)(corner_rule)
     found = scan_stability(corner, at=(np.arange(20.0).reshape(4, 5), 0.25), registry=registry)
     assert found.points > 100
+
+
+def test_arguments_of_unlike_ranks_are_found():
+    """An image beside numbers, as a check draws them; what was drawn stands in the report."""
+
+    def between(img, x, gain):
+        """The first row of img (h, w) at x, 0 <= x <= w - 1, times a number."""
+        j = min(int(x), img.shape[1] - 2)
+        return ((1 - (x - j)) * img[0, j] + (x - j) * img[0, j + 1]) * gain
+
+    def rule(img, x, gain):
+        j = min(int(x), img.shape[1] - 2)
+        y = between(img, x, gain)
+
+        def back(y_bar):
+            bar = np.zeros(img.shape)
+            bar[0, j], bar[0, j + 1] = (1 - (x - j)) * y_bar * gain, (x - j) * y_bar * gain
+            return None, bar, (img[0, j + 1] - img[0, j]) * y_bar * gain, y_bar * y / gain
+
+        return y, back
+
+    report = scan_stability(between, rule)
+    assert report.points > 100
+    assert "img: a matrix (h, w), x: a number" in str(report)
+
+
+def test_a_function_that_takes_no_numbers_is_not_judged():
+    """No class of the tracer's is mentioned: what is missing is an argument."""
+
+    def of_objects(config):
+        return config.weight.total * 2.0
+
+    def rule(config):
+        return config.weight.total * 2.0, lambda y_bar: (None, y_bar)
+
+    report = scan_stability(of_objects, rule)
+    assert report.points == 0
+    assert "the function takes no numbers" in str(report) and "Scalar" not in str(report)

@@ -326,7 +326,7 @@ def relations_of(f: Any, names: tuple[str, ...], rules: Sequence[Callable] = ())
     larger = sorted(meant_larger(f) | larger_by_guards(f))
     found += tuple(Relation(Side(low), "<", Side(high)) for low, high in larger)
     found += tuple(Relation(Side(part), "<=", Side(of)) for part, of in counted_among(said, names))
-    found += (*_along_axes(said, names), *_as_long_as(f, said, names), *_between_places(f, names))
+    found += (*_along_axes(f, said, names), *_as_long_as(f, said, names), *_between_places(f, names))
     found += tuple(_between_lengths(f, said))
     tables = tuple(tables_read(f))
     placed = frozenset().union(*map(places_by_whole_part, (f, *rules)))
@@ -462,13 +462,16 @@ def stated_minimums(f: Callable) -> Mapping[str, int]:
     return {end[0]: int(end[1]) for end in ends if end is not None and end[1] in (0.0, 1.0, 2.0)}
 
 
-def _along_axes(text: str, names: Sequence[str]) -> Iterator[Relation]:
+def _along_axes(f: Callable, text: str, names: Sequence[str]) -> Iterator[Relation]:
     """The positions along an axis of an array, up to the last: `rows <= h - 1`, where img is (h, w)."""
+    ends = _TO_LAST.findall(text)
+    shapes = [(array, re.split(r",\s*", shape)) for array, shape in _OF_SHAPE.findall(text)]
+    shapes += [(array, [*map(str, dims)]) for array, dims in shapes_said(f).items()] if ends else []
     lengths: dict[str, Side] = {}
-    for array, shape in _OF_SHAPE.findall(text):
-        for axis, length in enumerate(re.split(r",\s*", shape)):
+    for array, dims in shapes:
+        for axis, length in enumerate(dims):
             lengths.setdefault(length, Side(array, axis=axis))
-    for name, end, axis in _TO_LAST.findall(text):
+    for name, end, axis in ends:
         side = Side(end, axis=int(axis)) if axis else lengths.get(end)
         if side is not None and {name, side.name} <= {*names}:
             yield Relation(Side(name), "<=", side)

@@ -551,8 +551,12 @@ def labels_said(f: Callable) -> frozenset[str]:
     ...     "Log-likelihood of times; event is 1 for death, 0 for censored."
     >>> sorted(labels_said(survival))
     ['event']
+    >>> def cox(X, time, event):
+    ...     "Log partial likelihood; X (n, p), time (n,), event (n,) of 0 or 1."
+    >>> sorted(labels_said(cox))
+    ['event']
     """
-    names, text = _text_of(f)
+    names, text = _text_of(f, _BETWEEN_SHAPES)
     found = (_names_in(those) for those in _ONE_OF_TWO.findall(text))
     called = _listed(_ARE_LABELS, names, text)
     beside = (*(_names_in(those)[0] for those in _LABELS_ARE.findall(text)), *_BEFORE_LABELS.findall(text))
@@ -738,13 +742,19 @@ def meant_as_positive(f: Callable, said: Container[str]) -> frozenset[str]:
     return left_positive(text, names, said)
 
 
-def _text_of(f: Any) -> tuple[tuple[str, ...], str]:
-    """The names of the parameters of a function, and its docstring in one line, without lengths."""
+def _text_of(f: Any, stops: re.Pattern[str] | None = None) -> tuple[tuple[str, ...], str]:
+    """The names of the parameters of a function, and its docstring in one line, without lengths, and with
+    semicolons in place of what is to stop a list of names.
+    """
     code = getattr(f, "__code__", None)
     if not isinstance(code, types.CodeType):
         return (), ""
-    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", in_one_line(docstring_text(f)))
+    text = in_one_line(docstring_text(f))
+    text = text if stops is None else stops.sub(";", text)
+    return code.co_varnames[: code.co_argcount], _LENGTHS.sub("", text)
 
 
 _LENGTHS = re.compile(r":? ?\((?:\w{1,2}(?: ?[-+*] ?\d)?, ?)+(?:\w{1,2}(?: ?[-+*] ?\d)?)?\)")
 """Lengths after a name, which are read elsewhere: a: (m,) and b: (n,) are positive."""
+_BETWEEN_SHAPES = re.compile(_LENGTHS.pattern + r",(?= \w+ \()")
+"""Between arrays each of which has its own shape: what is said behind the last one is said of that one."""
