@@ -74,6 +74,23 @@ def plan_to_scan(f, plans):
     return next(iter((*(mixing if numbers else sampled), *works, *sampled, *taken)), None)
 
 
+def answers(question, plan):
+    """Whether a rule gives cotangents of the right shapes for the sample of a plan; also true where there is
+    nothing to call.
+    """
+    if question.rule is None or not plan.given:
+        return True
+    args = _arguments(plan.given[0])
+    try:
+        with without_warnings_or_output():
+            y, back = question.rule(*args)
+            bars = back(y)[1:]
+    except Exception:
+        return False
+    arrays = [(x, bar) for x, bar in zip(args, bars, strict=False) if isinstance(bar, np.ndarray)]
+    return all(np.shape(x) == bar.shape for x, bar in arrays)
+
+
 def is_of_numbers(plan):
     """Whether each argument of a plan is a number, or does not vary."""
     return all(_is_number(kind) for kind in plan.specs[0])

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
@@ -33,7 +33,7 @@ from .arrays import to_traced_arrays
 from .branches import global_names
 from .cells import Array, ComplexNumbers, Static, entry_name
 from .check import preload
-from .drawn_arguments import drawn_arguments
+from .drawn_arguments import DrawnArguments, drawn_arguments
 from .forms import compiled_form, value_or_nan
 from .formulas import TooLarge, expression, size
 from .functions import ELEMENTARY
@@ -51,6 +51,7 @@ from .rewrites import best_rewriting
 from .scalars import CONTEXT, CannotTrace, Stop, Trace
 from .scan_inputs import (
     MAX_ENTRIES,
+    answers,
     array_lines,
     is_of_numbers,
     plan_to_scan,
@@ -327,31 +328,28 @@ def scan_stability(
     preload()
     plain_scope()  # loads SciPy once here, instead of in every worker
 
+    def question_for(plan):
+        return find_rule(f, rule, names, plan, registry, name)
+
     def job(report):
         try:
-            plan, drawn = plans[0] if plane else plan_to_scan(f, plans), None  # calls f
-            if plan is None and at is None and isinstance(f, types.FunctionType):
-                drawn = drawn_arguments(f)
-                plan = plan_to_scan(f, judged_arguments(f, drawn.args)[1]) if drawn.args else None
-            unfit = plan is None and at is None
-            if unfit:
-                plan, drawn = next(filter(is_of_numbers, plans), None), None
-            if plan is None:
+            inputs = _Inputs(plans[0]) if plane else _inputs(f, plans, at is not None, question_for)
+            if inputs.plan is None:
                 kinds = f"numbers, and real arrays of up to {MAX_ENTRIES} of them"
                 advice = with_at("give smaller arguments", names)
                 raise _refused(shown, f"the scan takes {kinds}", advice)
-            question = find_rule(f, rule, names, plan, registry, name)
+            question = question_for(inputs.plan)
         except NoRuleFound as missing:
             error = missing.error
             report(_refused(shown, error.found, *error.fixes))
         except RuleError as refused:
             report(refused)
         else:
-            scan = (_PlaneScan if plane else _RealScan)(question, plan, shown, time_limit, report)
-            if drawn is not None:
+            scan = (_PlaneScan if plane else _RealScan)(question, inputs.plan, shown, time_limit, report)
+            if inputs.drawn:
                 advice = with_at("give your own", names)
-                scan.notes[f"the arguments were drawn ({drawn.kinds}); {advice}"] = None
-            scan.takes_numbers = not unfit
+                scan.notes[f"the arguments were drawn ({inputs.drawn}); {advice}"] = None
+            scan.are_taken = inputs.are_taken
             scan.run()
 
     outcome = worker.run(job, ROOM * time_limit, stop)
@@ -364,6 +362,30 @@ def scan_stability(
     if outcome.cut or outcome.failure:
         found = {**found, "cut": True, "notes": (*found["notes"], over)}
     return StabilityReport(**{**found, "seconds": time.monotonic() - started})
+
+
+class _Inputs(NamedTuple):
+    """The plan of a scan, None if there is none; the kinds of its arguments in words, if these were drawn as
+    for a check; and whether the function takes them at all.
+    """
+
+    plan: Any
+    drawn: str = ""
+    are_taken: bool = True
+
+
+def _inputs(f, plans, are_given, question_for):
+    """The inputs of a scan of the line. If none were given, they are those that function and rule take, which
+    are drawn where vectors and matrices in all positions do not fit.
+    """
+    plan = plan_to_scan(f, plans)  # calls f
+    if are_given or (plan is not None and answers(question_for(plan), plan)):
+        return _Inputs(plan)
+    drawn = drawn_arguments(f) if isinstance(f, types.FunctionType) else DrawnArguments()
+    found = plan_to_scan(f, judged_arguments(f, drawn.args)[1]) if drawn.args else None
+    if found is not None:
+        return _Inputs(found, drawn.kinds)
+    return _Inputs(plan or next(filter(is_of_numbers, plans), None), are_taken=plan is not None)
 
 
 def _refused(shown, why, *fixes):
@@ -407,7 +429,7 @@ class _Scan:
         self.report, self.cut = report, False
         self.notes: dict[str, None] = {}
         self.missed = ""
-        self.takes_numbers = True  # for arguments that were guessed: whether the function takes these
+        self.are_taken = True  # whether the function takes the arguments, if they were guessed
         self.limit = WorkLimit(SHARE * time_limit)
         self.numpy = self.plane or writes_numpy(question.primal)
 
@@ -485,7 +507,7 @@ class _Scan:
         """Record why no input at all could be compared, and what may help."""
         none_vary = all(isinstance(kind, Static) for kind in self.plan.specs[0])
         what = "no argument is a number or an array of numbers" if none_vary else NO_FINITE_NUMBER
-        why = (self.missed or what) if self.takes_numbers else "the function takes no numbers"
+        why = (self.missed or what) if self.are_taken else "the function takes no numbers"
         self.notes[f"no input could be compared with the exact cotangent: {why}"] = None
         if not self.plan.given:
             self.notes[f"the arguments were guessed; {with_at('give your own', self.question.names)}"] = None

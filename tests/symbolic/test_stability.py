@@ -413,6 +413,27 @@ def test_arguments_of_unlike_ranks_are_found():
     assert "img: a matrix (h, w), x: a number" in str(report)
 
 
+def test_arguments_that_the_rule_takes_are_found():
+    """A cross product also takes vectors of length two; a rule for three may not."""
+
+    def turned(q, v):
+        """The vector v (3,) turned by q (w, x, y, z), a vector of length 4."""
+        return v + q[0] * np.cross(q[1:], v)
+
+    def rule(q, v):
+        def back(b):
+            bar = np.zeros(4)
+            bar[0], bar[1:] = np.cross(q[1:], v) @ b, q[0] * np.cross(v, b)
+            return None, bar, b + q[0] * np.cross(b, q[1:])
+
+        return turned(q, v), back
+
+    registry = Registry()
+    rl.rrule_for(turned, registry=registry)(rule)
+    report = scan_stability(turned, registry=registry)
+    assert report.points > 100 and "q: a vector (4)" in str(report)
+
+
 def test_a_function_that_takes_no_numbers_is_not_judged():
     """No class of the tracer's is mentioned: what is missing is an argument."""
 
