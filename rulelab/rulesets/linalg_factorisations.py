@@ -11,7 +11,7 @@ from ..tangents.zeros import NoTangent, ZeroTangent
 from .array_likes import dense, is_zero, like_argument, refuse
 from .linalg_phases import check_phases, have_phases, of_any_phase
 from .linalg_products import adjoint, conjugated
-from .numpy_reductions import product_of_others, singular_triples, singular_values_and_vectors
+from .numpy_reductions import check_values, product_of_others, singular_triples, singular_values_and_vectors
 
 TABLE = RuleTable("linalg_factorisations", rounds=True)
 
@@ -552,6 +552,7 @@ def svd_frule(tangents, a, full_matrices=True, compute_uv=True, hermitian=False)
                "leave hermitian out, or use np.linalg.eigh")
     a_dot = dense(a, tangents[1])
     if not compute_uv:
+        check_values(a)
         u, s, vh = singular_triples(a)
         return s, laid_out(s, svd_values_tangent(u, s, vh, a_dot))
     svd_vectors_wanted(a, full_matrices, True, True)
@@ -646,6 +647,7 @@ def svdvals_rrule(x):
 
 @TABLE.frule(np.linalg.svdvals)
 def svdvals_frule(tangents, x):
+    check_values(x)
     u, s, vh = singular_triples(x)
     return s, laid_out(s, svd_values_tangent(u, s, vh, dense(x, tangents[1])))
 

@@ -1133,9 +1133,18 @@ def singular_triples(a):
     return tuple(parts)
 
 
+def check_values(a):
+    """NumPy's own error where it finds no singular values, as with newer versions of LAPACK if an entry is
+    infinite.
+    """
+    if np.any(np.isinf(a)):
+        np.linalg.svd(a, compute_uv=False)
+
+
 def singular_values_and_vectors(a):
     """The reduced SVD for the slopes of the values alone."""
     if np.any(np.isinf(a)):
+        check_values(a)
         return singular_triples(a)
     u, s, vh = np.linalg.svd(a, full_matrices=False)
     return u, s, vh

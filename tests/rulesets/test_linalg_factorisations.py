@@ -78,7 +78,7 @@ def of_the_spectrum(split, g):
             u, s, vh = split(a, full_matrices=False)
             return np.sum(c[:, : a.shape[1]] * ((u * g(s)) @ vh))
         w, v = split(a)
-        return np.sum(c * ((v * g(w)) @ np.linalg.inv(v)))
+        return np.real(np.sum(c * ((v * g(w)) @ np.linalg.inv(v))))  # from NumPy 2.5 on eig is always complex
     return f
 
 
@@ -371,12 +371,20 @@ OF_SINGULAR_VALUES = {
 @pytest.mark.parametrize("shape", [(2, 2), (3, 3), (3, 2), (2, 3, 3)])
 @pytest.mark.parametrize("name", OF_SINGULAR_VALUES)
 def test_singular_values_of_a_matrix_with_an_infinite_entry(name, shape):
-    """NaN in both modes: LAPACK gives finite vectors here, or never returns."""
+    """NaN in both modes, where older versions of LAPACK gave finite vectors or never returned. NumPy's own
+    error where newer ones find no values.
+    """
     f = OF_SINGULAR_VALUES[name]
     a = np.arange(1.0, 1.0 + np.prod(shape)).reshape(shape) ** 2
     a[..., 0, 0] = np.inf
     with np.errstate(all="ignore"):
-        assert not np.isfinite(f(a))
+        try:
+            assert not np.isfinite(f(a))
+        except np.linalg.LinAlgError as raised:
+            for ask in (rl.gradient, lambda f, a: rl.pushforward(f, a)(np.ones(shape))):
+                with pytest.raises(np.linalg.LinAlgError, match=str(raised)):
+                    ask(f, a)
+            return
         assert np.all(np.isnan(rl.gradient(f, a)[0]))
         assert np.isnan(rl.pushforward(f, a)(np.ones(shape)))
 
